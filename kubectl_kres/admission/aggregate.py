@@ -1,0 +1,111 @@
+"""Effective requests and limits of a pod: containers, sidecars, init containers, pod level, overhead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kubectl_kres.admission.draft import Draft, Quantities, Side, Slot
+from kubectl_kres.admission.names import is_pod_level
+from kubectl_kres.provenance.journal import Derive, Term
+from kubectl_kres.quantity import Quantity
+
+
+def add_into(sums: Quantities, more: Mapping[str, Quantity]) -> None:
+    for name, quantity in more.items():
+        have = sums.get(name)
+        sums[name] = quantity if have is None else have + quantity
+
+
+def _raise_to(sums: Quantities, other: Mapping[str, Quantity]) -> None:
+    for name, quantity in other.items():
+        have = sums.get(name)
+        if have is None or quantity > have:
+            sums[name] = quantity
+
+
+def of_containers(containers: Iterable[Slot], inits: Sequence[Slot], side: Side) -> Quantities:
+    """What containers, sidecars and init containers need together; a name nobody mentions is absent.
+
+    Sidecars run beside the containers; an init container runs alone with the sidecars started before it.
+    Source: component-helpers resource.AggregateContainerRequests, AggregateContainerLimits.
+    """
+    sums: Quantities = {}
+    for slot in containers:
+        add_into(sums, slot.side(side))
+    if not inits:
+        return sums
+    sidecars: Quantities = {}
+    peak: Quantities = {}
+    for slot in inits:
+        if slot.role == "sidecar":
+            add_into(sums, slot.side(side))
+            add_into(sidecars, slot.side(side))
+            _raise_to(peak, sidecars)
+        else:
+            moment = dict(slot.side(side))
+            add_into(moment, sidecars)
+            _raise_to(peak, moment)
+    _raise_to(sums, peak)
+    return sums
+
+
+def of_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
+    """The figure that quota and scheduler use.
+
+    Pod-level values replace the sums; overhead is added to every request, and to limits only where a limit that is
+    not zero exists. Source: component-helpers resource.PodRequests, PodLimits.
+    """
+    sums = of_containers(draft.containers, draft.inits, side)
+    if draft.pod is not None:
+        sums.update({name: value for name, value in draft.pod.side(side).items() if is_pod_level(name)})
+    if overhead and draft.overhead:
+        if side == "requests":
+            add_into(sums, draft.overhead)
+        else:
+            add_into(sums, {name: value for name, value in draft.overhead.items() if sums.get(name)})
+    return sums
+
+
+def explain_total(draft: Draft, side: Side, resource: str, value: Quantity) -> Derive:
+    """How ``value`` of ``of_pod`` came about: each part with its path, kept or outweighed."""
+    path = f"pod.{side}[{resource}]"
+    terms: list[Term] = []
+    level = draft.pod.side(side).get(resource) if draft.pod is not None and is_pod_level(resource) else None
+    running = [slot for slot in (*draft.containers, *draft.inits) if slot.role != "init"]
+    beside = of_containers(draft.containers, [slot for slot in draft.inits if slot.role == "sidecar"], side)
+    peak = of_containers(draft.containers, draft.inits, side).get(resource)
+    init_wins = peak is not None and (beside.get(resource) is None or peak > beside[resource])
+    if level is not None and draft.pod is not None:
+        terms.append(Term(draft.pod.at(side, resource), str(level)))
+    for slot in running:
+        quantity = slot.side(side).get(resource)
+        if quantity is not None:
+            terms.append(Term(slot.at(side, resource), str(quantity), level is None and not init_wins))
+    terms += _init_terms(draft, side, resource, peak if init_wins and level is None else None)
+    extra = draft.overhead.get(resource)
+    if extra is not None and (side == "requests" or value > extra):
+        terms.append(Term(f"spec.overhead[{resource}]", str(extra)))
+    rule = "pod/pod-level" if level is not None else "pod/init-peak" if init_wins else "pod/sum"
+    return Derive(path, rule, str(value), tuple(terms))
+
+
+def _init_terms(draft: Draft, side: Side, resource: str, peak: Quantity | None) -> list[Term]:
+    """Init containers with what they need while they run; the one that makes the peak is kept."""
+    terms: list[Term] = []
+    sidecars: Quantity | None = None
+    for slot in draft.inits:
+        own = slot.side(side).get(resource)
+        if slot.role == "sidecar":
+            if own is not None:
+                sidecars = own if sidecars is None else sidecars + own
+            continue
+        if own is None:
+            continue
+        moment = own if sidecars is None else own + sidecars
+        kept = peak is not None and moment == peak
+        terms.append(Term(slot.at(side, resource), str(own), kept))
+        if kept:
+            peak = None
+            if sidecars is not None:
+                terms.append(Term("sidecars before it", str(sidecars)))
+    return terms

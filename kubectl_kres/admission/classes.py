@@ -1,0 +1,72 @@
+"""Priority and RuntimeClass plugins: named classes are looked up, a runtime's overhead is copied into the pod."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kubectl_kres.admission.draft import Draft, Quantities, parse_list
+from kubectl_kres.admission.outcome import Finding, Refusal, forbidden_object
+from kubectl_kres.model.policy import PriorityClass, RuntimeClass
+from kubectl_kres.provenance.journal import Entry, Set, Source
+
+#: Classes that every server has without listing them.
+SYSTEM_PRIORITIES = frozenset({"system-node-critical", "system-cluster-critical"})
+
+
+def check_priority(draft: Draft, name: str, classes: Mapping[str, PriorityClass] | None) -> Refusal | None:
+    """403 for an unknown class; ``classes`` None: they could not be read, nothing is refused.
+
+    Source: plugin/pkg/admission/priority.
+    """
+    wanted = draft.spec.priority_class_name
+    if not wanted or classes is None or wanted in classes or wanted in SYSTEM_PRIORITIES:
+        return None
+    text = f"no PriorityClass with name {wanted} was found"
+    return forbidden_object(
+        "pods", name, (Finding(text, "priority/unknown-class", source=Source("PriorityClass", wanted)),)
+    )
+
+
+def set_overhead(
+    draft: Draft, name: str, classes: Mapping[str, RuntimeClass] | None, journal: list[Entry] | None
+) -> Refusal | None:
+    """Copy ``overhead.podFixed``; 403 for an unknown class or another overhead in the pod.
+
+    Source: plugin/pkg/admission/runtimeclass.
+    """
+    wanted = draft.spec.runtime_class_name
+    if not wanted or classes is None:
+        return None
+    found = classes.get(wanted)
+    source = Source("RuntimeClass", wanted, field="overhead.podFixed")
+    if found is None:
+        text = f'pod rejected: RuntimeClass "{wanted}" not found'
+        return forbidden_object("pods", name, (Finding(text, "runtime-class/unknown", source=source),))
+    if found.overhead is None:
+        return None
+    fixed = parse_list(found.overhead.pod_fixed, "overhead.podFixed")
+    if draft.overhead and draft.overhead != fixed:
+        text = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+        return forbidden_object("pods", name, (Finding(text, "runtime-class/overhead-differs", source=source),))
+    _put_overhead(draft, fixed, source, journal)
+    return None
+
+
+def check_overhead(draft: Draft, name: str, classes: Mapping[str, RuntimeClass] | None) -> Refusal | None:
+    """403 for an overhead that no runtime class explains; this comes after validation and the LimitRange bounds."""
+    if not draft.overhead or classes is None:
+        return None
+    found = classes.get(draft.spec.runtime_class_name or "")
+    if found is not None and found.overhead is not None:
+        return None
+    text = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+    return forbidden_object("pods", name, (Finding(text, "runtime-class/overhead-unexplained"),))
+
+
+def _put_overhead(draft: Draft, fixed: Quantities, source: Source, journal: list[Entry] | None) -> None:
+    for name, quantity in fixed.items():
+        before = draft.overhead.get(name)
+        draft.overhead[name] = quantity
+        if journal is not None and before is None:
+            at = source.at(f"overhead.podFixed[{name}]")
+            journal.append(Set(f"spec.overhead[{name}]", "runtime-class/overhead", str(quantity), source=at))

@@ -1,0 +1,73 @@
+"""Field errors in the API server's words: path, reason and detail, and how a list of them reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+_INVALID, _REQUIRED, _FORBIDDEN = "FieldValueInvalid", "FieldValueRequired", "FieldValueForbidden"
+
+
+class FieldError(Struct, frozen=True):
+    """One fault that validation found. ``text`` is what follows the path, ``rule`` the code of the rule that refused.
+
+    ``resource`` and ``bound`` are given where a value was held against another one.
+    Source: apimachinery util/validation/field/errors.go.
+    """
+
+    field: str
+    reason: str
+    text: str
+    rule: str = ""
+    resource: str = ""
+    bound: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.text}"
+
+
+def quote(value: object) -> str:
+    """A value as Go's JSON encoder prints it: quoted, with ``<``, ``>`` and ``&`` escaped."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def invalid(
+    field: str, value: object, detail: str, rule: str = "", *, resource: str = "", bound: str = ""
+) -> FieldError:
+    shown = quote(value) if isinstance(value, (str, list, tuple, dict, type(None))) else quote(str(value))
+    return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule, resource, bound)
+
+
+def required(field: str, detail: str = "", rule: str = "") -> FieldError:
+    return FieldError(field, _REQUIRED, f"Required value: {detail}" if detail else "Required value", rule)
+
+
+def forbidden(field: str, detail: str, rule: str = "") -> FieldError:
+    return FieldError(field, _FORBIDDEN, f"Forbidden: {detail}", rule)
+
+
+def duplicate(field: str, value: str, rule: str = "") -> FieldError:
+    return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {quote(value)}", rule)
+
+
+def not_supported(field: str, value: str, supported: Sequence[str], rule: str = "") -> FieldError:
+    shown = ", ".join(quote(name) for name in sorted(supported))
+    return FieldError(
+        field, "FieldValueNotSupported", f"Unsupported value: {quote(value)}: supported values: {shown}", rule
+    )
+
+
+def not_found(field: str, value: str, detail: str, rule: str = "") -> FieldError:
+    return FieldError(field, "FieldValueNotFound", f"Not found: {quote(value)}: {detail}", rule)
+
+
+def joined(texts: Iterable[str]) -> str:
+    """One text as it is, several in brackets; equal texts once. The server's order is arbitrary, ours is sorted.
+
+    Source: apimachinery util/errors Aggregate.
+    """
+    distinct = sorted(set(texts))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"

@@ -1,0 +1,241 @@
+"""The way of a new pod through the API server: every step in order, every outcome that its arbitrary orders allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import permutations
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.admission import limitranger, qos
+from kubectl_kres.admission.classes import check_overhead, check_priority, set_overhead
+from kubectl_kres.admission.defaulting import default_pod, default_pod_level
+from kubectl_kres.admission.draft import Draft, Slot, Unparsable, draft_pod
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
+from kubectl_kres.admission.pod_level import validate_pod_level
+from kubectl_kres.admission.quota import Quota, Request, Verdict, evaluate, stated_names
+from kubectl_kres.admission.scopes import matches_pod
+from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.usage import pod_names, pod_usage
+from kubectl_kres.admission.validation import validate_containers
+from kubectl_kres.admission.warnings import pod_warnings
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import PriorityClass, RuntimeClass
+from kubectl_kres.provenance.journal import Assume, Derive, Entry, Set, Source
+
+#: Up to this many LimitRanges with defaults, every order is tried; beyond, each pair of a first and a last one.
+MOST_ORDERED = 5
+
+
+class Policies(Struct, frozen=True):
+    """What admission looks up for one namespace. Classes None: they could not be read and refuse nothing."""
+
+    limits: tuple[Limits, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+    priorities: Mapping[str, PriorityClass] | None = None
+    runtimes: Mapping[str, RuntimeClass] | None = None
+
+
+def admit(
+    pod: Pod, policies: Policies, server: Server, *, warnings: Sequence[str] = (), journal: bool = True
+) -> tuple[Outcome, ...]:
+    """Every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
+
+    ``warnings``: those of decoding, which come with every answer but 400 and 422. ``journal`` False keeps only the
+    outcome (lists of many pods). Raises nothing: a quantity that does not parse is an outcome, too.
+    Source: admission.md section 1; apiserver handlers/create.go.
+    """
+    ref = ObjectRef("Pod", _name(pod), pod.metadata.namespace)
+    steps: list[Entry] | None = [] if journal else None
+    try:
+        draft = draft_pod(pod, server, steps)
+        default_pod(draft, ref, steps)
+    except Unparsable as fault:
+        refusal = unparsable("Pod", "v1", fault.error.message, fault.path, fault.error.text)
+        return (Outcome(allowed=False, code=400, refusal=refusal),)
+    run = _Run(pod, ref, policies, server, tuple(warnings))
+    return _distinct(
+        outcome for order, mutated, entries in _mutated(draft, policies, steps, server)
+        for outcome in run.outcomes(order, mutated, entries)
+    )  # fmt: skip
+
+
+def _name(pod: Pod) -> str:
+    return pod.metadata.name or pod.metadata.generate_name
+
+
+def _mutated(
+    draft: Draft, policies: Policies, steps: list[Entry] | None, server: Server
+) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
+    """The pod after the LimitRanges' defaults, once for every order that can matter."""
+    if "LimitRanger" in server.disabled_plugins:
+        yield (), draft, steps
+        return
+    active = [limits for limits in policies.limits if any(_sets(limits))]
+    for order in orders(active):
+        twin = draft.copy() if len(active) > 1 else draft
+        entries = None if steps is None else list(steps)
+        for limits in order:
+            limitranger.mutate(twin, limits, entries)
+        yield tuple(limits.source.name for limits in order) if len(active) > 1 else (), twin, entries
+
+
+def _sets(limits: Limits) -> Iterator[bool]:
+    return (bool(item.default or item.default_request) for item in limits.items if item.type == "Container")
+
+
+def orders(active: Sequence[Limits]) -> Iterator[tuple[Limits, ...]]:
+    """Orders in which LimitRanges can be applied: all of them, or beyond MOST_ORDERED every first and last."""
+    if len(active) <= MOST_ORDERED:
+        yield from permutations(active)
+        return
+    for first, last in permutations(active, 2):
+        middle = tuple(limits for limits in active if limits is not first and limits is not last)
+        yield (first, *middle, last)
+
+
+class _Run:
+    """One request with everything that its later steps look up."""
+
+    def __init__(self, pod: Pod, ref: ObjectRef, policies: Policies, server: Server, warnings: tuple[str, ...]) -> None:
+        self.pod, self.ref, self.policies, self.server, self.warnings = pod, ref, policies, server, warnings
+
+    def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
+        refusal = check_priority(draft, self.ref.name, self.policies.priorities)
+        refusal = refusal or set_overhead(draft, self.ref.name, self.policies.runtimes, entries)
+        if refusal is not None:
+            yield self._refused(refusal, draft, order, entries, self.warnings)
+            return
+        errors = validate_containers(draft, self.server) + validate_pod_level(draft)
+        if errors:
+            yield self._refused(invalid_object("Pod", self.ref.name, errors), draft, order, entries, ())
+            return
+        warnings = tuple(sorted({*self.warnings, *pod_warnings(draft)}))
+        bounds = list(self._bounds(draft, entries))
+        overhead = check_overhead(draft, self.ref.name, self.policies.runtimes)
+        for refusal in bounds or ([overhead] if overhead else []):
+            yield self._refused(refusal, draft, order, entries, warnings)
+        if bounds or overhead:
+            return
+        verdict = self._quota(draft, entries)
+        for refusal in verdict.refusals:
+            yield self._refused(refusal, draft, order, entries, warnings)
+        if not verdict.refusals:
+            yield self._admitted(draft, verdict, order, entries, warnings)
+
+    def _bounds(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
+        """One refusal for each violated LimitRange: any of them can be the one that answers."""
+        if "LimitRanger" in self.server.disabled_plugins:
+            return
+        for limits in self.policies.limits:
+            findings = limitranger.violations(draft, limits, entries)
+            if findings:
+                yield forbidden_object("pods", self.ref.name, findings)
+
+    def _quota(self, draft: Draft, entries: list[Entry] | None) -> Verdict:
+        if "ResourceQuota" in self.server.disabled_plugins:
+            return Verdict()
+        qos_class = self.pod.status.qos_class or qos.class_of(draft)
+        usage = pod_usage(draft)
+        in_scope = partial(matches_pod, spec=draft.spec, qos_class=qos_class)
+        request = Request("pods", self.ref.name, usage, pod_names, in_scope, stated_names(draft))
+        return evaluate(request, self.policies.quotas, self.server.limited_resources, entries)
+
+    def _refused(
+        self,
+        refusal: Refusal,
+        draft: Draft,
+        order: tuple[str, ...],
+        entries: list[Entry] | None,
+        warnings: tuple[str, ...],
+    ) -> Outcome:
+        journal = tuple(entries or ())
+        return Outcome(False, refusal.code, refusal, warnings, journal=journal, order=order, draft=draft)
+
+    def _admitted(
+        self,
+        draft: Draft,
+        verdict: Verdict,
+        order: tuple[str, ...],
+        entries: list[Entry] | None,
+        warnings: tuple[str, ...],
+    ) -> Outcome:
+        computed = qos.class_of(draft)
+        qos_class = self.pod.status.qos_class or computed
+        if entries is not None:
+            self._record(draft, qos_class, computed, entries)
+        # The stored object is defaulted once more whenever it is read, which no check has seen.
+        default_pod_level(draft, self.ref, entries)
+        stored = stored_pod(self.pod, draft, qos_class)
+        return Outcome(True, 201, None, warnings, stored, verdict.charges, tuple(entries or ()), order, draft)
+
+    def _record(self, draft: Draft, qos_class: str, computed: str, entries: list[Entry]) -> None:
+        source = Source("Pod", self.ref.name, self.ref.namespace)
+        if qos_class != computed:
+            text = f"the request brings its own class {qos_class}, which is stored unchecked; computed: {computed}"
+            entries.append(Assume("status.qosClass", "qos/brought", text))
+        entries.append(Derive("status.qosClass", "qos/class", qos_class, source=source))
+        if draft.annotation is not None:
+            path = f"metadata.annotations[{limitranger.ANNOTATION}]"
+            entries.append(Set(path, "limitrange/annotation", draft.annotation))
+
+
+def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:
+    """The pod as stored, pruned to what resources depend on; empty parts are left out, an empty pod level is not."""
+    metadata: dict[str, Any] = {"name": _name(pod)}
+    written = (pod.metadata.annotations or {}).get(limitranger.ANNOTATION)
+    annotation = draft.annotation or written
+    if annotation is not None:
+        metadata["annotations"] = {limitranger.ANNOTATION: annotation}
+    spec: dict[str, Any] = {}
+    if draft.pod is not None:
+        spec["resources"] = _shown(draft.pod)
+    if draft.overhead:
+        spec["overhead"] = {name: str(quantity) for name, quantity in draft.overhead.items()}
+    if pod.spec.priority_class_name:
+        spec["priorityClassName"] = pod.spec.priority_class_name
+    for key, slots, containers in (
+        ("containers", draft.containers, pod.spec.containers),
+        ("initContainers", draft.inits, pod.spec.init_containers),
+    ):
+        if slots:
+            spec[key] = [_container(slot, raw) for slot, raw in zip(slots, containers or (), strict=True)]
+    return {"metadata": metadata, "spec": spec, "status": {"qosClass": qos_class}}
+
+
+def _container(slot: Slot, raw: Any) -> dict[str, Any]:
+    shown: dict[str, Any] = {"name": slot.name}
+    if raw.restart_policy and slot.role != "init":
+        shown["restartPolicy"] = raw.restart_policy
+    resources = _shown(slot)
+    if raw.resources is not None and raw.resources.claims:
+        resources["claims"] = [
+            {"name": claim.name, **({"request": claim.request} if claim.request else {})}
+            for claim in raw.resources.claims
+        ]
+    if resources:
+        shown["resources"] = resources
+    if raw.resize_policy:
+        shown["resizePolicy"] = [
+            {"resourceName": policy.resource_name, "restartPolicy": policy.restart_policy}
+            for policy in raw.resize_policy
+        ]
+    return shown
+
+
+def _shown(slot: Slot) -> dict[str, Any]:
+    sides = (("limits", slot.limits), ("requests", slot.requests))
+    return {side: {name: str(quantity) for name, quantity in values.items()} for side, values in sides if values}
+
+
+def _distinct(outcomes: Iterator[Outcome]) -> tuple[Outcome, ...]:
+    """Outcomes that differ in what the server answers; the first order that leads to one stands for all."""
+    found: dict[tuple[Any, ...], Outcome] = {}
+    for outcome in outcomes:
+        key = (outcome.code, outcome.message, repr(outcome.object), outcome.warnings, repr(outcome.charges))
+        found.setdefault(key, outcome)
+    return tuple(found.values())

@@ -1,0 +1,229 @@
+"""The ResourceQuota plugin: which quotas a request concerns, what it costs them, and which refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.admission.draft import Draft, Quantities, parse_list
+from kubectl_kres.admission.names import is_pod_level
+from kubectl_kres.admission.outcome import Finding, QuotaCharge, Refusal, forbidden_object
+from kubectl_kres.admission.scopes import requirements
+from kubectl_kres.admission.server import LimitedResource
+from kubectl_kres.admission.usage import compute_usage
+from kubectl_kres.model.policy import ResourceQuota, ScopedRequirement
+from kubectl_kres.provenance.journal import Check, Entry, Source
+from kubectl_kres.quantity import ZERO, Quantity
+
+#: Names that, once a quota limits them, every container must state.
+MUST_SPECIFY = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
+
+
+class Quota:
+    """A ResourceQuota as the plugin sees it: ``hard`` and ``used`` are those of its status."""
+
+    __slots__ = ("hard", "name", "scopes", "source", "used")
+
+    def __init__(
+        self, name: str, source: Source, scopes: tuple[ScopedRequirement, ...], hard: Quantities, used: Quantities
+    ) -> None:
+        self.name, self.source, self.scopes, self.hard, self.used = name, source, scopes, hard, used
+
+
+def parse_quota(quota: ResourceQuota) -> Quota:
+    """Raises Unparsable."""
+    meta, status = quota.metadata, quota.status
+    source = Source("ResourceQuota", meta.name, meta.namespace)
+    hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
+    return Quota(meta.name, source, requirements(quota.spec), hard, used)
+
+
+class Request(Struct, frozen=True):
+    """A create request as the plugin sees it.
+
+    resource: the plural with its group. usage: what the object counts for. names: which names of a quota concern the
+    kind. in_scope: whether the object matches one scope expression (False for kinds that no scope takes).
+    containers: per container name what it states, for the must-specify rule; None: the rule does not apply.
+    """
+
+    resource: str
+    name: str
+    usage: Mapping[str, Quantity]
+    names: Callable[[Iterable[str]], list[str]]
+    in_scope: Callable[[ScopedRequirement], bool]
+    containers: Sequence[tuple[str, frozenset[str]]] | None = None
+
+
+class Verdict(Struct, frozen=True):
+    """Every refusal that could be the answer (the server's order over quotas is arbitrary), or what it costs."""
+
+    refusals: tuple[Refusal, ...] = ()
+    charges: tuple[QuotaCharge, ...] = ()
+
+
+def stated_names(draft: Draft) -> list[tuple[str, frozenset[str]]] | None:
+    """Per container the quota names that it states; None where a pod-level value lifts the rule."""
+    pod = draft.pod
+    if pod is not None and any(is_pod_level(name) for name in (*pod.limits, *pod.requests)):
+        return None
+    return [
+        (slot.name, frozenset(compute_usage(slot.requests, slot.limits))) for slot in (*draft.containers, *draft.inits)
+    ]
+
+
+def evaluate(
+    request: Request, quotas: Sequence[Quota], limited: Sequence[LimitedResource], journal: list[Entry] | None = None
+) -> Verdict:
+    """Source: apiserver resourcequota/controller.go CheckRequest, for CREATE.
+
+    First every quota that is concerned must be usable (must-specify, status known); then limited resources must be
+    covered; then each quota must have room.
+    """
+    concerned = [quota for quota in quotas if request.names(quota.hard) and all(map(request.in_scope, quota.scopes))]
+    unusable = tuple(
+        refusal for quota in concerned for refusal in (_must_specify(request, quota, journal), _status(request, quota))
+        if refusal is not None
+    )  # fmt: skip
+    if unusable:
+        return Verdict(unusable)
+    negative = sorted(name for name, quantity in request.usage.items() if quantity.nano < 0)
+    if negative:
+        text = f"quota usage is negative for resource(s): {','.join(negative)}"
+        return Verdict((_forbidden(request, [Finding(text, "quota/negative-usage")]),))
+    delta = {name: quantity for name, quantity in request.usage.items() if quantity}
+    if not delta:
+        return Verdict()
+    uncovered = _uncovered(request, quotas, concerned, limited)
+    if uncovered is not None:
+        return Verdict((uncovered,))
+    over: list[Refusal] = []
+    charges: list[QuotaCharge] = []
+    for quota in concerned:
+        charge, exceeded = _charge(quota, delta)
+        if exceeded:
+            over.append(_exceeded(request, quota, delta, exceeded))
+        if charge is not None:
+            charges.append(charge)
+        if journal is not None:
+            _record(journal, request, quota, delta, exceeded)
+    return Verdict(tuple(over)) if over else Verdict((), tuple(charges))
+
+
+def _must_specify(request: Request, quota: Quota, journal: list[Entry] | None) -> Refusal | None:
+    """Source: evaluator/core/pods.go Constraints."""
+    needed = sorted(MUST_SPECIFY & set(request.names(quota.hard)))
+    if request.containers is None or not needed:
+        return None
+    missing = {
+        name: sorted({container for container, stated in request.containers if name not in stated}) for name in needed
+    }
+    texts = [f"{name} for: {','.join(containers)}" for name, containers in missing.items() if containers]
+    if journal is not None:
+        bound = ", ".join(needed)
+        message = f"must specify {'; '.join(texts)}" if texts else ""
+        journal.append(Check("pod", "quota/must-specify", not texts, "", bound, message, quota.source))
+    if not texts:
+        return None
+    text = f"failed quota: {quota.name}: must specify {'; '.join(texts)}"
+    return _forbidden(
+        request,
+        [
+            Finding(text, "quota/must-specify", container, name, source=quota.source.at(f"status.hard[{name}]"))
+            for name, containers in missing.items()
+            for container in containers
+        ],
+    )
+
+
+def _status(request: Request, quota: Quota) -> Refusal | None:
+    names = sorted(request.names(quota.hard))
+    if all(name in quota.used for name in names):
+        return None
+    text = f"status unknown for quota: {quota.name}, resources: {','.join(names)}"
+    return _forbidden(request, [Finding(text, "quota/status-unknown", source=quota.source)])
+
+
+def _forbidden(request: Request, findings: Sequence[Finding]) -> Refusal:
+    return forbidden_object(request.resource, request.name, findings)
+
+
+def _charge(quota: Quota, delta: Quantities) -> tuple[QuotaCharge | None, list[str]]:
+    names = sorted(name for name in delta if name in quota.hard)
+    if not names:
+        return None, []
+    used = {name: quota.used.get(name, ZERO) for name in names}
+    after = {name: used[name] + delta[name] for name in names}
+    exceeded = [name for name in names if after[name] > quota.hard[name]]
+    charge = QuotaCharge(
+        quota.name, _shown(delta, names), _shown(used, names), _shown(after, names), _shown(quota.hard, names)
+    )
+    return charge, exceeded
+
+
+def _shown(values: Mapping[str, Quantity], names: Sequence[str]) -> dict[str, str]:
+    return {name: str(values[name]) for name in names}
+
+
+def _exceeded(request: Request, quota: Quota, delta: Quantities, names: Sequence[str]) -> Refusal:
+    def shown(values: Mapping[str, Quantity]) -> str:
+        return ",".join(f"{name}={values.get(name, ZERO)}" for name in names)
+
+    text = (
+        f"exceeded quota: {quota.name}, requested: {shown(delta)}, used: {shown(quota.used)}, "
+        f"limited: {shown(quota.hard)}"
+    )
+    return _forbidden(
+        request,
+        [
+            Finding(
+                text,
+                "quota/exceeded",
+                resource=name,
+                observed=f"used {quota.used.get(name, ZERO)} + {delta[name]}",
+                bound=str(quota.hard[name]),
+                source=quota.source.at(f"status.hard[{name}]"),
+            )
+            for name in names
+        ],
+    )
+
+
+def _record(journal: list[Entry], request: Request, quota: Quota, delta: Quantities, exceeded: Sequence[str]) -> None:
+    for name in sorted(name for name in delta if name in quota.hard):
+        observed = f"used {quota.used.get(name, ZERO)} + {delta[name]}"
+        passed = name not in exceeded
+        message = "" if passed else f"exceeded quota: {quota.name}"
+        source = quota.source.at(f"status.hard[{name}]")
+        entry = Check(request.resource, "quota/exceeded", passed, observed, str(quota.hard[name]), message, source)
+        journal.append(entry)
+
+
+def _uncovered(
+    request: Request, quotas: Sequence[Quota], concerned: Sequence[Quota], limited: Sequence[LimitedResource]
+) -> Refusal | None:
+    """Resources and scopes that the server's configuration allows only under a quota that names them."""
+    wanted = {
+        name
+        for entry in limited
+        if _qualified(entry) == request.resource
+        for name, quantity in request.usage.items()
+        if quantity.nano > 0 and any(part in name for part in entry.match_contains)
+    }
+    covered = {name for quota in concerned for name in request.names(quota.hard)}
+    short = sorted(wanted - covered)
+    if short:
+        text = f"insufficient quota to consume: {','.join(short)}"
+        return _forbidden(request, [Finding(text, "quota/limited-resource", resource=name) for name in short])
+    scopes = [scope for entry in limited for scope in entry.match_scopes if request.in_scope(scope)]
+    held = {scope.scope_name for quota in quotas for scope in quota.scopes if request.in_scope(scope)}
+    bare = [scope for scope in scopes if scope.scope_name not in held]
+    if bare:
+        shown = " ".join(f"{{{s.scope_name} {s.operator} [{' '.join(s.values or ())}]}}" for s in bare)
+        text = f"insufficient quota to match these scopes: [{shown}]"
+        return Refusal(500, "", text, (Finding(text, "quota/limited-scope"),))
+    return None
+
+
+def _qualified(entry: LimitedResource) -> str:
+    return f"{entry.resource}.{entry.api_group}" if entry.api_group else entry.resource

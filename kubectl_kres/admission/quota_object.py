@@ -1,0 +1,105 @@
+"""Validation of the ResourceQuota object itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kubectl_kres.admission.draft import Quantities
+from kubectl_kres.admission.field import FieldError, invalid, required
+from kubectl_kres.admission.names import is_standard_quota, quota_name_errors
+from kubectl_kres.admission.validation import value_errors
+from kubectl_kres.model.policy import ResourceQuotaSpec, ScopedRequirement, ScopeSelector
+
+_POD = frozenset({"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
+#: Scope to the standard names that may be limited under it.
+ALLOWED = {
+    "Terminating": _POD,
+    "NotTerminating": _POD,
+    "NotBestEffort": _POD,
+    "PriorityClass": _POD,
+    "CrossNamespacePodAffinity": _POD,
+    "BestEffort": frozenset({"pods"}),
+    "VolumeAttributesClass": frozenset({"persistentvolumeclaims", "requests.storage"}),
+}
+_BARE = frozenset(ALLOWED) - {"PriorityClass", "VolumeAttributesClass"}
+_PAIRS = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
+_RULE = "quota/object-scope"
+
+
+def validate(spec: ResourceQuotaSpec, hard: Quantities, path: str = "spec") -> list[FieldError]:
+    """What the server refuses in a quota, all of it. Source: validation.go ValidateResourceQuotaSpec."""
+    errors: list[FieldError] = []
+    for name, quantity in hard.items():
+        at = f"{path}.hard[{name}]"
+        errors += quota_name_errors(name, at)
+        errors += value_errors(name, quantity, at)
+    standard = [name for name in sorted(hard) if is_standard_quota(name)]
+    errors += _scope_errors(spec.scopes or (), standard)
+    if spec.scope_selector is not None:
+        errors += _selector_errors(spec, spec.scope_selector, standard)
+    return errors
+
+
+def _scope_errors(scopes: Sequence[str], standard: Sequence[str]) -> Iterator[FieldError]:
+    shown = list(scopes)
+    for scope in scopes:
+        if scope not in ALLOWED:
+            yield invalid("spec.scopes", shown, "unsupported scope", _RULE)
+        for name in standard:
+            if scope in ALLOWED and name not in ALLOWED[scope]:
+                yield invalid("spec.scopes", shown, "unsupported scope applied to resource", _RULE)
+    yield from _conflicts(scopes, "spec.scopes", shown)
+
+
+def _conflicts(scopes: Sequence[str], path: str, shown: object) -> Iterator[FieldError]:
+    for pair in _PAIRS:
+        if pair <= set(scopes):
+            yield invalid(path, shown, "conflicting scopes", _RULE)
+
+
+def _selector_errors(spec: ResourceQuotaSpec, selector: ScopeSelector, standard: Sequence[str]) -> Iterator[FieldError]:
+    expressions = selector.match_expressions or ()
+    path = "spec.scopeSelector.matchExpressions"
+    for expression in expressions:
+        scope = expression.scope_name
+        if scope not in ALLOWED:
+            yield invalid(f"{path}.scopeName", scope, "unsupported scope", _RULE)
+        for name in standard:
+            if scope in ALLOWED and name not in ALLOWED[scope]:
+                yield invalid(path, _dump(selector), "unsupported scope applied to resource", _RULE)
+        yield from _operator_errors(expression, path)
+    # The server shows spec.scopes here, null where only the selector is used.
+    shown = list(spec.scopes) if spec.scopes is not None else None
+    yield from _conflicts([expression.scope_name for expression in expressions], path, shown)
+
+
+def _operator_errors(expression: ScopedRequirement, path: str) -> Iterator[FieldError]:
+    operator, values = expression.operator, expression.values or ()
+    if expression.scope_name in _BARE and operator != "Exists":
+        scopes = [f"ResourceQuotaScope{name}" for name in ("Terminating", "NotTerminating", "BestEffort")]
+        text = (
+            f"must be 'Exists' when scope is any of {', '.join(scopes)}, "
+            "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+        )
+        yield invalid(f"{path}.operator", operator, text, _RULE)
+    if operator in {"In", "NotIn"}:
+        if not values:
+            text = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            yield required(f"{path}.values", text, _RULE)
+    elif operator in {"Exists", "DoesNotExist"}:
+        if values:
+            text = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+            yield invalid(f"{path}.values", list(values), text, _RULE)
+    else:
+        yield invalid(f"{path}.operator", operator, "not a valid selector operator", _RULE)
+
+
+def _dump(selector: ScopeSelector) -> dict[str, Any]:
+    """The selector as the server's internal type prints, with Go's field names."""
+    return {
+        "MatchExpressions": [
+            {"ScopeName": e.scope_name, "Operator": e.operator, "Values": None if e.values is None else list(e.values)}
+            for e in selector.match_expressions or ()
+        ]
+    }

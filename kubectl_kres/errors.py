@@ -1,0 +1,106 @@
+"""Every error raised on purpose.
+
+KresError                    message, hint; ``exit_code`` is what ``cli/exit.py`` ends with
+  UsageError                 a flag, an argument or an input file is wrong          (2)
+    QuantityError            a text is no quantity; carries the text
+    InputError               a file is wrong; carries file, line, column
+    SnapshotError            a snapshot is cut off, of another format or newer
+  ClusterError               the cluster or the object asked for could not be read  (3)
+    ConfigError              the kubeconfig is unusable
+    Unreachable              no connection, or TLS failed
+    TimedOut                 no answer within the time allowed
+    StatusError              the server answered with a Status: code, reason, message
+      Unauthenticated        401
+      Forbidden              403
+      NotFound               404
+      Expired                410
+
+Errors carry data; ``cli/exit.py`` words them.  A kind that may not be read is no error below ``cli/``: it is
+coverage (see ``store/coverage.py``), and a report says what it could not see.
+"""
+
+from __future__ import annotations
+
+
+class KresError(Exception):
+    """An error with one clear line for the user; ``hint`` says what to do next, or is empty."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(KresError):
+    """A flag, an argument or an input file is wrong."""
+
+    exit_code = 2
+
+
+class QuantityError(UsageError):
+    """``text`` is not a quantity; ``message`` is the API server's own sentence."""
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
+
+
+class InputError(UsageError):
+    """A manifest or another input file is wrong at ``line``, ``column`` (1-based; 0: unknown)."""
+
+    def __init__(self, message: str, *, file: str, line: int = 0, column: int = 0, hint: str = "") -> None:
+        where = ":".join([file, *(str(number) for number in (line, column) if number)])
+        super().__init__(f"{where}: {message}", hint=hint)
+        self.file, self.line, self.column = file, line, column
+
+
+class SnapshotError(UsageError):
+    """A snapshot cannot be read, or not be read whole."""
+
+
+class ClusterError(KresError):
+    """The cluster, or the object asked for, could not be read."""
+
+    exit_code = 3
+
+
+class ConfigError(ClusterError):
+    """The kubeconfig is unusable, or asks for what this program does not do."""
+
+
+class Unreachable(ClusterError):
+    """No connection to the server; ``refused`` if it turned the connection down."""
+
+    def __init__(self, message: str, *, refused: bool = False, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.refused = refused
+
+
+class TimedOut(ClusterError):
+    """No answer within the time allowed."""
+
+
+class StatusError(ClusterError):
+    """The server's answer was a Status: ``code``, ``reason`` and the server's ``message``."""
+
+    def __init__(self, message: str, *, code: int, reason: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.code, self.reason = code, reason
+
+
+class Unauthenticated(StatusError):
+    """401."""
+
+
+class Forbidden(StatusError):
+    """403; the server's sentence names verb, resource and namespace."""
+
+
+class NotFound(StatusError):
+    """404: the object, or the whole resource type, does not exist."""
+
+
+class Expired(StatusError):
+    """410: a continue token or resource version is too old."""

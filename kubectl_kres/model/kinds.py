@@ -1,0 +1,103 @@
+"""The kinds that are read: names as kubectl takes them, where the API serves them, and the struct of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.model import claim, pod, policy, workload
+
+
+class Kind(Struct, frozen=True):
+    """A resource type of the API. ``names`` are the plural first, then the singular, then the short names."""
+
+    kind: str
+    names: tuple[str, ...]
+    group: str = ""
+    version: str = "v1"
+    namespaced: bool = True
+    struct: Any = None
+
+    @property
+    def plural(self) -> str:
+        return self.names[0]
+
+    @property
+    def qualified(self) -> str:
+        """``deployments.apps``; ``pods`` for the core group."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def root(self) -> str:
+        """Path of the group and version: ``/api/v1`` or ``/apis/apps/v1``."""
+        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """Path to list the kind, in one namespace if given, or to get one object of it."""
+        parts = [self.root]
+        if self.namespaced and namespace:
+            parts.append(f"namespaces/{namespace}")
+        parts.append(self.plural)
+        if name:
+            parts.append(name)
+        return "/".join(parts)
+
+
+W = workload.Workload
+
+KINDS = (
+    Kind("Pod", ("pods", "pod", "po"), struct=pod.Pod),
+    Kind("Deployment", ("deployments", "deployment", "deploy"), "apps", struct=W),
+    Kind("ReplicaSet", ("replicasets", "replicaset", "rs"), "apps", struct=W),
+    Kind("StatefulSet", ("statefulsets", "statefulset", "sts"), "apps", struct=W),
+    Kind("DaemonSet", ("daemonsets", "daemonset", "ds"), "apps", struct=W),
+    Kind("Job", ("jobs", "job"), "batch", struct=W),
+    Kind("CronJob", ("cronjobs", "cronjob", "cj"), "batch", struct=W),
+    Kind("ReplicationController", ("replicationcontrollers", "replicationcontroller", "rc"), struct=W),
+    Kind("PodTemplate", ("podtemplates", "podtemplate"), struct=W),
+    Kind(
+        "ControllerRevision", ("controllerrevisions", "controllerrevision"), "apps", struct=workload.ControllerRevision
+    ),
+    Kind("LimitRange", ("limitranges", "limitrange", "limits"), struct=policy.LimitRange),
+    Kind("ResourceQuota", ("resourcequotas", "resourcequota", "quota"), struct=policy.ResourceQuota),
+    Kind("Namespace", ("namespaces", "namespace", "ns"), namespaced=False, struct=policy.Namespace),
+    Kind(
+        "PriorityClass",
+        ("priorityclasses", "priorityclass", "pc"),
+        "scheduling.k8s.io",
+        namespaced=False,
+        struct=policy.PriorityClass,
+    ),
+    Kind(
+        "RuntimeClass", ("runtimeclasses", "runtimeclass"), "node.k8s.io", namespaced=False, struct=policy.RuntimeClass
+    ),
+    Kind("Event", ("events", "event", "ev"), struct=workload.Event),
+    Kind(
+        "PersistentVolumeClaim",
+        ("persistentvolumeclaims", "persistentvolumeclaim", "pvc"),
+        struct=claim.PersistentVolumeClaim,
+    ),
+    Kind("Service", ("services", "service", "svc"), struct=claim.Service),
+)
+
+BY_KIND = {kind.kind: kind for kind in KINDS}
+_BY_NAME = {name: kind for kind in KINDS for name in kind.names}
+
+#: Kinds whose objects make pods from a template.
+WORKLOADS = tuple(kind.kind for kind in KINDS if kind.struct is W)
+
+
+def find(text: str) -> Kind | None:
+    """The kind that a user names as kubectl would take it: any case; plural, singular or short; ``.group`` or
+    ``.version.group`` behind it. None: ask the server's discovery.
+    """
+    name, _, rest = text.lower().partition(".")
+    kind = _BY_NAME.get(name)
+    if kind is None or not rest:
+        return kind
+    return kind if rest in {kind.group, f"{kind.version}.{kind.group}", f"{kind.version}."} else None

@@ -1,0 +1,94 @@
+"""Object metadata, owners, field managers and label selectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+#: Resource name to quantity as read: the JSON string, or the text or value of a JSON number. See quantity.from_json.
+ResourceList = Mapping[str, Any]
+
+
+class Base(Struct, frozen=True, rename="camel", gc=False, omit_defaults=True):
+    """What all structs read from Kubernetes share: camel case on the wire, defaults left out when written."""
+
+
+class OwnerReference(Base, frozen=True):
+    """The object that made this one; ``controller`` marks the one that manages it."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+    controller: bool | None = None
+
+
+class ManagedFields(Base, frozen=True):
+    """Who last wrote some fields of an object, and when. ``fields_v1`` is the tree of ``f:`` keys."""
+
+    manager: str = ""
+    operation: str = ""
+    time: str | None = None
+    subresource: str = ""
+    fields_v1: Any = None
+
+
+class Metadata(Base, frozen=True):
+    """Names, labels, owners. ``managed_fields`` is decoded only for kinds whose editors are shown."""
+
+    name: str = ""
+    namespace: str = ""
+    generate_name: str = ""
+    uid: str = ""
+    labels: Mapping[str, str] | None = None
+    annotations: Mapping[str, str] | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    generation: int = 0
+    resource_version: str = ""
+    owner_references: tuple[OwnerReference, ...] | None = None
+
+
+class ManagedMetadata(Metadata, frozen=True):
+    """Metadata that also says which manager wrote which field."""
+
+    managed_fields: tuple[ManagedFields, ...] | None = None
+
+
+class Requirement(Base, frozen=True):
+    """One expression of a label or scope selector."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] | None = None
+
+
+class LabelSelector(Base, frozen=True):
+    """matchLabels and matchExpressions, ANDed; an empty selector matches everything."""
+
+    match_labels: Mapping[str, str] | None = None
+    match_expressions: tuple[Requirement, ...] | None = None
+
+
+class Condition(Base, frozen=True):
+    """A status condition as most kinds have it."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+
+
+class ObjectRef(Struct, frozen=True, omit_defaults=True):
+    """Names one object; ``namespace`` is empty for cluster-scoped kinds."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"

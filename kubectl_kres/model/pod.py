@@ -1,0 +1,171 @@
+"""Pods and pod templates: the fields that resources, quota scopes and QoS depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, Metadata, ResourceList
+
+
+class ResourceClaimEntry(Base, frozen=True):
+    """An entry of ``resources.claims`` (dynamic resource allocation)."""
+
+    name: str = ""
+    request: str = ""
+
+
+class ResourceRequirements(Base, frozen=True):
+    """``resources`` of a container or, from PodLevelResources on, of the pod. ``None``: the key was absent or null."""
+
+    limits: ResourceList | None = None
+    requests: ResourceList | None = None
+    claims: tuple[ResourceClaimEntry, ...] | None = None
+
+
+class ResizePolicy(Base, frozen=True):
+    """What a change of one resource does to a running container."""
+
+    resource_name: str = ""
+    restart_policy: str = ""
+
+
+class Container(Base, frozen=True):
+    """A container, init container or (``restart_policy`` Always) sidecar."""
+
+    name: str = ""
+    image: str = ""
+    restart_policy: str | None = None
+    resources: ResourceRequirements | None = None
+    resize_policy: tuple[ResizePolicy, ...] | None = None
+
+
+class PodAffinityTerm(Base, frozen=True):
+    """An affinity term; what counts here is whether it looks into other namespaces."""
+
+    namespaces: tuple[str, ...] | None = None
+    namespace_selector: LabelSelector | None = None
+
+
+class WeightedPodAffinityTerm(Base, frozen=True):
+    """A preferred affinity term."""
+
+    pod_affinity_term: PodAffinityTerm | None = None
+
+
+class PodAffinity(Base, frozen=True):
+    """podAffinity or podAntiAffinity."""
+
+    required_during_scheduling_ignored_during_execution: tuple[PodAffinityTerm, ...] | None = None
+    preferred_during_scheduling_ignored_during_execution: tuple[WeightedPodAffinityTerm, ...] | None = None
+
+
+class Affinity(Base, frozen=True):
+    """Pod affinity and anti-affinity."""
+
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class PodOS(Base, frozen=True):
+    """``spec.os``."""
+
+    name: str = ""
+
+
+class NamedClaim(Base, frozen=True):
+    """An entry of ``spec.resourceClaims``."""
+
+    name: str = ""
+
+
+class PodSpec(Base, frozen=True):
+    """The parts of a pod spec that requests, limits, QoS and quota depend on."""
+
+    containers: tuple[Container, ...] | None = None
+    init_containers: tuple[Container, ...] | None = None
+    ephemeral_containers: tuple[Container, ...] | None = None
+    resources: ResourceRequirements | None = None
+    overhead: ResourceList | None = None
+    restart_policy: str = ""
+    node_name: str = ""
+    priority_class_name: str = ""
+    priority: int | None = None
+    runtime_class_name: str | None = None
+    active_deadline_seconds: int | None = None
+    resource_claims: tuple[NamedClaim, ...] | None = None
+    affinity: Affinity | None = None
+    os: PodOS | None = None
+
+
+class StateTerminated(Base, frozen=True):
+    """How a container ended."""
+
+    reason: str = ""
+    exit_code: int = 0
+    finished_at: str | None = None
+
+
+class StateWaiting(Base, frozen=True):
+    """Why a container does not run yet."""
+
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerState(Base, frozen=True):
+    """The state or last state of a container."""
+
+    terminated: StateTerminated | None = None
+    waiting: StateWaiting | None = None
+
+
+class ContainerStatus(Base, frozen=True):
+    """What the kubelet reports of one container."""
+
+    name: str = ""
+    restart_count: int = 0
+    resources: ResourceRequirements | None = None
+    allocated_resources: ResourceList | None = None
+    state: ContainerState | None = None
+    last_state: ContainerState | None = None
+
+
+class PodStatus(Base, frozen=True):
+    """The parts of a pod's status that change an answer or explain one."""
+
+    phase: str = ""
+    reason: str = ""
+    message: str = ""
+    qos_class: str = ""
+    conditions: tuple[Condition, ...] | None = None
+    container_statuses: tuple[ContainerStatus, ...] | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] | None = None
+    resize: str = ""
+
+
+class Pod(Base, frozen=True):
+    """A pod as stored, or as it would be sent."""
+
+    metadata: Metadata = Metadata()
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+    kind: str = "Pod"
+    api_version: str = "v1"
+
+
+class ManagedPod(Pod, frozen=True):
+    """A pod with its field managers; decoded when one pod is explained, never in lists."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+
+
+class PodTemplateSpec(Base, frozen=True):
+    """The template that a workload makes its pods from."""
+
+    metadata: Metadata = Metadata()
+    spec: PodSpec = PodSpec()
+
+
+#: Any JSON object, before its kind is known.
+RawObject = Mapping[str, Any]

@@ -1,0 +1,104 @@
+"""LimitRange, ResourceQuota and the cluster-scoped classes that admission looks up."""
+
+from __future__ import annotations
+
+from kubectl_kres.model.meta import Base, ManagedMetadata, ResourceList
+
+
+class LimitRangeItem(Base, frozen=True):
+    """Defaults and bounds for one type: Container, Pod, PersistentVolumeClaim or a qualified name."""
+
+    type: str = ""
+    max: ResourceList | None = None
+    min: ResourceList | None = None
+    default: ResourceList | None = None
+    default_request: ResourceList | None = None
+    max_limit_request_ratio: ResourceList | None = None
+
+
+class LimitRangeSpec(Base, frozen=True):
+    """The items of a LimitRange, in order."""
+
+    limits: tuple[LimitRangeItem, ...] | None = None
+
+
+class LimitRange(Base, frozen=True):
+    """Bounds and defaults for the containers, pods and claims of one namespace."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: LimitRangeSpec = LimitRangeSpec()
+    kind: str = "LimitRange"
+    api_version: str = "v1"
+
+
+class ScopedRequirement(Base, frozen=True):
+    """One expression of a quota's scopeSelector."""
+
+    scope_name: str = ""
+    operator: str = ""
+    values: tuple[str, ...] | None = None
+
+
+class ScopeSelector(Base, frozen=True):
+    """Expressions that an object must all match to be counted."""
+
+    match_expressions: tuple[ScopedRequirement, ...] | None = None
+
+
+class ResourceQuotaSpec(Base, frozen=True):
+    """What is limited (``hard``) and for which objects (``scopes`` and ``scope_selector``, ANDed)."""
+
+    hard: ResourceList | None = None
+    scopes: tuple[str, ...] | None = None
+    scope_selector: ScopeSelector | None = None
+
+
+class ResourceQuotaStatus(Base, frozen=True):
+    """What the server enforces. Absent ``hard``: the controller has not seen the quota, which enforces nothing yet."""
+
+    hard: ResourceList | None = None
+    used: ResourceList | None = None
+
+
+class ResourceQuota(Base, frozen=True):
+    """A quota of one namespace."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: ResourceQuotaSpec = ResourceQuotaSpec()
+    status: ResourceQuotaStatus = ResourceQuotaStatus()
+    kind: str = "ResourceQuota"
+    api_version: str = "v1"
+
+
+class PriorityClass(Base, frozen=True):
+    """A named priority; ``global_default`` is given to pods that name none."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    value: int = 0
+    global_default: bool = False
+    kind: str = "PriorityClass"
+    api_version: str = "scheduling.k8s.io/v1"
+
+
+class Overhead(Base, frozen=True):
+    """Resources that a runtime needs on top of the containers."""
+
+    pod_fixed: ResourceList | None = None
+
+
+class RuntimeClass(Base, frozen=True):
+    """A container runtime; its overhead is added to each pod that names it."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    handler: str = ""
+    overhead: Overhead | None = None
+    kind: str = "RuntimeClass"
+    api_version: str = "node.k8s.io/v1"
+
+
+class Namespace(Base, frozen=True):
+    """A namespace and its labels."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    kind: str = "Namespace"
+    api_version: str = "v1"

@@ -1,0 +1,124 @@
+"""What holds a pod template, and the events that say how its pods fared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
+from kubectl_kres.model.pod import PodTemplateSpec
+
+
+class RollingUpdate(Base, frozen=True):
+    """Surge and unavailability, each a count or a percentage."""
+
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+
+
+class Strategy(Base, frozen=True):
+    """How a workload replaces its pods."""
+
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
+class JobTemplateSpec(Base, frozen=True):
+    """The job that a CronJob makes."""
+
+    template: PodTemplateSpec | None = None
+    parallelism: int | None = None
+    completions: int | None = None
+
+
+class JobTemplate(Base, frozen=True):
+    """``spec.jobTemplate`` of a CronJob."""
+
+    metadata: Metadata = Metadata()
+    spec: JobTemplateSpec | None = None
+
+
+class WorkloadSpec(Base, frozen=True):
+    """Every place where a template can be; absent ``replicas`` is the kind's default."""
+
+    template: PodTemplateSpec | None = None
+    job_template: JobTemplate | None = None
+    replicas: int | None = None
+    parallelism: int | None = None
+    completions: int | None = None
+    selector: Any = None
+    strategy: Strategy | None = None
+    update_strategy: Strategy | None = None
+    suspend: bool | None = None
+    paused: bool | None = None
+
+
+class WorkloadStatus(Base, frozen=True):
+    """Counts and conditions as the controllers write them."""
+
+    replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    unavailable_replicas: int = 0
+    active: int = 0
+    conditions: tuple[Condition, ...] | None = None
+    update_revision: str = ""
+
+
+class Workload(Base, frozen=True):
+    """Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, ReplicationController or PodTemplate."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: WorkloadSpec = WorkloadSpec()
+    status: WorkloadStatus = WorkloadStatus()
+    template: PodTemplateSpec | None = None
+    kind: str = ""
+    api_version: str = ""
+
+
+class ControllerRevisionData(Base, frozen=True):
+    """The patch that a StatefulSet or DaemonSet kept of one of its templates."""
+
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class ControllerRevision(Base, frozen=True):
+    """A template that a StatefulSet or DaemonSet had; pods name theirs by the label controller-revision-hash."""
+
+    metadata: Metadata = Metadata()
+    data: ControllerRevisionData = ControllerRevisionData()
+    revision: int = 0
+    kind: str = "ControllerRevision"
+    api_version: str = "apps/v1"
+
+
+class EventObject(Base, frozen=True):
+    """What an event is about."""
+
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class EventSeries(Base, frozen=True):
+    """How often an event repeated."""
+
+    count: int = 0
+    last_observed_time: str | None = None
+
+
+class Event(Base, frozen=True):
+    """An event; the times that are set depend on who wrote it."""
+
+    metadata: Metadata = Metadata()
+    involved_object: EventObject = EventObject()
+    type: str = ""
+    reason: str = ""
+    message: str = ""
+    count: int | None = None
+    first_timestamp: str | None = None
+    last_timestamp: str | None = None
+    event_time: str | None = None
+    series: EventSeries | None = None
+    kind: str = "Event"
+    api_version: str = "v1"

@@ -1,0 +1,95 @@
+"""The four entries of a journal, and the source they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import ObjectRef
+
+
+class Source(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """An object and the field in it that a value came from. An empty ``field`` means the object as a whole."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+    field: str = ""
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ObjectRef(self.kind, self.name, self.namespace)
+
+    def at(self, field: str) -> Source:
+        """The same object, another field."""
+        return Source(self.kind, self.name, self.namespace, field)
+
+
+class Term(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A part that a derived value was made from; ``kept`` is False where a larger one won."""
+
+    path: str
+    value: str
+    kept: bool = True
+
+
+class Set(Struct, frozen=True, tag="set", omit_defaults=True, rename="camel"):
+    """A rule gave a field a value. ``before`` absent: there was none; ``after`` absent: the value was dropped."""
+
+    path: str
+    rule: str
+    after: str | None = None
+    before: str | None = None
+    source: Source | None = None
+
+
+class Derive(Struct, frozen=True, tag="derive", omit_defaults=True, rename="camel"):
+    """A value follows from others: a sum, a maximum, a QoS class."""
+
+    path: str
+    rule: str
+    value: str
+    terms: tuple[Term, ...] = ()
+    source: Source | None = None
+
+
+class Check(Struct, frozen=True, tag="check", omit_defaults=True, rename="camel"):
+    """A rule compared and passed or refused. ``message`` is the server's sentence where it refused."""
+
+    path: str
+    rule: str
+    passed: bool
+    observed: str = ""
+    bound: str = ""
+    message: str = ""
+    source: Source | None = None
+
+
+class Assume(Struct, frozen=True, tag="assume", omit_defaults=True, rename="camel"):
+    """Something could not be known and was supposed; ``code`` is stable, ``text`` is for people."""
+
+    path: str
+    code: str
+    text: str
+
+
+Entry = Set | Derive | Check | Assume
+Journal = tuple[Entry, ...]
+
+
+def steps(journal: Iterable[Entry], path: str) -> Journal:
+    """The entries about one path, in order."""
+    return tuple(entry for entry in journal if entry.path == path)
+
+
+def replay(values: dict[str, str], journal: Iterable[Entry]) -> dict[str, str]:
+    """The values after every ``Set`` of the journal was applied to ``values``."""
+    now = dict(values)
+    for entry in journal:
+        if isinstance(entry, Set):
+            if entry.after is None:
+                now.pop(entry.path, None)
+            else:
+                now[entry.path] = entry.after
+    return now

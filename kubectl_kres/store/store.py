@@ -1,0 +1,91 @@
+"""Objects by kind, namespace and name, with what could not be read beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.coverage import UNREAD, Coverage, Need
+
+
+class Origin(Struct, frozen=True, omit_defaults=True):
+    """Where the objects of a store come from.
+
+    kind: cluster, snapshot, demo or files. name: the server's address or the file. version: the API server's
+    ``gitVersion``, empty if unknown. time: RFC 3339 moment of reading, empty if unknown. context: of the kubeconfig.
+    """
+
+    kind: str
+    name: str = ""
+    version: str = ""
+    time: str = ""
+    context: str = ""
+
+
+class Store:
+    """The objects of one moment. An object added twice replaces the first one.
+
+    Objects are any struct with ``metadata.namespace`` and ``metadata.name``. ``files`` names the file of an object that
+    came from ``-f``.
+    """
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.files: dict[ObjectRef, str] = {}
+        self._objects: dict[str, dict[str, dict[str, Any]]] = {}
+        self._coverage: dict[Need, Coverage] = {}
+
+    def add(self, kind: str, item: Any, *, file: str = "") -> None:
+        namespace, name = item.metadata.namespace, item.metadata.name
+        self._objects.setdefault(kind, {}).setdefault(namespace, {})[name] = item
+        if file:
+            self.files[ObjectRef(kind, name, namespace)] = file
+
+    def get(self, kind: str, name: str, namespace: str = "") -> Any | None:
+        return self._objects.get(kind, {}).get(namespace, {}).get(name)
+
+    def all(self, kind: str, namespace: str | None = None) -> Iterator[Any]:
+        """Objects of a kind sorted by namespace and name; ``namespace`` None: everywhere."""
+        spaces = self._objects.get(kind, {})
+        for space in sorted(spaces) if namespace is None else (namespace,):
+            held = spaces.get(space, {})
+            yield from (held[name] for name in sorted(held))
+
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(sorted(self._objects))
+
+    def cover(self, need: Need, coverage: Coverage) -> None:
+        self._coverage[need] = coverage
+
+    def covered(self, need: Need) -> Coverage:
+        """How reading ``need`` went; a wider need that was read (all names, all namespaces) covers a narrower one."""
+        exact = self._coverage.get(need)
+        if exact is not None:
+            return exact
+        found = UNREAD
+        for other, coverage in self._coverage.items():
+            if _covers(other, need):
+                if coverage.known:
+                    return coverage
+                found = coverage
+        return found
+
+    def gaps(self) -> dict[Need, Coverage]:
+        """What was asked for and is not known, in the order of asking."""
+        return {need: coverage for need, coverage in self._coverage.items() if not coverage.known}
+
+    def needs(self) -> dict[Need, Coverage]:
+        return dict(self._coverage)
+
+
+def _covers(wide: Need, narrow: Need) -> bool:
+    return (
+        wide.kind == narrow.kind
+        and wide.namespace in {"", narrow.namespace}
+        and wide.name in {"", narrow.name}
+        and wide.label_selector in {"", narrow.label_selector}
+        and wide.field_selector in {"", narrow.field_selector}
+    )
