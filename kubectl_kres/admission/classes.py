@@ -13,13 +13,26 @@ from kubectl_kres.provenance.journal import Entry, Set, Source
 SYSTEM_PRIORITIES = frozenset({"system-node-critical", "system-cluster-critical"})
 
 
-def check_priority(draft: Draft, name: str, classes: Mapping[str, PriorityClass] | None) -> Refusal | None:
-    """403 for an unknown class; ``classes`` None: they could not be read, nothing is refused.
+def set_priority(
+    draft: Draft, name: str, classes: Mapping[str, PriorityClass] | None, journal: list[Entry] | None
+) -> Refusal | None:
+    """Give the global default class to a pod that names none; 403 for an unknown class.
 
-    Source: plugin/pkg/admission/priority.
+    ``classes`` None: they could not be read, nothing is set or refused. Source: plugin/pkg/admission/priority.
     """
+    if classes is None:
+        return None
     wanted = draft.spec.priority_class_name
-    if not wanted or classes is None or wanted in classes or wanted in SYSTEM_PRIORITIES:
+    if not wanted:
+        defaults = [one for one in classes.values() if one.global_default]
+        if defaults:
+            chosen = min(defaults, key=lambda one: one.value).metadata.name
+            draft.priority_class = chosen
+            if journal is not None:
+                source = Source("PriorityClass", chosen, field="globalDefault")
+                journal.append(Set("spec.priorityClassName", "priority/global-default", chosen, source=source))
+        return None
+    if wanted in classes or wanted in SYSTEM_PRIORITIES:
         return None
     text = f"no PriorityClass with name {wanted} was found"
     return forbidden_object(

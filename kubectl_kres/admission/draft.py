@@ -52,7 +52,7 @@ class Slot:
 class Draft:
     """The quantities of a pod. ``pod`` is None without a pod-level stanza or where the gate drops it."""
 
-    __slots__ = ("annotation", "containers", "inits", "overhead", "pod", "spec")
+    __slots__ = ("annotation", "containers", "inits", "overhead", "pod", "priority_class", "spec")
 
     def __init__(
         self, spec: PodSpec, containers: list[Slot], inits: list[Slot], pod: Slot | None, overhead: Quantities
@@ -60,6 +60,7 @@ class Draft:
         self.spec = spec
         self.containers, self.inits, self.pod, self.overhead = containers, inits, pod, overhead
         self.annotation: str | None = None
+        self.priority_class = spec.priority_class_name
 
     def slots(self) -> Iterator[Slot]:
         """Containers, then init containers and sidecars, then the pod level."""

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission import limitranger, qos
-from kubectl_kres.admission.classes import check_overhead, check_priority, set_overhead
+from kubectl_kres.admission.classes import check_overhead, set_priority, set_overhead
 from kubectl_kres.admission.defaulting import default_pod, default_pod_level
 from kubectl_kres.admission.draft import Draft, Slot, Unparsable, draft_pod
 from kubectl_kres.admission.limitrange import Limits
@@ -105,7 +105,7 @@ class _Run:
         self.pod, self.ref, self.policies, self.server, self.warnings = pod, ref, policies, server, warnings
 
     def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
-        refusal = check_priority(draft, self.ref.name, self.policies.priorities)
+        refusal = set_priority(draft, self.ref.name, self.policies.priorities, entries)
         refusal = refusal or set_overhead(draft, self.ref.name, self.policies.runtimes, entries)
         if refusal is not None:
             yield self._refused(refusal, draft, order, entries, self.warnings)
@@ -139,10 +139,7 @@ class _Run:
     def _quota(self, draft: Draft, entries: list[Entry] | None) -> Verdict:
         if "ResourceQuota" in self.server.disabled_plugins:
             return Verdict()
-        qos_class = self.pod.status.qos_class or qos.class_of(draft)
-        usage = pod_usage(draft)
-        in_scope = partial(matches_pod, spec=draft.spec, qos_class=qos_class)
-        request = Request("pods", self.ref.name, usage, pod_names, in_scope, stated_names(draft))
+        request = quota_request(self.pod, draft)
         return evaluate(request, self.policies.quotas, self.server.limited_resources, entries)
 
     def _refused(
@@ -184,6 +181,13 @@ class _Run:
             entries.append(Set(path, "limitrange/annotation", draft.annotation))
 
 
+def quota_request(pod: Pod, draft: Draft) -> Request:
+    """The pod as the quota plugin sees it. A class in its status is believed."""
+    qos_class = pod.status.qos_class or qos.class_of(draft)
+    in_scope = partial(matches_pod, spec=draft.spec, priority_class=draft.priority_class, qos_class=qos_class)
+    return Request("pods", _name(pod), pod_usage(draft), pod_names, in_scope, stated_names(draft))
+
+
 def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:
     """The pod as stored, pruned to what resources depend on; empty parts are left out, an empty pod level is not."""
     metadata: dict[str, Any] = {"name": _name(pod)}
@@ -196,8 +200,8 @@ def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:
         spec["resources"] = _shown(draft.pod)
     if draft.overhead:
         spec["overhead"] = {name: str(quantity) for name, quantity in draft.overhead.items()}
-    if pod.spec.priority_class_name:
-        spec["priorityClassName"] = pod.spec.priority_class_name
+    if draft.priority_class:
+        spec["priorityClassName"] = draft.priority_class
     for key, slots, containers in (
         ("containers", draft.containers, pod.spec.containers),
         ("initContainers", draft.inits, pod.spec.init_containers),

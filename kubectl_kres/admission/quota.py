@@ -80,9 +80,9 @@ def evaluate(
     First every quota that is concerned must be usable (must-specify, status known); then limited resources must be
     covered; then each quota must have room.
     """
-    concerned = [quota for quota in quotas if request.names(quota.hard) and all(map(request.in_scope, quota.scopes))]
+    matching = concerned(request, quotas)
     unusable = tuple(
-        refusal for quota in concerned for refusal in (_must_specify(request, quota, journal), _status(request, quota))
+        refusal for quota in matching for refusal in (_must_specify(request, quota, journal), _status(request, quota))
         if refusal is not None
     )  # fmt: skip
     if unusable:
@@ -94,20 +94,32 @@ def evaluate(
     delta = {name: quantity for name, quantity in request.usage.items() if quantity}
     if not delta:
         return Verdict()
-    uncovered = _uncovered(request, quotas, concerned, limited)
+    uncovered = _uncovered(request, quotas, matching, limited)
     if uncovered is not None:
         return Verdict((uncovered,))
     over: list[Refusal] = []
-    charges: list[QuotaCharge] = []
-    for quota in concerned:
+    costs: list[QuotaCharge] = []
+    for quota in matching:
         charge, exceeded = _charge(quota, delta)
         if exceeded:
             over.append(_exceeded(request, quota, delta, exceeded))
         if charge is not None:
-            charges.append(charge)
+            costs.append(charge)
         if journal is not None:
             _record(journal, request, quota, delta, exceeded)
-    return Verdict(tuple(over)) if over else Verdict((), tuple(charges))
+    return Verdict(tuple(over)) if over else Verdict((), tuple(costs))
+
+
+def charges(request: Request, quotas: Sequence[Quota]) -> tuple[QuotaCharge, ...]:
+    """What the request would cost each quota that is concerned, whether it fits or not."""
+    delta = {name: quantity for name, quantity in request.usage.items() if quantity}
+    found = (_charge(quota, delta)[0] for quota in concerned(request, quotas))
+    return tuple(charge for charge in found if charge is not None)
+
+
+def concerned(request: Request, quotas: Sequence[Quota]) -> list[Quota]:
+    """The quotas that name something of the kind and whose scopes all match. Source: generic.Matches."""
+    return [quota for quota in quotas if request.names(quota.hard) and all(map(request.in_scope, quota.scopes))]
 
 
 def _must_specify(request: Request, quota: Quota, journal: list[Entry] | None) -> Refusal | None:
@@ -200,7 +212,7 @@ def _record(journal: list[Entry], request: Request, quota: Quota, delta: Quantit
 
 
 def _uncovered(
-    request: Request, quotas: Sequence[Quota], concerned: Sequence[Quota], limited: Sequence[LimitedResource]
+    request: Request, quotas: Sequence[Quota], matching: Sequence[Quota], limited: Sequence[LimitedResource]
 ) -> Refusal | None:
     """Resources and scopes that the server's configuration allows only under a quota that names them."""
     wanted = {
@@ -210,7 +222,7 @@ def _uncovered(
         for name, quantity in request.usage.items()
         if quantity.nano > 0 and any(part in name for part in entry.match_contains)
     }
-    covered = {name for quota in concerned for name in request.names(quota.hard)}
+    covered = {name for quota in matching for name in request.names(quota.hard)}
     short = sorted(wanted - covered)
     if short:
         text = f"insufficient quota to consume: {','.join(short)}"

@@ -16,8 +16,10 @@ def requirements(spec: ResourceQuotaSpec) -> tuple[ScopedRequirement, ...]:
     return (*named, *(selector.match_expressions or ())) if selector else named
 
 
-def matches_pod(requirement: ScopedRequirement, spec: PodSpec, qos_class: str) -> bool:
+def matches_pod(requirement: ScopedRequirement, spec: PodSpec, priority_class: str, qos_class: str) -> bool:
     """Whether a pod is in the scope. ``qos_class``: the stored class if there is one, else the computed one.
+
+    ``priority_class``: the pod's, or the global default that it was given; empty without one.
 
     Source: quota/v1/evaluator/core/pods.go podMatchesScopeFunc.
     """
@@ -32,8 +34,7 @@ def matches_pod(requirement: ScopedRequirement, spec: PodSpec, qos_class: str) -
         case "NotBestEffort":
             return qos_class != "BestEffort"
         case "PriorityClass":
-            name = spec.priority_class_name
-            return _selects(requirement, (name,) if name else ())
+            return _selects(requirement, (priority_class,) if priority_class else ())
         case "CrossNamespacePodAffinity":
             return _crosses_namespaces(spec.affinity)
         case _:

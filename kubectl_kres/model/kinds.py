@@ -10,7 +10,10 @@ from kubectl_kres.model import claim, pod, policy, workload
 
 
 class Kind(Struct, frozen=True):
-    """A resource type of the API. ``names`` are the plural first, then the singular, then the short names."""
+    """A resource type of the API. ``names`` are the plural first, then the singular, then the short names.
+
+    ``struct`` decodes lists; ``whole``, where it is given, decodes one object and what snapshots keep.
+    """
 
     kind: str
     names: tuple[str, ...]
@@ -18,6 +21,12 @@ class Kind(Struct, frozen=True):
     version: str = "v1"
     namespaced: bool = True
     struct: Any = None
+    whole: Any = None
+
+    @property
+    def detail(self) -> Any:
+        """The struct that also knows the object's field managers."""
+        return self.whole or self.struct
 
     @property
     def plural(self) -> str:
@@ -51,7 +60,7 @@ class Kind(Struct, frozen=True):
 W = workload.Workload
 
 KINDS = (
-    Kind("Pod", ("pods", "pod", "po"), struct=pod.Pod),
+    Kind("Pod", ("pods", "pod", "po"), struct=pod.Pod, whole=pod.ManagedPod),
     Kind("Deployment", ("deployments", "deployment", "deploy"), "apps", struct=W),
     Kind("ReplicaSet", ("replicasets", "replicaset", "rs"), "apps", struct=W),
     Kind("StatefulSet", ("statefulsets", "statefulset", "sts"), "apps", struct=W),

@@ -1,0 +1,114 @@
+"""The catalogue of rules. Codes are stable across releases: runbooks grep for them. docs/rules.md is made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+
+class Rule(Struct, frozen=True):
+    """What a rule does, in one sentence, and where the real system does it. ``gate``: it needs this feature gate."""
+
+    title: str
+    source: str
+    gate: str = ""
+
+
+_VALIDATION = "pkg/apis/core/validation/validation.go"
+_DEFAULTS = "pkg/apis/core/v1/defaults.go"
+_LIMIT_RANGER = "plugin/pkg/admission/limitranger/admission.go"
+_QUOTA = "apiserver/pkg/admission/plugin/resourcequota/controller.go"
+_PODS = "pkg/quota/v1/evaluator/core/pods.go"
+_HELPERS = "component-helpers/resource/helpers.go"
+_LEVEL = "PodLevelResources"
+
+RULES: Mapping[str, Rule] = {
+    "manifest/written": Rule("The value was written in the manifest or template.", "the object itself"),
+    "quantity/canonical": Rule(
+        "The server stores a quantity in its canonical notation, rounded up to thousandths.", _DEFAULTS
+    ),
+    "quantity/unparsable": Rule("A text that is no quantity ends the request with 400.", "apimachinery quantity.go"),
+    "defaulting/request-from-limit": Rule("A container's limit without a request becomes the request, too.", _DEFAULTS),
+    "pod-level/request-from-containers": Rule(
+        "With pod-level limits, a missing pod-level request is the sum of the containers' requests.", _DEFAULTS, _LEVEL
+    ),
+    "pod-level/request-from-limit": Rule(
+        "A pod-level limit without any request becomes the request.", _DEFAULTS, _LEVEL
+    ),
+    "pod-level/hugepages-limit": Rule(
+        "A pod-level stanza takes the huge page limits of the containers.", _DEFAULTS, _LEVEL
+    ),
+    "limitrange/default": Rule("A LimitRange fills a limit that is missing.", _LIMIT_RANGER),
+    "limitrange/default-request": Rule("A LimitRange fills a request that is missing.", _LIMIT_RANGER),
+    "limitrange/default-from-max": Rule("In a LimitRange, max without default becomes the default limit.", _DEFAULTS),
+    "limitrange/default-request-from-default": Rule(
+        "In a LimitRange, default without defaultRequest becomes the default request.", _DEFAULTS
+    ),
+    "limitrange/default-request-from-min": Rule(
+        "In a LimitRange, min without defaultRequest becomes the default request.", _DEFAULTS
+    ),
+    "limitrange/annotation": Rule("The annotation names what the last LimitRange set.", _LIMIT_RANGER),
+    "limitrange/min": Rule("Request, and limit if there is one, may not be below min.", _LIMIT_RANGER),
+    "limitrange/max": Rule("Limit must be there and, like the request, not be above max.", _LIMIT_RANGER),
+    "limitrange/ratio": Rule("Limit divided by request may not exceed maxLimitRequestRatio.", _LIMIT_RANGER),
+    "limitrange/object-type": Rule("A LimitRange item has a known type, each type once.", _VALIDATION),
+    "limitrange/object-pod-defaults": Rule("A LimitRange item of type Pod has no defaults.", _VALIDATION),
+    "limitrange/object-claim": Rule("A LimitRange item for claims needs min or max storage.", _VALIDATION),
+    "limitrange/object-order": Rule("min <= defaultRequest <= default <= max.", _VALIDATION),
+    "limitrange/object-ratio": Rule("A ratio is at least 1 and at most max divided by min.", _VALIDATION),
+    "validation/resource-name": Rule("A resource name must be known or fully qualified.", _VALIDATION),
+    "validation/non-negative": Rule("A quantity may not be negative.", _VALIDATION),
+    "validation/integer": Rule("Extended resources come in whole numbers.", _VALIDATION),
+    "validation/request-over-limit": Rule("A request may not exceed its limit.", _VALIDATION),
+    "validation/request-equals-limit": Rule(
+        "For extended resources and huge pages, request and limit are equal.", _VALIDATION
+    ),
+    "validation/limit-required": Rule("Extended resources and huge pages need a limit.", _VALIDATION),
+    "validation/hugepages": Rule("Huge pages come in multiples of the page size.", _VALIDATION),
+    "validation/hugepages-alone": Rule("Huge pages need cpu or memory beside them.", _VALIDATION),
+    "validation/resource-claim": Rule("A claim must be declared in spec.resourceClaims, once.", _VALIDATION),
+    "validation/resize-policy": Rule("A resize policy names cpu or memory once, with a known policy.", _VALIDATION),
+    "validation/ephemeral": Rule(
+        "Ephemeral containers are added to a running pod, never created with it.", _VALIDATION
+    ),
+    "pod-level/resource-name": Rule("The pod level takes cpu, memory and huge pages only.", _VALIDATION, _LEVEL),
+    "pod-level/claims": Rule("The pod level takes no claims.", _VALIDATION, _LEVEL),
+    "pod-level/windows": Rule("Windows pods have no pod-level resources.", _VALIDATION, _LEVEL),
+    "pod-level/request-below-containers": Rule(
+        "A pod-level request is at least the containers' sum.", _VALIDATION, _LEVEL
+    ),
+    "pod-level/hugepages-below-containers": Rule(
+        "A pod-level huge page limit is at least the containers' sum.", _VALIDATION, _LEVEL
+    ),
+    "pod-level/container-limit": Rule("No container's limit exceeds the pod level's.", _VALIDATION, _LEVEL),
+    "priority/global-default": Rule(
+        "A pod without a PriorityClass gets the global default one.", "plugin/pkg/admission/priority"
+    ),
+    "priority/unknown-class": Rule("A named PriorityClass must exist.", "plugin/pkg/admission/priority"),
+    "runtime-class/unknown": Rule("A named RuntimeClass must exist.", "plugin/pkg/admission/runtimeclass"),
+    "runtime-class/overhead": Rule(
+        "The RuntimeClass adds its overhead to the pod.", "plugin/pkg/admission/runtimeclass"
+    ),
+    "runtime-class/overhead-differs": Rule(
+        "A pod may not bring another overhead than its RuntimeClass.", "plugin/pkg/admission/runtimeclass"
+    ),
+    "runtime-class/overhead-unexplained": Rule(
+        "A pod may not bring overhead without a RuntimeClass.", "plugin/pkg/admission/runtimeclass"
+    ),
+    "pod/sum": Rule("Containers and sidecars run together: their values add up.", _HELPERS),
+    "pod/init-peak": Rule("An init container that needs more than all the rest decides.", _HELPERS),
+    "pod/pod-level": Rule("A pod-level value replaces the containers' sum.", _HELPERS, _LEVEL),
+    "qos/class": Rule(
+        "cpu and memory of all containers, or of the pod level, decide the QoS class.", "core/v1/helper/qos"
+    ),
+    "qos/brought": Rule("A class in the status of the create request is stored unchecked.", "pkg/registry/core/pod"),
+    "quota/must-specify": Rule("Under a quota for a compute name, every container must state it.", _PODS),
+    "quota/status-unknown": Rule("A quota whose use is not known yet refuses.", _QUOTA),
+    "quota/negative-usage": Rule("Use may not be negative.", _QUOTA),
+    "quota/exceeded": Rule("used + requested may not exceed hard.", _QUOTA),
+    "quota/limited-resource": Rule("The server allows some resources only under a quota that names them.", _QUOTA),
+    "quota/limited-scope": Rule("The server allows some scopes only under a quota that has them.", _QUOTA),
+    "quota/resource-name": Rule("A quota limits standard names or fully qualified ones.", _VALIDATION),
+    "quota/object-scope": Rule("A quota's scopes exist, fit its names and do not contradict each other.", _VALIDATION),
+}

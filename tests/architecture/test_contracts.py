@@ -1,0 +1,58 @@
+"""Which way imports may point: the contracts in pyproject.toml hold, and each one notices a breach."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from architecture.modules import PACKAGE, ROOT
+
+#: Contract id to a module, a statement that breaks the contract there, and the import that the complaint names.
+BREACHES = {
+    "layers": ("quantity.py", "import kubectl_kres.store.store", "quantity -> kubectl_kres.store.store"),
+    "pure": ("admission/server.py", "def late():\n    import os.path", "admission.server -> os"),
+    "reading": ("render/__init__.py", "from kubectl_kres import snapshot", "render -> kubectl_kres.snapshot"),
+    "kubernetes": ("cli/__init__.py", "import kubernetes.client", "cli -> kubernetes"),
+    "click": ("tui/__init__.py", "import click", "tui -> click"),
+}
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Check the contracts of a copy of the repository."""
+    program = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    return subprocess.run(
+        [sys.executable, "-c", program, "--no-cache"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_contracts_hold():
+    result = lint(ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_each_contract_notices_a_breach(tmp_path: Path):
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    names = {contract["id"]: contract["name"] for contract in contracts}
+    assert names.keys() == BREACHES.keys()
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    for path, statement, _ in BREACHES.values():
+        module = tmp_path / PACKAGE.name / path
+        module.parent.mkdir(exist_ok=True)
+        with module.open("a") as text:
+            text.write(f"\n{statement}\n")
+    result = lint(tmp_path)
+    assert result.returncode == 1, result.stdout + result.stderr
+    complaints = re.split(f"\n({'|'.join(map(re.escape, names.values()))})\n-+\n", result.stdout)
+    told = {name: re.sub(" +", " ", text) for name, text in zip(complaints[1::2], complaints[2::2], strict=True)}
+    missed = [key for key, (*_, arrow) in BREACHES.items() if f"- kubectl_kres.{arrow} (" not in told[names[key]]]
+    assert missed == [], result.stdout

@@ -1,0 +1,58 @@
+"""What a command or a module loads, seen in a fresh interpreter: deferred imports escape the static contracts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from architecture.modules import ROOT
+
+#: Runs the entry point with the arguments given; stderr's last line is then the exit code and all loaded modules.
+COMMAND = """
+import sys
+from kubectl_kres.cli.main import entry
+sys.argv = ["kubectl-kres", *sys.argv[1:]]
+try:
+    code = entry()
+except SystemExit as end:
+    code = end.code
+print(f"\\nloaded: {code or 0} {' '.join(sys.modules)}", file=sys.stderr)
+"""
+MODULE = """
+import importlib, sys
+importlib.import_module(sys.argv[1])
+print(f"\\nloaded: 0 {' '.join(sys.modules)}", file=sys.stderr)
+"""
+
+FACES = {"kubernetes", "textual", "rich", "click", "pydantic", "yaml"}
+START = {"kubernetes", "textual", "pydantic", "rich", "yaml", "msgspec"}
+WRITERS = {"kubernetes", "textual", "pydantic"}
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "must", "never"),
+    [
+        pytest.param(MODULE, "kubectl_kres.reports.explain", "kubectl_kres.reports.explain", FACES, id="report"),
+        pytest.param(MODULE, "kubectl_kres.admission.create", "kubectl_kres.admission.create", FACES, id="engine"),
+        pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, id="help"),
+        pytest.param(COMMAND, "version --client", "kubectl_kres.cli.version", START, id="version"),
+        pytest.param(COMMAND, "explain --demo pod/x", "kubectl_kres.reports.explain", WRITERS, id="explain"),
+    ],
+)
+def test_what_is_loaded(program: str, arguments: str, must: str, never: set[str]):
+    result = subprocess.run(
+        [sys.executable, "-c", program, *arguments.split()],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    last = result.stderr.rpartition("\nloaded: ")[2]
+    assert result.returncode == 0, result.stderr
+    code, *loaded = last.split()
+    assert must in loaded, result.stderr
+    assert never & set(loaded) == set()
+    assert code in {"0", "3"} if must.endswith("explain") else code == "0", result.stderr

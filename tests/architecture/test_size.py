@@ -1,0 +1,17 @@
+"""No module is long: one concept each."""
+
+from __future__ import annotations
+
+import statistics
+
+from architecture.modules import modules
+
+CEILING = 400
+
+
+def test_no_module_is_over_the_ceiling(record_property):
+    lines = {name: len(text.splitlines()) for name, text in modules().items()}
+    longest = max(lines, key=lines.__getitem__)
+    median = statistics.median(count for name, count in lines.items() if not name.endswith("__init__.py"))
+    record_property("size", f"{len(lines)} modules, median {median:g} lines, longest {longest} with {lines[longest]}")
+    assert {name: count for name, count in lines.items() if count > CEILING} == {}
