@@ -9,6 +9,7 @@ import msgspec
 
 from kubectl_kres.admission import limitrange, limitranger, quota_object
 from kubectl_kres.admission.draft import Unparsable, parse_list
+from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
 from kubectl_kres.admission.pods import Policies, admit
 from kubectl_kres.admission.quota import Request, evaluate, parse_quota
@@ -41,13 +42,11 @@ def policies_of(
     )
 
 
-def create(
-    raw: Mapping[str, Any], policies: Policies, server: Server, *, warnings: Sequence[str] = ()
-) -> tuple[Outcome, ...]:
-    """Every answer that a CREATE of the object as sent can get. ``warnings``: the decoder's (unknown fields)."""
+def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    """Every answer that a CREATE of the object as sent can get, with the decoder's warnings of unknown fields."""
     kind = str(raw.get("kind", ""))
     if kind == "Pod":
-        return create_pod(raw, policies, server, warnings=warnings)
+        return create_pod(raw, policies, server)
     run = _BY_KIND.get(kind, _create_counted)
     try:
         outcomes = run(raw, policies, server)
@@ -55,19 +54,20 @@ def create(
         version = str(raw.get("apiVersion", "v1")).rpartition("/")[2]
         refusal = unparsable(kind, version, fault.error.message, fault.path, fault.error.text)
         return (Outcome(allowed=False, code=400, refusal=refusal),)
-    return tuple(msgspec.structs.replace(one, warnings=(*one.warnings, *warnings)) for one in outcomes)
+    decoded = unknown_fields(raw, kind)
+    if not decoded:
+        return outcomes
+    return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *decoded}))) for one in outcomes)
 
 
-def create_pod(
-    raw: Mapping[str, Any], policies: Policies, server: Server, *, warnings: Sequence[str] = ()
-) -> tuple[Outcome, ...]:
+def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """A pod as sent, with the warnings that need what the model leaves out."""
     spec = raw.get("spec") or {}
     more = (
         *hidden_env(spec.get("initContainers") or (), "spec.initContainers"),
         *hidden_env(spec.get("containers") or (), "spec.containers"),
     )
-    return admit(msgspec.convert(raw, Pod), policies, server, warnings=(*warnings, *more))
+    return admit(msgspec.convert(raw, Pod), policies, server, decoded=unknown_fields(raw, "Pod"), warnings=more)
 
 
 def _name(raw: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission import limitranger, qos
-from kubectl_kres.admission.classes import check_overhead, set_priority, set_overhead
+from kubectl_kres.admission.classes import check_overhead, set_overhead, set_priority
 from kubectl_kres.admission.defaulting import default_pod, default_pod_level
 from kubectl_kres.admission.draft import Draft, Slot, Unparsable, draft_pod
 from kubectl_kres.admission.limitrange import Limits
@@ -41,12 +41,20 @@ class Policies(Struct, frozen=True):
 
 
 def admit(
-    pod: Pod, policies: Policies, server: Server, *, warnings: Sequence[str] = (), journal: bool = True
+    pod: Pod,
+    policies: Policies,
+    server: Server,
+    *,
+    decoded: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+    journal: bool = True,
+    counted: bool = False,
 ) -> tuple[Outcome, ...]:
     """Every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
 
-    ``warnings``: those of decoding, which come with every answer but 400 and 422. ``journal`` False keeps only the
-    outcome (lists of many pods). Raises nothing: a quantity that does not parse is an outcome, too.
+    decoded: warnings that come with every answer (unknown fields); warnings: those that come only after validation.
+    journal False: keep only the outcome (lists of many pods). counted: the pod exists already and is in ``used`` of the
+    quotas. Raises nothing: a quantity that does not parse is an outcome, too.
     Source: admission.md section 1; apiserver handlers/create.go.
     """
     ref = ObjectRef("Pod", _name(pod), pod.metadata.namespace)
@@ -57,7 +65,7 @@ def admit(
     except Unparsable as fault:
         refusal = unparsable("Pod", "v1", fault.error.message, fault.path, fault.error.text)
         return (Outcome(allowed=False, code=400, refusal=refusal),)
-    run = _Run(pod, ref, policies, server, tuple(warnings))
+    run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), counted=counted)
     return _distinct(
         outcome for order, mutated, entries in _mutated(draft, policies, steps, server)
         for outcome in run.outcomes(order, mutated, entries)
@@ -101,20 +109,31 @@ def orders(active: Sequence[Limits]) -> Iterator[tuple[Limits, ...]]:
 class _Run:
     """One request with everything that its later steps look up."""
 
-    def __init__(self, pod: Pod, ref: ObjectRef, policies: Policies, server: Server, warnings: tuple[str, ...]) -> None:
-        self.pod, self.ref, self.policies, self.server, self.warnings = pod, ref, policies, server, warnings
+    def __init__(
+        self,
+        pod: Pod,
+        ref: ObjectRef,
+        policies: Policies,
+        server: Server,
+        decoded: tuple[str, ...],
+        warnings: tuple[str, ...],
+        *,
+        counted: bool,
+    ) -> None:
+        self.pod, self.ref, self.policies, self.server = pod, ref, policies, server
+        self.decoded, self.warnings, self.counted = decoded, warnings, counted
 
     def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
         refusal = set_priority(draft, self.ref.name, self.policies.priorities, entries)
         refusal = refusal or set_overhead(draft, self.ref.name, self.policies.runtimes, entries)
         if refusal is not None:
-            yield self._refused(refusal, draft, order, entries, self.warnings)
+            yield self._refused(refusal, draft, order, entries, self.decoded)
             return
         errors = validate_containers(draft, self.server) + validate_pod_level(draft)
         if errors:
-            yield self._refused(invalid_object("Pod", self.ref.name, errors), draft, order, entries, ())
+            yield self._refused(invalid_object("Pod", self.ref.name, errors), draft, order, entries, self.decoded)
             return
-        warnings = tuple(sorted({*self.warnings, *pod_warnings(draft)}))
+        warnings = tuple(sorted({*self.decoded, *self.warnings, *pod_warnings(draft)}))
         bounds = list(self._bounds(draft, entries))
         overhead = check_overhead(draft, self.ref.name, self.policies.runtimes)
         for refusal in bounds or ([overhead] if overhead else []):
@@ -140,7 +159,8 @@ class _Run:
         if "ResourceQuota" in self.server.disabled_plugins:
             return Verdict()
         request = quota_request(self.pod, draft)
-        return evaluate(request, self.policies.quotas, self.server.limited_resources, entries)
+        limited = self.server.limited_resources
+        return evaluate(request, self.policies.quotas, limited, entries, counted=self.counted)
 
     def _refused(
         self,

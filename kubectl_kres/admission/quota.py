@@ -73,9 +73,16 @@ def stated_names(draft: Draft) -> list[tuple[str, frozenset[str]]] | None:
 
 
 def evaluate(
-    request: Request, quotas: Sequence[Quota], limited: Sequence[LimitedResource], journal: list[Entry] | None = None
+    request: Request,
+    quotas: Sequence[Quota],
+    limited: Sequence[LimitedResource],
+    journal: list[Entry] | None = None,
+    *,
+    counted: bool = False,
 ) -> Verdict:
     """Source: apiserver resourcequota/controller.go CheckRequest, for CREATE.
+
+    ``counted``: the object exists and is in ``used`` already, so that no quota is asked for room.
 
     First every quota that is concerned must be usable (must-specify, status known); then limited resources must be
     covered; then each quota must have room.
@@ -99,7 +106,7 @@ def evaluate(
         return Verdict((uncovered,))
     over: list[Refusal] = []
     costs: list[QuotaCharge] = []
-    for quota in matching:
+    for quota in matching if not counted else ():
         charge, exceeded = _charge(quota, delta)
         if exceeded:
             over.append(_exceeded(request, quota, delta, exceeded))

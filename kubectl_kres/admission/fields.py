@@ -1,0 +1,80 @@
+"""Fields that the API server does not know: it drops them and says so in Warning headers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from itertools import islice
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.model.kinds import BY_KIND
+
+#: Where the server's decoder stops to gather them.
+MOST = 100
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
+            "\v": "\\v"}  # fmt: skip
+
+
+class _Table(Struct, frozen=True):
+    """Type to its fields, each with the type that it holds: empty if that has no fields, ``[]T`` for a list."""
+
+    version: str
+    types: Mapping[str, Mapping[str, str]]
+
+
+@functools.cache
+def _table() -> _Table:
+    """What scripts/make_fields.py wrote."""
+    text = resources.files("kubectl_kres.admission").joinpath("fields.json").read_bytes()
+    return msgspec.json.decode(text, type=_Table)
+
+
+def unknown_fields(raw: Mapping[str, Any], kind: str) -> tuple[str, ...]:
+    """The server's warnings for an object as sent, in the order of its fields; no more than ``MOST``.
+
+    Empty for kinds that are not in the table, and for another group or version of one that is. Fields are those of
+    the newest version that rules are known of: an older server knows fewer. Source: sigs.k8s.io/json UnmarshalStrict.
+    """
+    known = BY_KIND.get(kind)
+    if known is None or kind not in _table().types or raw.get("apiVersion", known.api_version) != known.api_version:
+        return ()
+    paths = dict.fromkeys(_unknown(raw, kind, ""))
+    return tuple(f"unknown field {_quoted(path)}" for path in islice(paths, MOST))
+
+
+def _unknown(value: Mapping[str, Any], name: str, path: str) -> Iterator[str]:
+    fields = _table().types[name]
+    for key, held in value.items():
+        at = f"{path}.{key}" if path else str(key)
+        inner = fields.get(key)
+        if inner is None:
+            yield at
+        elif inner.startswith("[]") and isinstance(held, list | tuple):
+            for index, item in enumerate(held):
+                if isinstance(item, Mapping):
+                    yield from _unknown(item, inner[2:], f"{at}[{index}]")
+        elif inner and isinstance(held, Mapping):
+            yield from _unknown(held, inner, at)
+
+
+def _quoted(text: str) -> str:
+    """The text as Go's strconv.Quote prints it."""
+    return f'"{"".join(map(_shown, text))}"'
+
+
+def _shown(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    code = ord(char)
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    if char.isprintable():
+        return char
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,178 @@
+"""Why a pod, or the next pod of a workload, gets its resources, or does not come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.admission import qos
+from kubectl_kres.admission.aggregate import explain_total, of_pod
+from kubectl_kres.admission.create import create_pod
+from kubectl_kres.admission.draft import SIDES, Draft
+from kubectl_kres.admission.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.pods import Policies, admit, quota_request
+from kubectl_kres.admission.quota import charges
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports import facts
+from kubectl_kres.reports.explanation import Explanation, Fact, QuotaCost, Total, Unseen, Verdict
+from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.policies import Known, policies, unread
+from kubectl_kres.reports.pruned import as_written, values_of
+from kubectl_kres.reports.remedy import NOTHING, remedies
+from kubectl_kres.reports.start import Start, start_of
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.values import Table
+from kubectl_kres.store.store import Store
+
+__all__ = ["Explanation", "explain", "needs"]
+
+
+class Analysis(Struct, frozen=True):
+    """What an answer is made from: where admission starts, the policies, and every outcome, the first one leading."""
+
+    start: Start
+    known: Known
+    outcomes: tuple[Outcome, ...]
+
+
+def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
+    """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
+    return explained(store, subject, ask, analysis_of(store, subject, ask))
+
+
+def analysis_of(store: Store, subject: Subject, ask: Ask) -> Analysis:
+    raw = subject.raw if subject.ref.kind == "Pod" else None
+    return analyse(start_of(store, subject), policies(store, subject.ref.namespace), ask, raw)
+
+
+def analyse(start: Start, known: Known, ask: Ask, raw: Mapping[str, Any] | None = None) -> Analysis:
+    """Run admission. ``raw``: the pod as a file would send it, whose unknown fields bring warnings.
+
+    Where a live pod has what one of several outcomes stores, that outcome leads.
+    """
+    if raw is not None:
+        outcomes = create_pod(raw, known.policies, ask.server)
+    else:
+        outcomes = admit(start.pod, known.policies, ask.server, counted=start.live is not None)
+    if start.live is not None and len(outcomes) > 1:
+        live = start.live
+        outcomes = tuple(sorted(outcomes, key=lambda outcome: not stores(outcome, live)))
+    return Analysis(start, known, outcomes)
+
+
+def stores(outcome: Outcome, live: Pod) -> bool:
+    """Whether the outcome is a pod with the very requests and limits of ``live``."""
+    return outcome.object is not None and values_of(outcome.object) == values_of(as_written(live))
+
+
+def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Explanation:
+    start, known, outcomes = analysis.start, analysis.known, analysis.outcomes
+    first = outcomes[0]
+    draft: Draft | None = first.draft
+    costs = _charges(start, known.policies, draft)
+    seen = _facts(store, subject, start)
+    table = Table(store, start, outcomes)
+    containers = table.containers()
+    return Explanation(
+        subject=subject.ref,
+        start=start.text,
+        verdict=_verdict(outcomes),
+        remedies=_remedies(outcomes, costs, seen),
+        containers=containers,
+        totals=tuple(_totals(draft)) if draft is not None else (),
+        qos=qos.explain(draft) if draft is not None else None,
+        qos_alternatives=tuple(sorted(_other_classes(outcomes))),
+        live_qos=start.live.status.qos_class if start.live is not None else "",
+        quotas=tuple(_costs(costs, counted=start.live is not None)),
+        facts=seen,
+        warnings=first.warnings,
+        assumptions=_assumptions(start, known, ask),
+        unseen=(unseen := _unseen(store, subject)),
+        edits=table.edits(),
+        overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
+        certain=not any(value.alternatives for one in containers for value in one.values),
+        complete=not any(one.required for one in unseen),
+        journal=first.journal,
+    )
+
+
+def _verdict(outcomes: Sequence[Outcome]) -> Verdict:
+    refused = [outcome for outcome in outcomes if outcome.refusal is not None]
+    if not refused:
+        return Verdict(allowed=True, code=outcomes[0].code)
+    first = refused[0]
+    refusal = first.refusal
+    findings = refusal.findings if refusal is not None else ()
+    others = tuple(dict.fromkeys(one.message for one in refused[1:] if one.message != first.message))
+    allowed = False if len(refused) == len(outcomes) else None
+    return Verdict(allowed, first.code, first.message, first.reason, first.causes, findings, others)
+
+
+def _remedies(outcomes: Sequence[Outcome], costs: Sequence[QuotaCharge], seen: Sequence[Fact]) -> tuple[str, ...]:
+    found = remedies(outcomes, costs)
+    if found != (NOTHING,):
+        return found
+    killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
+    if killed is not None:
+        return (f"raise that memory limit: {killed.text}",)
+    if any(fact.reason == "FailedCreate" for fact in seen):
+        return (f"{NOTHING}: what was refused before would pass now; the controller tries again by itself",)
+    if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
+        return (f"{NOTHING} for admission: it is the scheduler that finds no node (see below)",)
+    return found
+
+
+def _charges(start: Start, known: Policies, draft: Draft | None) -> tuple[QuotaCharge, ...]:
+    """What one such pod costs, also where something else refused it: the reader asks what comes after the remedy."""
+    if draft is None:
+        return ()
+    return charges(quota_request(start.pod, draft), known.quotas)
+
+
+def _costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
+    for charge in costs:
+        rooms = [
+            (parse(charge.hard[name]).nano - parse(charge.used[name]).nano) // parse(asked).nano
+            for name, asked in charge.requested.items()
+            if parse(asked).nano > 0
+        ]
+        yield QuotaCost(charge.quota, charge, counted, max(0, min(rooms)) if rooms else None)
+
+
+def _totals(draft: Draft) -> Iterator[Total]:
+    sums = {side: of_pod(draft, side) for side in SIDES}
+    names = sorted({name for values in sums.values() for name in values}, key=lambda n: (n != "cpu", n != "memory", n))
+    for name in names:
+        for side in reversed(SIDES):
+            if name in sums[side]:
+                value = sums[side][name]
+                yield Total(side, name, str(value), explain_total(draft, side, name, value))
+
+
+def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
+    classes = [qos.class_of(outcome.draft) for outcome in outcomes if outcome.draft is not None]
+    return set(classes) - set(classes[:1])
+
+
+def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
+    if start.live is not None:
+        return tuple(facts.of_pod(start.live))
+    if start.owner is not None:
+        return facts.of_workload(store, subject.ref.kind, start.owner)
+    return ()
+
+
+def _assumptions(start: Start, known: Known, ask: Ask) -> tuple[Assume, ...]:
+    stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
+    return (*((start.assumed,) if start.assumed else ()), *known.assumptions, *stated)
+
+
+def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:
+    return tuple(
+        Unseen(need.kind, state, need.namespace, need.name, message, need.required)
+        for need, state, message in unread(store, needs(store, subject))
+    )

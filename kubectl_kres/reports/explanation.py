@@ -1,0 +1,150 @@
+"""The answer of ``explain``: structs that the text, JSON and screens are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from kubectl_kres.admission.outcome import Cause, Finding, QuotaCharge
+from kubectl_kres.admission.qos import QoS
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
+
+
+class Record(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Base of all reports: camel case in JSON, what is empty left out."""
+
+
+class Edit(Record, frozen=True):
+    """Who last wrote a field: the field manager, how (Apply or Update) and when (RFC 3339, may be empty)."""
+
+    manager: str
+    operation: str = ""
+    time: str = ""
+
+
+class Alternative(Record, frozen=True):
+    """Another value that the server's arbitrary order of LimitRanges can lead to."""
+
+    value: str
+    rule: str = ""
+    source: Source | None = None
+    order: tuple[str, ...] = ()
+
+
+class Value(Record, frozen=True):
+    """One request or limit. ``written`` absent: nobody wrote it; ``value`` absent: nothing is stored.
+
+    ``value`` is what admission would store today; ``live`` what a live pod has, where there is one. ``rule`` and
+    ``source`` set ``value``. ``alternatives``: values under other orders (then ``value`` is one of several).
+    ``note``: why ``live`` differs from ``value``.
+    """
+
+    path: str
+    side: str
+    resource: str
+    written: str | None = None
+    value: str | None = None
+    live: str | None = None
+    rule: str = ""
+    source: Source | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    steps: Journal = ()
+    note: str = ""
+    edited: Edit | None = None
+
+
+class Container(Record, frozen=True):
+    """A container, init container, sidecar or the pod level (``role`` pod) with its values."""
+
+    name: str
+    role: str
+    path: str
+    values: tuple[Value, ...]
+    note: str = ""
+
+
+class Total(Record, frozen=True):
+    """The pod's effective figure of one resource; ``of`` says how it came about."""
+
+    side: str
+    resource: str
+    value: str
+    of: Derive
+
+
+class QuotaCost(Record, frozen=True):
+    """What one more pod costs a quota, per name that the quota limits.
+
+    ``counted``: this pod is live and already in ``used``. ``fits``: how many more such pods there is room for.
+    """
+
+    quota: str
+    charge: QuotaCharge
+    counted: bool = False
+    fits: int | None = None
+
+
+class Fact(Record, frozen=True):
+    """Something the cluster says: an event, a condition, a container state. ``time`` RFC 3339, may be empty."""
+
+    reason: str
+    text: str
+    source: Source
+    time: str = ""
+    count: int = 1
+
+
+class Verdict(Record, frozen=True):
+    """Whether the pod is admitted; ``allowed`` None: that depends on the order of LimitRanges or quotas.
+
+    ``message`` and ``causes`` are the server's own words of a refusal, ``findings`` what stands behind them.
+    """
+
+    allowed: bool | None
+    code: int
+    message: str = ""
+    reason: str = ""
+    causes: tuple[Cause, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+class Unseen(Record, frozen=True):
+    """What could not be read, and the server's words. ``required``: the answer is partial without it."""
+
+    kind: str
+    state: str
+    namespace: str = ""
+    name: str = ""
+    message: str = ""
+    required: bool = True
+
+
+class Explanation(Record, frozen=True):
+    """Why a pod, or the next pod of a workload, gets the resources it gets.
+
+    ``start``: which manifest admission starts from. ``certain`` False: values depend on the order of LimitRanges.
+    ``complete`` False: something the answer needs could not be read.
+    """
+
+    subject: ObjectRef
+    start: str
+    verdict: Verdict
+    remedies: tuple[str, ...]
+    containers: tuple[Container, ...] = ()
+    totals: tuple[Total, ...] = ()
+    qos: QoS | None = None
+    qos_alternatives: tuple[str, ...] = ()
+    live_qos: str = ""
+    quotas: tuple[QuotaCost, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    warnings: tuple[str, ...] = ()
+    assumptions: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    edits: Mapping[str, Edit] = {}
+    overhead: Mapping[str, str] = {}
+    certain: bool = True
+    complete: bool = True
+    journal: Journal = ()

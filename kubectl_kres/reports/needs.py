@@ -1,0 +1,124 @@
+"""What an explanation must read. Asked again after each reading, since owners are known only then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.template import manifest_pod, template_of
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Owners whose own template made the pod.
+TEMPLATE_OWNERS = ("ReplicaSet", "Job", "ReplicationController")
+REVISION_OWNERS = ("StatefulSet", "DaemonSet")
+
+
+def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The reads that the answer depends on, as far as they are known by now.
+
+    Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
+    where a quota or the pod names a class.
+    """
+    namespace = subject.ref.namespace
+    wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
+    if subject.raw is None:
+        wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
+        found = store.get(subject.ref.kind, subject.ref.name, namespace)
+        if isinstance(found, Pod):
+            wanted += _of_pod(found)
+        elif isinstance(found, Workload):
+            wanted += _of_workload(subject.ref.kind, found)
+        spec = _spec(found)
+    else:
+        spec = _spec_of_raw(subject)
+    if spec is not None:
+        wanted += _classes(store, namespace, spec)
+    return tuple(dict.fromkeys(wanted))
+
+
+def _spec(found: Any) -> PodSpec | None:
+    if isinstance(found, Pod):
+        return found.spec
+    template = template_of(found)[1] if isinstance(found, Workload) else None
+    return template.spec if template is not None else None
+
+
+def _spec_of_raw(subject: Subject) -> PodSpec | None:
+    pod = manifest_pod(subject)
+    return pod.spec if pod is not None else None
+
+
+def controller(found: Pod | Workload) -> tuple[str, str]:
+    """Kind and name of the owner that manages the object; empty if there is none."""
+    for owner in found.metadata.owner_references or ():
+        if owner.controller:
+            return owner.kind, owner.name
+    return "", ""
+
+
+def revision_name(pod: Pod, kind: str, owner: str) -> str:
+    """The ControllerRevision that made a pod: StatefulSets label its name, DaemonSets only its hash."""
+    label = (pod.metadata.labels or {}).get("controller-revision-hash", "")
+    if not label or kind == "StatefulSet":
+        return label
+    return f"{owner}-{label}"
+
+
+def _of_pod(pod: Pod) -> Iterator[Need]:
+    kind, owner = controller(pod)
+    namespace = pod.metadata.namespace
+    if kind in TEMPLATE_OWNERS:
+        yield Need(kind, namespace, owner, required=False)
+    elif kind in REVISION_OWNERS and (name := revision_name(pod, kind, owner)):
+        yield Need("ControllerRevision", namespace, name, required=False)
+
+
+def _of_workload(kind: str, workload: Workload) -> Iterator[Need]:
+    namespace = workload.metadata.namespace
+    if kind not in WORKLOADS or kind == "PodTemplate":
+        return
+    selector = selector_text(workload.spec.selector)
+    if kind == "Deployment":
+        yield Need("ReplicaSet", namespace, label_selector=selector, required=False)
+    if kind == "CronJob":
+        yield Need("Job", namespace, required=False)
+    yield Need("Pod", namespace, label_selector=selector, required=False)
+    yield Need("Event", namespace, field_selector="type=Warning", required=False)
+
+
+def _classes(store: Store, namespace: str, spec: PodSpec) -> Iterator[Need]:
+    scoped = any(
+        "PriorityClass" in (quota.spec.scopes or ()) or _selects_priority(quota)
+        for quota in store.all("ResourceQuota", namespace)
+    )
+    if spec.priority_class_name or scoped:
+        yield Need("PriorityClass", required=scoped)
+    if spec.runtime_class_name:
+        yield Need("RuntimeClass", name=spec.runtime_class_name)
+
+
+def _selects_priority(quota: Any) -> bool:
+    selector = quota.spec.scope_selector
+    return selector is not None and any(
+        expression.scope_name == "PriorityClass" for expression in selector.match_expressions or ()
+    )
+
+
+def selector_text(selector: Any) -> str:
+    """A selector as the query parameter: of a LabelSelector as decoded, or the plain map of a ReplicationController."""
+    if not isinstance(selector, dict):
+        return ""
+    if "matchLabels" not in selector and "matchExpressions" not in selector:
+        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
+    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for expression in selector.get("matchExpressions") or ():
+        key, values = expression.get("key", ""), ",".join(expression.get("values") or ())
+        operator = expression.get("operator", "")
+        shown = {"Exists": key, "DoesNotExist": f"!{key}", "In": f"{key} in ({values})"}
+        parts.append(shown.get(operator, f"{key} notin ({values})"))
+    return ",".join(parts)

@@ -1,0 +1,86 @@
+"""The policies of a namespace out of a store, and what is not known about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.create import policies_of
+from kubectl_kres.admission.draft import Unparsable
+from kubectl_kres.admission.pods import Policies
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import LimitRange, ResourceQuota, ResourceQuotaStatus
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class Known(Struct, frozen=True):
+    """Policies ready for admission, what was assumed of them, and the reads that fell short."""
+
+    policies: Policies
+    assumptions: tuple[Assume, ...]
+
+
+def policies(store: Store, namespace: str) -> Known:
+    """The LimitRanges and quotas of ``namespace`` with the cluster's classes. A broken policy is left out and said."""
+    assumed: list[Assume] = []
+    ranges = [one for one in store.all("LimitRange", namespace) if _parses(one, assumed)]
+    quotas = [
+        _enforced(quota, store, assumed) for quota in store.all("ResourceQuota", namespace) if _parses(quota, assumed)
+    ]
+    priorities = _classes(store, "PriorityClass", assumed)
+    runtimes = _classes(store, "RuntimeClass", assumed)
+    return Known(policies_of(ranges, quotas, priorities, runtimes), tuple(assumed))
+
+
+def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume]) -> bool:
+    try:
+        if isinstance(policy, LimitRange):
+            policies_of([policy], [])
+        else:
+            policies_of([], [policy])
+    except Unparsable as fault:
+        kind = type(policy).__name__
+        text = f"{kind}/{policy.metadata.name} is left out: {fault.path}: {fault.error.message}"
+        assumed.append(Assume(kind, "policy/unparsable", text))
+        return False
+    return True
+
+
+def _enforced(quota: ResourceQuota, store: Store, assumed: list[Assume]) -> ResourceQuota:
+    """A quota from a file counts as settled with nothing used; a stored one without status enforces nothing yet."""
+    meta = quota.metadata
+    if quota.status.hard or not quota.spec.hard:
+        return quota
+    path = f"ResourceQuota/{meta.name}"
+    if ObjectRef("ResourceQuota", meta.name, meta.namespace) in store.files:
+        used = dict.fromkeys(quota.spec.hard, "0")
+        text = f"{path} comes from a file: taken as enforced, with nothing used yet"
+        assumed.append(Assume(path, "quota/from-file", text))
+        return structs.replace(quota, status=ResourceQuotaStatus(quota.spec.hard, used))
+    text = f"{path} has no status yet, so it enforces nothing; the quota controller may be slow or off"
+    assumed.append(Assume(path, "quota/no-status", text))
+    return quota
+
+
+def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] | None:
+    """All classes of a kind; None where one that is not in the store may still exist."""
+    states = [coverage for need, coverage in store.needs().items() if need.kind == kind]
+    held = tuple(store.all(kind))
+    if states and all(coverage.known for coverage in states):
+        return held
+    if states:
+        text = f"{kind} objects could not be read: a named class is taken to exist"
+        assumed.append(Assume(kind, "class/unread", text))
+    return None
+
+
+def unread(store: Store, wanted: tuple[Need, ...]) -> Iterator[tuple[Need, str, str]]:
+    """Each need that is not known, with the state and the server's words."""
+    for need in wanted:
+        coverage = store.covered(need)
+        if not coverage.known:
+            yield need, coverage.state, coverage.message

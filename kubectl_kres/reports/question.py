@@ -1,0 +1,51 @@
+"""One container, or one value of it, out of an explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.reports.explanation import Container, Explanation, Value
+
+_SIDES = {"limit": "limits", "limits": "limits", "request": "requests", "requests": "requests"}
+
+
+def containers(explanation: Explanation, name: str) -> tuple[Container, ...]:
+    """The containers of that name; ``pod`` is the pod level. Raises UsageError naming those there are."""
+    found = tuple(one for one in explanation.containers if one.name == name or (one.role == "pod" and name == "pod"))
+    if not found:
+        raise UsageError(
+            f'{explanation.subject} has no container "{name}"', hint=f"containers: {_listed(explanation.containers)}"
+        )
+    return found
+
+
+def value(explanation: Explanation, question: str) -> tuple[Container, Value]:
+    """The value that ``CONTAINER.limits.RESOURCE`` names; the container may be left out where there is one only.
+
+    Raises UsageError for a text of another form, or where the pod has no such value.
+    """
+    name, side, resource = _parts(question, explanation)
+    for one in containers(explanation, name):
+        for found in one.values:
+            if found.side == side and found.resource == resource:
+                return one, found
+    raise UsageError(f"{question}: nothing sets {side}.{resource} of {name}", hint="")
+
+
+def _parts(question: str, explanation: Explanation) -> tuple[str, str, str]:
+    head, _, rest = question.partition(".")
+    if head in _SIDES:
+        regular = [one.name for one in explanation.containers if one.role == "container"]
+        if len(regular) != 1:
+            hint = f"say CONTAINER.{question}; containers: {_listed(explanation.containers)}"
+            raise UsageError(f"{question}: which container?", hint=hint)
+        return regular[0], _SIDES[head], rest
+    side, _, resource = rest.partition(".")
+    if side not in _SIDES or not resource:
+        raise UsageError(f"{question}: say CONTAINER.requests.RESOURCE or CONTAINER.limits.RESOURCE")
+    return head, _SIDES[side], resource
+
+
+def _listed(found: Sequence[Container]) -> str:
+    return ", ".join(one.name or "pod" for one in found)

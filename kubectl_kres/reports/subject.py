@@ -1,0 +1,29 @@
+"""What is asked about, and for which server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.meta import ObjectRef
+
+
+class Ask(Struct, frozen=True):
+    """The server that admission is computed for, what was supposed about it, and the moment (RFC 3339)."""
+
+    server: Server = Server()
+    assumptions: tuple[str, ...] = ()
+    now: str = ""
+
+
+class Subject(Struct, frozen=True):
+    """One object: in the store under ``ref``, or ``raw`` as a file would send it."""
+
+    ref: ObjectRef
+    kind: Kind
+    raw: Mapping[str, Any] | None = None
+    file: str = ""

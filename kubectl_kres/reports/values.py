@@ -1,0 +1,198 @@
+"""The requests and limits of an explanation: written, computed, live, with what set them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.admission.draft import SIDES, Draft, Slot
+from kubectl_kres.admission.outcome import Outcome
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.meta import ManagedMetadata
+from kubectl_kres.model.pod import Container as PodContainer
+from kubectl_kres.model.pod import Pod, ResourceRequirements
+from kubectl_kres.provenance.journal import Entry, Set, Source, steps
+from kubectl_kres.quantity import stored
+from kubectl_kres.reports.editors import last_edit
+from kubectl_kres.reports.explanation import Alternative, Container, Edit, Value
+from kubectl_kres.reports.live import injected, why_different
+from kubectl_kres.reports.start import Start
+from kubectl_kres.store.store import Store
+
+_Raw = Mapping[str, Any]
+
+
+class Table:
+    """Everything that the values of one pod are made from."""
+
+    def __init__(self, store: Store, start: Start, outcomes: Sequence[Outcome]) -> None:
+        self.store, self.start, self.outcomes = store, start, outcomes
+        self.first = outcomes[0]
+        self.written = _by_path(start.pod)
+        self.live = _by_path(start.live) if start.live is not None else {}
+        self.names = _names(start.pod)
+        self._edits: dict[tuple[Source, str], Edit | None] = {}
+
+    def containers(self) -> tuple[Container, ...]:
+        """The pod level if there is one, containers, init containers; then what only the live pod has."""
+        draft: Draft | None = self.first.draft
+        if draft is None:
+            return tuple(self._undecoded())
+        slots = sorted(draft.slots(), key=lambda slot: slot.role != "pod")
+        found = [Container(slot.name, slot.role, slot.path, tuple(self._values(slot))) for slot in slots]
+        return (*found, *self._injected())
+
+    def edits(self) -> dict[str, Edit]:
+        """Who last changed each policy or template field that set a value, by ``Kind/name field``."""
+        return {
+            f"{source.kind}/{source.name} {source.field}": edit
+            for (source, _), edit in sorted(self._edits.items(), key=lambda item: str(item[0][0]))
+            if edit is not None
+        }
+
+    def _values(self, slot: Slot) -> Iterator[Value]:
+        drafts = [outcome.draft for outcome in self.outcomes]
+        for resource in _resources(slot, drafts, self.written, self.live):
+            for side in reversed(SIDES):
+                path = slot.at(side, resource)
+                value = self._value(slot, side, resource, path)
+                if value is not None:
+                    yield value
+
+    def _value(self, slot: Slot, side: Any, resource: str, path: str) -> Value | None:
+        computed = slot.side(side).get(resource)
+        written, live = self.written.get(path), self._live(slot, side, resource)
+        others = tuple(self._alternatives(path, None if computed is None else str(computed)))
+        if computed is None and written is None and live is None and not others:
+            return None
+        taken = steps(self.first.journal, path)
+        rule, source = self._set_by(path, taken, written)
+        edited = self._edit(source)
+        note = ""
+        if self.start.live is not None and not _same(live, None if computed is None else str(computed)):
+            note = why_different(self.start.live, path, self.names, source, edited)
+        shown = None if computed is None else str(computed)
+        return Value(path, side, resource, written, shown, live, rule, source, others, taken, note, edited)
+
+    def _live(self, slot: Slot, side: str, resource: str) -> str | None:
+        """Live values by container name: an injector may have moved the containers' positions."""
+        if self.start.live is None:
+            return None
+        for path, name in _names(self.start.live).items():
+            same_list = path.partition("[")[0] == slot.path.partition("[")[0]
+            if name == slot.name and same_list:
+                return self.live.get(f"{path}.resources.{side}[{resource}]")
+        return self.live.get(f"{slot.path}.resources.{side}[{resource}]") if slot.role == "pod" else None
+
+    def _set_by(self, path: str, taken: Sequence[Entry], written: str | None) -> tuple[str, Source | None]:
+        sets = [entry for entry in taken if isinstance(entry, Set) and entry.source is not None]
+        if sets:
+            return sets[-1].rule, self._placed(sets[-1].source)
+        if written is None:
+            return "", None
+        return "manifest/written", self._at_start(path)
+
+    def _at_start(self, path: str) -> Source:
+        field = f"{self.start.prefix}{path}" if not self.start.source.field else self.start.source.field
+        return self.start.source.at(field)
+
+    def _placed(self, source: Source | None) -> Source | None:
+        """Where in the manifest a value of the pod itself was written: in the template that made it."""
+        if source is not None and source.kind == "Pod" and not source.field.startswith("sum of"):
+            return self._at_start(source.field)
+        return source
+
+    def _alternatives(self, path: str, shown: str | None) -> Iterator[Alternative]:
+        seen = {shown}
+        for outcome in self.outcomes[1:]:
+            values = outcome.draft.values() if outcome.draft is not None else {}
+            value = str(values[path]) if path in values else None
+            if value in seen or value is None:
+                continue
+            seen.add(value)
+            sets = [entry for entry in steps(outcome.journal, path) if isinstance(entry, Set) and entry.source]
+            last = sets[-1] if sets else None
+            yield Alternative(value, last.rule if last else "", last.source if last else None, outcome.order)
+
+    def _edit(self, source: Source | None) -> Edit | None:
+        if source is None:
+            return None
+        key = (source.at(source.field.partition("[")[0] if source.kind == "LimitRange" else source.field), "")
+        if key not in self._edits:
+            found = self.store.get(source.kind, source.name, source.namespace)
+            metadata = found.metadata if found is not None else None
+            managed = metadata.managed_fields if isinstance(metadata, ManagedMetadata) else None
+            names = {f"{self.start.prefix}{path}": name for path, name in self.names.items()}
+            self._edits[key] = last_edit(managed, source.field, names)
+        return self._edits[key]
+
+    def _injected(self) -> Iterator[Container]:
+        if self.start.live is None:
+            return
+        known = set(self.names.values())
+        for path, name in _names(self.start.live).items():
+            if name in known:
+                continue
+            values = tuple(
+                Value(at, side, at.partition(f"{side}[")[2].rstrip("]"), live=text)
+                for at, text in self.live.items()
+                for side in SIDES
+                if at.startswith(f"{path}.resources.{side}[")
+            )
+            role = "init" if "initContainers" in path else "container"
+            yield Container(name, role, path, values, injected(self.start.live, name, path))
+
+    def _undecoded(self) -> Iterator[Container]:
+        """What was written, where a quantity does not parse and so nothing was computed."""
+        for path, name in self.names.items():
+            values = tuple(
+                Value(at, side, at.partition(f"{side}[")[2].rstrip("]"), written=text)
+                for at, text in self.written.items()
+                for side in SIDES
+                if at.startswith(f"{path}.resources.{side}[")
+            )
+            if values:
+                yield Container(name, "init" if "init" in path else "container", path, values)
+
+
+def _resources(slot: Slot, drafts: Sequence[Draft | None], written: _Raw, live: _Raw) -> list[str]:
+    """Names that the slot has in any outcome or source: cpu, memory, then the others."""
+    found = {name for side in SIDES for name in slot.side(side)}
+    for side in SIDES:
+        head = f"{slot.path}.resources.{side}["
+        for paths in (written, live, *(draft.values() for draft in drafts if draft is not None)):
+            found |= {path[len(head) : -1] for path in paths if path.startswith(head)}
+    return sorted(found, key=lambda name: (name != "cpu", name != "memory", name))
+
+
+def _names(pod: Pod) -> dict[str, str]:
+    spec = pod.spec
+    lists: tuple[tuple[str, tuple[PodContainer, ...] | None], ...] = (
+        ("containers", spec.containers),
+        ("initContainers", spec.init_containers),
+    )
+    return {f"spec.{key}[{index}]": one.name for key, group in lists for index, one in enumerate(group or ())}
+
+
+def _by_path(pod: Pod) -> dict[str, str]:
+    """Every written request and limit by its path, as text."""
+    spec = pod.spec
+    places: list[tuple[str, ResourceRequirements | None]] = [("spec", spec.resources)]
+    for key, group in (("containers", spec.containers), ("initContainers", spec.init_containers)):
+        places += [(f"spec.{key}[{index}]", one.resources) for index, one in enumerate(group or ())]
+    return {
+        f"{path}.resources.{side}[{name}]": "0" if value is None else str(value)
+        for path, resources in places
+        if resources is not None
+        for side, values in (("limits", resources.limits), ("requests", resources.requests))
+        for name, value in (values or {}).items()
+    }
+
+
+def _same(a: str | None, b: str | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    try:
+        return stored(a) == stored(b)
+    except QuantityError:
+        return a == b
