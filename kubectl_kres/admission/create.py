@@ -67,7 +67,7 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
         *hidden_env(spec.get("initContainers") or (), "spec.initContainers"),
         *hidden_env(spec.get("containers") or (), "spec.containers"),
     )
-    return admit(msgspec.convert(raw, Pod), policies, server, decoded=unknown_fields(raw, "Pod"), warnings=more)
+    return admit(msgspec.convert(raw, Pod), policies, server, decoded=sorted(unknown_fields(raw, "Pod")), warnings=more)
 
 
 def _name(raw: Mapping[str, Any]) -> str:

@@ -54,12 +54,15 @@ def _unknown(value: Mapping[str, Any], name: str, path: str) -> Iterator[str]:
         inner = fields.get(key)
         if inner is None:
             yield at
-        elif inner.startswith("[]") and isinstance(held, list | tuple):
-            for index, item in enumerate(held):
+        elif inner:
+            for place, item in _held(held, at) if inner.startswith("[]") else [(at, held)]:
                 if isinstance(item, Mapping):
-                    yield from _unknown(item, inner[2:], f"{at}[{index}]")
-        elif inner and isinstance(held, Mapping):
-            yield from _unknown(held, inner, at)
+                    yield from _unknown(item, inner.removeprefix("[]"), place)
+
+
+def _held(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list | tuple):
+        yield from ((f"{path}[{index}]", item) for index, item in enumerate(value))
 
 
 def _quoted(text: str) -> str:

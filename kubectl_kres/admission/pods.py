@@ -257,9 +257,13 @@ def _shown(slot: Slot) -> dict[str, Any]:
 
 
 def _distinct(outcomes: Iterator[Outcome]) -> tuple[Outcome, ...]:
-    """Outcomes that differ in what the server answers; the first order that leads to one stands for all."""
+    """Outcomes that differ in the answer or in the values behind it, each under the first order that leads to it."""
+    every = tuple(outcomes)
+    if len(every) == 1:
+        return every
     found: dict[tuple[Any, ...], Outcome] = {}
-    for outcome in outcomes:
-        key = (outcome.code, outcome.message, repr(outcome.object), outcome.warnings, repr(outcome.charges))
+    for outcome in every:
+        values = outcome.object if outcome.object is not None else outcome.draft.values() if outcome.draft else None
+        key = (outcome.code, outcome.message, repr(values), outcome.warnings, repr(outcome.charges))
         found.setdefault(key, outcome)
     return tuple(found.values())

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from kubectl_kres.admission.versions import NEWEST, Version
 from kubectl_kres.model.policy import ScopedRequirement
-
-OLDEST, NEWEST = (1, 27), (1, 36)
 
 #: Gate to the minor versions from which it exists and from which it is on by default (kube_features.go at v1.36.3).
 GATES: Mapping[str, tuple[int, int]] = {
@@ -39,7 +38,7 @@ class LimitedResource(Struct, frozen=True, rename="camel"):
 class Server(Struct, frozen=True):
     """Version and configuration. Gates that are not named have the version's default."""
 
-    version: tuple[int, int] = NEWEST
+    version: Version = NEWEST
     gates: Mapping[str, bool] = {}
     limited_resources: tuple[LimitedResource, ...] = ()
     disabled_plugins: frozenset[str] = frozenset()

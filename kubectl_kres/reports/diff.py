@@ -13,7 +13,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Derive, Set, Source
 from kubectl_kres.reports.explain import Analysis, analyse, analysis_of, explained, stores
-from kubectl_kres.reports.explanation import Explanation, Record, Unseen, Verdict
+from kubectl_kres.reports.explanation import Explanation, Record, Unseen, Value, Verdict
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.start import Start, start_of_live
@@ -114,7 +114,10 @@ def _after(start: Start, first: Outcome) -> dict[str, Any]:
         return dict(first.object)
     if first.draft is None:
         return as_written(start.pod)
-    return stored_pod(start.pod, first.draft, qos.class_of(first.draft))
+    reached = stored_pod(start.pod, first.draft, qos.class_of(first.draft))
+    reached["metadata"].pop("annotations", None)
+    del reached["status"]
+    return reached
 
 
 def _drop_incidental(before: dict[str, Any], after: dict[str, Any], known: Known) -> None:
@@ -127,13 +130,16 @@ def _drop_incidental(before: dict[str, Any], after: dict[str, Any], known: Known
             document["spec"].pop("overhead", None)
 
 
+def _reason(value: Value) -> Reason:
+    """What set the value; for a written one what changed its notation."""
+    rewritten = value.rule == "manifest/written" and bool(value.steps)
+    return Reason("quantity/canonical" if rewritten else value.rule, value.source, value.note)
+
+
 def _reasons(explanation: Explanation, first: Outcome) -> dict[str, Reason]:
     """By path: what set each value, or why the live one differs; annotation, overhead and class by their entries."""
     reasons = {
-        value.path: Reason(value.rule, value.source, value.note)
-        for one in explanation.containers
-        for value in one.values
-        if value.rule or value.note
+        value.path: _reason(value) for one in explanation.containers for value in one.values if value.rule or value.note
     }
     reasons.update(
         {

@@ -86,6 +86,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         totals=tuple(_totals(draft)) if draft is not None else (),
         qos=qos.explain(draft) if draft is not None else None,
         qos_alternatives=tuple(sorted(_other_classes(outcomes))),
+        live=start.live is not None,
         live_qos=start.live.status.qos_class if start.live is not None else "",
         quotas=tuple(_costs(costs, counted=start.live is not None)),
         facts=seen,
@@ -140,7 +141,8 @@ def _costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost
             for name, asked in charge.requested.items()
             if parse(asked).nano > 0
         ]
-        yield QuotaCost(charge.quota, charge, counted, max(0, min(rooms)) if rooms else None)
+        over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
+        yield QuotaCost(charge.quota, charge, counted, max(0, min(rooms)) if rooms else None, over)
 
 
 def _totals(draft: Draft) -> Iterator[Total]:

@@ -78,12 +78,14 @@ class QuotaCost(Record, frozen=True):
     """What one more pod costs a quota, per name that the quota limits.
 
     ``counted``: this pod is live and already in ``used``. ``fits``: how many more such pods there is room for.
+    ``exceeded``: the names that one more pod would be too much for.
     """
 
     quota: str
     charge: QuotaCharge
     counted: bool = False
     fits: int | None = None
+    exceeded: tuple[str, ...] = ()
 
 
 class Fact(Record, frozen=True):
@@ -125,8 +127,9 @@ class Unseen(Record, frozen=True):
 class Explanation(Record, frozen=True):
     """Why a pod, or the next pod of a workload, gets the resources it gets.
 
-    ``start``: which manifest admission starts from. ``certain`` False: values depend on the order of LimitRanges.
-    ``complete`` False: something the answer needs could not be read.
+    ``start``: which manifest admission starts from. ``live``: the pod exists, and its values stand beside today's.
+    ``certain`` False: values depend on the order of LimitRanges. ``complete`` False: something the answer needs could
+    not be read.
     """
 
     subject: ObjectRef
@@ -137,6 +140,7 @@ class Explanation(Record, frozen=True):
     totals: tuple[Total, ...] = ()
     qos: QoS | None = None
     qos_alternatives: tuple[str, ...] = ()
+    live: bool = False
     live_qos: str = ""
     quotas: tuple[QuotaCost, ...] = ()
     facts: tuple[Fact, ...] = ()

@@ -76,8 +76,8 @@ def _max(case: _Case) -> Iterator[str]:
     filled = case.setter("limits")
     why = f" ({filled} fills in {slot.limits.get(name)})" if filled else ""
     request = slot.requests.get(name)
-    sides = "requests and limits" if request is not None and request > parse(bound) else "limits"
-    yield f"set {sides}.{name} of {case.who()} to at most {bound}{why}"
+    sides = f"requests.{name} and limits.{name}" if request is not None and request > parse(bound) else f"limits.{name}"
+    yield f"set {sides} of {case.who()} to at most {bound}{why}"
 
 
 def _min(case: _Case) -> Iterator[str]:
@@ -87,8 +87,8 @@ def _min(case: _Case) -> Iterator[str]:
         yield f"raise the containers' {name} requests to at least {bound} in sum"
         return
     limit = slot.limits.get(name)
-    sides = "requests and limits" if limit is not None and limit < parse(bound) else "requests"
-    yield f"set {sides}.{name} of {case.who()} to at least {bound}"
+    sides = f"requests.{name} and limits.{name}" if limit is not None and limit < parse(bound) else f"requests.{name}"
+    yield f"set {sides} of {case.who()} to at least {bound}"
 
 
 def _ratio(case: _Case) -> Iterator[str]:
@@ -147,7 +147,7 @@ def _exceeded(case: _Case) -> Iterator[str]:
         yield f"raise {name} of quota {quota}"
         return
     after, hard, used = parse(charge.after[name]), parse(charge.hard[name]), parse(charge.used[name])
-    left = f", or ask for at most {hard - used}" if hard > used and name not in {"pods", "count/pods"} else ""
+    left = f", or ask for at most {hard - used} in all" if hard > used and name not in {"pods", "count/pods"} else ""
     yield f"free {after - hard} of {name} in quota {quota}, or raise its hard to {after}{left}"
 
 

@@ -1,0 +1,34 @@
+"""The Kubernetes versions whose rules are known, and the one to use for a given server."""
+
+from __future__ import annotations
+
+import re
+
+Version = tuple[int, int]
+
+OLDEST: Version = (1, 27)
+NEWEST: Version = (1, 36)
+
+_VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\D.*)?")
+
+
+def parse(text: str) -> Version | None:
+    """Major and minor of a ``gitVersion`` such as ``v1.33.2-gke.100``, or of ``1.33``; None if it is neither."""
+    found = _VERSION.fullmatch(text)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def nearest(text: str) -> tuple[Version, str]:
+    """The version whose rules are used for a server's ``gitVersion``, and what that supposes; empty if nothing."""
+    asked = parse(text)
+    if asked is None:
+        return NEWEST, f"the server's version is not known: the rules of Kubernetes {shown(NEWEST)} are used"
+    if OLDEST <= asked <= NEWEST:
+        return asked, ""
+    age, used = ("older", OLDEST) if asked < OLDEST else ("newer", NEWEST)
+    return used, f"Kubernetes {shown(asked)} is {age} than the rules known here: those of {shown(used)} are used"
+
+
+def shown(version: Version) -> str:
+    """``1.36``."""
+    return f"{version[0]}.{version[1]}"

@@ -1,0 +1,98 @@
+"""A difference as a unified diff of YAML; each changed line says its reason as a comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
+
+from kubectl_kres.render.escape import cells
+from kubectl_kres.render.explain import shown_source
+from kubectl_kres.render.line import Line, draw, wrapped
+from kubectl_kres.render.yamllines import yaml_lines
+from kubectl_kres.reports.diff import Difference, Reason
+
+_CONTEXT = 3
+_Yaml = list[tuple[str, str]]
+
+
+def lines(difference: Difference, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Nothing where nothing changed. A refusal is told first, in comment lines."""
+    if not difference.changed:
+        return
+    for line in _all(difference, width):
+        yield draw(line, color=color)
+
+
+def _all(difference: Difference, width: int) -> Iterator[Line]:
+    ref = difference.subject
+    name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
+    verdict = difference.verdict
+    if verdict.allowed is not True:
+        word = "refused" if verdict.allowed is False else "refused under some orders"
+        yield [("bad", f"# {word}: {verdict.message}")]
+        for line in wrapped(difference.remedies[0], width, first="# remedy: ", rest="#   "):
+            yield [("bad", line)]
+    before, after = list(yaml_lines(difference.before)), list(yaml_lines(difference.after))
+    groups = list(_groups(before, after))
+    if not groups:
+        return
+    yield [("strong", f"--- {difference.before_label}/{name}")]
+    yield [("strong", f"+++ {difference.after_label}/{name}")]
+    for group in groups:
+        yield from _hunk(group, before, after, difference.reasons, width)
+
+
+_Step = tuple[str, int, int, int, int]
+
+
+def _groups(before: _Yaml, after: _Yaml) -> Iterator[list[_Step]]:
+    matcher = SequenceMatcher(None, [text for text, _ in before], [text for text, _ in after], autojunk=False)
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        yield list(group)
+
+
+def _hunk(group: list[_Step], before: _Yaml, after: _Yaml, reasons: Mapping[str, Reason], width: int) -> Iterator[Line]:
+    body: list[tuple[str, str]] = []
+    for tag, i1, i2, j1, j2 in group:
+        if tag == "equal":
+            body += [(" ", text) for text, _ in before[i1:i2]]
+            continue
+        added = {path for _, path in after[j1:j2]}
+        for text, path in before[i1:i2]:
+            reason = None if path in added else reasons.get(path)
+            body += _reasoned("-", text, reason, width)
+        for text, path in after[j1:j2]:
+            body += _reasoned("+", text, reasons.get(path), width)
+    start, end = group[0], group[-1]
+    # Comment lines belong to the side whose sign they carry, so the counts come from the lines themselves.
+    removed = sum(1 for sign, _ in body if sign != "+")
+    gained = sum(1 for sign, _ in body if sign != "-")
+    first, second = _range(start[1], removed, end[2]), _range(start[3], gained, end[4])
+    yield [("quiet", f"@@ -{first} +{second} @@")]
+    for sign, text in body:
+        yield [("bad" if sign == "-" else "good" if sign == "+" else "", f"{sign}{text}")]
+
+
+def _range(start: int, count: int, _end: int) -> str:
+    return f"{start + 1 if count else start},{count}"
+
+
+def _reasoned(sign: str, text: str, reason: Reason | None, width: int) -> list[tuple[str, str]]:
+    """The line with its reason behind it where there is room, else in comment lines above it."""
+    why = _why(reason)
+    if not why:
+        return [(sign, text)]
+    inline = f"{text}  # {why}"
+    if cells(inline) + 1 <= width:
+        return [(sign, inline)]
+    indent = " " * (len(text) - len(text.lstrip(" -")))
+    comments = wrapped(why, width - 1, first=f"{indent}# ", rest=f"{indent}#   ")
+    return [*((sign, line) for line in comments), (sign, text)]
+
+
+def _why(reason: Reason | None) -> str:
+    if reason is None:
+        return ""
+    if reason.note:
+        return reason.note
+    return f"{reason.rule} {shown_source(reason.source)}".strip()

@@ -1,0 +1,44 @@
+"""A line of output: pieces of text, each with a tone; drawn escaped, with colours only where they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from kubectl_kres.render.escape import capped, cells, plain
+
+Tone = Literal["", "good", "bad", "warn", "strong", "quiet"]
+Line = Sequence[tuple[Tone, str]]
+
+_SGR = {"good": "32", "bad": "31", "warn": "33", "strong": "1", "quiet": "2"}
+
+
+def draw(line: Line, *, color: bool) -> str:
+    """The line as printed: text from a cluster loses its control characters, blanks at the end go."""
+    drawn = [
+        f"\x1b[{_SGR[tone]}m{plain(capped(text))}\x1b[0m" if color and tone and text else plain(capped(text))
+        for tone, text in line
+    ]
+    return "".join(drawn).rstrip()
+
+
+def padded(text: str, width: int) -> str:
+    """``text`` filled with blanks to ``width`` cells."""
+    return text + " " * max(0, width - cells(text))
+
+
+def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> Iterator[str]:
+    """``text`` in lines of at most ``width`` cells, broken at blanks; a longer word stands alone on its line."""
+    line, empty = first, True
+    for word in text.split():
+        if not empty and cells(line) + 1 + cells(word) > width:
+            yield line
+            line, empty = rest, True
+        line += word if empty else f" {word}"
+        empty = False
+    yield line
+
+
+def toned(tone: Tone, lines: Iterable[str]) -> Iterator[Line]:
+    for line in lines:
+        yield [(tone, line)]
