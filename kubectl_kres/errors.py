@@ -4,6 +4,7 @@ KresError                    message, hint; ``exit_code`` is what ``cli/exit.py`
   UsageError                 a flag, an argument or an input file is wrong          (2)
     QuantityError            a text is no quantity; carries the text
     InputError               a file is wrong; carries file, line, column
+      InputErrors            several faults of one input; carries each
     SnapshotError            a snapshot is cut off, of another format or newer
   ClusterError               the cluster or the object asked for could not be read  (3)
     ConfigError              the kubeconfig is unusable
@@ -20,6 +21,8 @@ coverage (see ``store/coverage.py``), and a report says what it could not see.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class KresError(Exception):
@@ -54,6 +57,17 @@ class InputError(UsageError):
         where = ":".join([file, *(str(number) for number in (line, column) if number)])
         super().__init__(f"{where}: {message}", hint=hint)
         self.file, self.line, self.column = file, line, column
+
+
+class InputErrors(InputError):
+    """Several faults of one input, in the order found; ``message`` has a line for each, the position is the first's."""
+
+    def __init__(self, errors: Sequence[InputError]) -> None:
+        first = errors[0]
+        super().__init__("", file=first.file, line=first.line, column=first.column, hint=first.hint)
+        self.errors = tuple(errors)
+        self.message = "\n".join(error.message for error in errors)
+        self.args = (self.message,)
 
 
 class SnapshotError(UsageError):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.aggregate import explain_total, of_pod
 from kubectl_kres.admission.create import create_pod
 from kubectl_kres.admission.draft import SIDES, Draft
+from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.pods import Policies, admit, quota_request
 from kubectl_kres.admission.quota import charges
@@ -45,8 +46,13 @@ def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
 
 
 def analysis_of(store: Store, subject: Subject, ask: Ask) -> Analysis:
-    raw = subject.raw if subject.ref.kind == "Pod" else None
-    return analyse(start_of(store, subject), policies(store, subject.ref.namespace), ask, raw)
+    start, known = start_of(store, subject), policies(store, subject.ref.namespace)
+    if subject.raw is None or subject.ref.kind == "Pod":
+        return analyse(start, known, ask, subject.raw)
+    analysis = analyse(start, known, ask)
+    decoded = unknown_fields(subject.raw, subject.ref.kind)
+    outcomes = (structs.replace(one, warnings=(*decoded, *one.warnings)) for one in analysis.outcomes)
+    return Analysis(start, known, tuple(outcomes))
 
 
 def analyse(start: Start, known: Known, ask: Ask, raw: Mapping[str, Any] | None = None) -> Analysis:

@@ -1,0 +1,54 @@
+# `make` lists the targets.  Needed: Python >= 3.11; for the end-to-end tests also Go >= 1.26.
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+
+DEMO := kubectl-kres explain --demo deploy/checkout
+CLUSTER := kubectl kres explain deploy/checkout -n shop
+BENCH := bench/run.py
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test check cluster bench golden clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' Makefile
+
+venv: $(READY) ## make the virtual environment (PYTHON=... chooses the interpreter)
+
+$(READY): pyproject.toml constraints.txt scripts/venv
+	@PYTHON="$(PYTHON)" scripts/venv $(VENV)
+	@touch $@
+
+demo: $(READY) ## explain a refused workload of the bundled demo; needs no cluster
+	@echo '$$ $(DEMO)'
+	@$(VENV)/bin/$(DEMO)
+	@echo
+	@echo "next: export PATH=$(CURDIR)/$(VENV)/bin:\$$PATH    then kubectl finds the plugin: kubectl kres --help"
+	@echo "next: $(DEMO) --steps    every step that led to the values"
+	@echo "next: kubectl-kres tui --demo    the same objects in the terminal UI"
+	@echo "next: make cluster    a real API server with the demo's objects"
+
+test: check ## check, build the test control plane if it is missing, run all tests (PYTEST_ARGS, KRES_VECTORS)
+	@scripts/test $(PY) $(PYTEST_ARGS)
+
+check: $(READY) ## format, lint, types, import contracts
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+cluster: $(READY) ## a control plane with the demo's objects, until Ctrl-C
+	@$(PY) tests/controlplane/cluster.py scripts/demo --next "$(CLUSTER)"
+
+bench: $(READY) ## measure speed and memory (BENCH_ARGS)
+	$(PY) $(BENCH) $(BENCH_ARGS)
+
+golden: $(READY) ## rewrite the golden files; read the difference before you commit it
+	KRES_GOLDEN=write $(PY) -m pytest -q -m "not e2e" $(PYTEST_ARGS)
+	@git --no-pager diff --stat -- tests
+
+clean: ## remove the virtual environment, caches and build results; built control planes stay in ~/.cache
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	find kubectl_kres tests -name __pycache__ -type d -prune -exec rm -rf {} +

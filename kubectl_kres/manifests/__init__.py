@@ -1,0 +1,1 @@
+"""What ``-f`` reads: files, directories and standard input as kubectl takes them, with the place of every value."""

@@ -1,0 +1,46 @@
+"""One document of a file, and where it stands in it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from kubectl_kres.errors import InputError
+
+Step = str | int
+Position = tuple[int, int]
+
+#: Deeper than any manifest, and shallow enough for every walk over one.
+DEPTH = 500
+
+
+class Document(Struct, frozen=True):
+    """The text of a document; it begins at ``line`` and ``column`` (1-based) of ``file``.
+
+    index: which document of the file it is, from 0, those without any text not counted.
+    """
+
+    file: str
+    text: str
+    form: Literal["yaml", "json"]
+    index: int = 0
+    line: int = 1
+    column: int = 1
+
+    def position(self, line: int, column: int) -> Position:
+        """Line and column in the file of a 1-based place in the text."""
+        return self.line + line - 1, column + (self.column - 1 if line == 1 else 0)
+
+    def offset(self, at: int) -> Position:
+        """Line and column in the file of the character ``at`` of the text."""
+        return self.position(*place(self.text, at))
+
+    def fault(self, message: str, at: Position) -> InputError:
+        """An error at a line and column of the file."""
+        return InputError(message, file=self.file, line=at[0], column=at[1])
+
+
+def place(text: str, at: int) -> Position:
+    """Line and column, 1-based, of the character ``at``."""
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)

@@ -1,0 +1,66 @@
+"""One object of an input, with the place of each of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.errors import InputError
+from kubectl_kres.manifests import jsontext, yamltext
+from kubectl_kres.manifests.document import Document, Position, Step
+from kubectl_kres.model.meta import ObjectRef
+
+
+class Manifest(Struct, frozen=True):
+    """An object as kubectl would send it.
+
+    raw: JSON-like data, read-only since aliases share values; numbers are int or ``number.Number``. file: as given,
+    ``STDIN`` for ``-``. index: of the document in the file, from 0. within: path of the object in its document, empty
+    unless a List held it.
+    """
+
+    raw: dict[str, Any]
+    file: str = ""
+    index: int = 0
+    document: Document | None = None
+    within: tuple[Step, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return str(self.raw.get("kind", ""))
+
+    @property
+    def api_version(self) -> str:
+        return str(self.raw.get("apiVersion", ""))
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        return self.raw.get("metadata") or {}
+
+    @property
+    def namespace(self) -> str:
+        """Empty if the object names none."""
+        return self.metadata.get("namespace") or ""
+
+    @property
+    def ref(self) -> ObjectRef:
+        """Kind, name and namespace; ``generateName`` stands for a name that the server would make from it."""
+        name = self.metadata.get("name") or self.metadata.get("generateName") or ""
+        return ObjectRef(self.kind, name, self.namespace)
+
+    def position(self, path: Sequence[Step] = ()) -> Position:
+        """Line and column (1-based) of the value at ``path``, or of the innermost value around it that was written.
+
+        (0, 0) if the object came from no text. Reads the document again: for errors, not for loops.
+        """
+        if self.document is None:
+            return 0, 0
+        locate = jsontext.locate if self.document.form == "json" else yamltext.locate
+        return locate(self.document, (*self.within, *path))
+
+    def fault(self, message: str, path: Sequence[Step] = ()) -> InputError:
+        """An error at the field ``path``."""
+        line, column = self.position(path)
+        return InputError(message, file=self.file, line=line, column=column)

@@ -1,0 +1,85 @@
+"""Policy objects of an input laid over a store, and the workloads that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.errors import InputError
+from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.read import refuse
+from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.model import kinds
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.store.store import Store
+
+#: What makes pods, and so is judged by policy instead of being policy.
+MAKES_PODS = frozenset({"Pod", "TaskRun", "PipelineRun", *kinds.WORKLOADS})
+
+
+def overlay(
+    store: Store, manifests: Sequence[Manifest], *, namespace: str = "default", explicit: bool = False
+) -> list[Manifest]:
+    """The workloads among the manifests in their order, each with its namespace; the policy objects go into the store.
+
+    A policy object replaces the store's one of the same name. ``namespace`` is for objects that name none;
+    ``explicit``: it was asked for with ``-n``, and an object that names another one is an error. Objects of unknown
+    kinds without a pod template are left out. A policy object with ``generateName`` gets a number for a suffix.
+    Raises InputError or InputErrors.
+    Source: cli-runtime resource/visitor.go RequireNamespace.
+    """
+    faults: list[InputError] = []
+    workloads: list[Manifest] = []
+    for index, manifest in enumerate(manifests):
+        kind = kind_of(manifest)
+        makes_pods = holds_template(manifest)
+        if kind is None and not makes_pods:
+            continue
+        try:
+            placed = _placed(manifest, kind, namespace, explicit=explicit)
+            if makes_pods:
+                workloads.append(placed)
+            elif kind is not None:
+                store.add(kind.kind, typed(_with_name(placed, index), kind), file=placed.file)
+        except InputError as error:
+            faults.append(error)
+    refuse(faults)
+    return workloads
+
+
+def holds_template(manifest: Manifest) -> bool:
+    """Whether pods come from the object: by its kind or, for kinds that are not known, by ``spec.template``."""
+    if kind_of(manifest) is not None or manifest.kind in MAKES_PODS:
+        return manifest.kind in MAKES_PODS
+    found: Any = manifest.raw
+    for step in ("spec", "template", "spec", "containers"):
+        found = found.get(step) if isinstance(found, dict) else None
+    return isinstance(found, list)
+
+
+def _placed(manifest: Manifest, kind: Kind | None, namespace: str, *, explicit: bool) -> Manifest:
+    """The manifest in its namespace, none for kinds that have none."""
+    own = manifest.namespace
+    if kind is not None and not kind.namespaced:
+        own = namespace = ""
+    elif explicit and own and own != namespace:
+        raise manifest.fault(
+            f'the namespace from the provided object "{own}" does not match the namespace "{namespace}".'
+            f" You must pass '--namespace={own}' to perform this operation.",
+            ("metadata", "namespace"),
+        )
+    return _with_metadata(manifest, "namespace", own or namespace)
+
+
+def _with_name(manifest: Manifest, index: int) -> Manifest:
+    return (
+        manifest
+        if manifest.metadata.get("name")
+        else _with_metadata(manifest, "name", f"{manifest.ref.name}{index:05}")
+    )
+
+
+def _with_metadata(manifest: Manifest, key: str, value: str) -> Manifest:
+    return structs.replace(manifest, raw={**manifest.raw, "metadata": {**manifest.metadata, key: value}})

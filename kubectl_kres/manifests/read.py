@@ -1,0 +1,163 @@
+"""The objects that ``-f`` names, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO
+
+from kubectl_kres.errors import InputError, InputErrors
+from kubectl_kres.manifests import files, jsontext, yamltext
+from kubectl_kres.manifests.document import Document, Step
+from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.number import Number
+
+#: Faults that are listed; whoever has more mends these first.
+LISTED = 20
+
+
+def read(paths: Sequence[str], *, recursive: bool, stdin: BinaryIO) -> list[Manifest]:
+    """The objects in the files, directories and standard input (``-``, read once) that ``paths`` name, in that order.
+
+    Lists are flattened, empty documents left out. Every object has a kind and a name or ``generateName``.
+    Raises InputError, or InputErrors if there are several faults; also if there is no object at all.
+    """
+    faults: list[InputError] = []
+    manifests: list[Manifest] = []
+    for file in _files(dict.fromkeys(paths), faults, recursive=recursive):
+        try:
+            text = files.text(file, stdin)
+        except InputError as error:
+            faults.append(error)
+            continue
+        for document, value in _documents(files.STDIN if file == "-" else file, text, faults):
+            manifests += _objects(document, value, (), faults)
+    if not manifests and not faults:
+        shown = " ".join(files.STDIN if path == "-" else path for path in paths)
+        faults.append(InputError("holds no objects", file=shown))
+    refuse(faults)
+    return manifests
+
+
+def refuse(faults: Sequence[InputError]) -> None:
+    """Raises what was gathered: nothing, the one fault, or the first LISTED together."""
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        raise InputErrors(faults[:LISTED])
+
+
+def _files(paths: Iterable[str], faults: list[InputError], *, recursive: bool) -> Iterator[str]:
+    for path in paths:
+        try:
+            yield from files.named(path, recursive=recursive)
+        except InputError as error:
+            faults.append(error)
+
+
+def _documents(file: str, text: str, faults: list[InputError]) -> Iterator[tuple[Document, Any]]:
+    """Each document with its value. A text that begins with ``{`` is JSON as long as it can be, then YAML.
+
+    Source: apimachinery util/yaml YAMLOrJSONDecoder.Decode (v0.36), which turns to YAML after at most one JSON value.
+    """
+    count = end = 0
+    broken: jsontext.JsonSyntaxError | None = None
+    if text.lstrip().startswith("{"):
+        try:
+            for document, value in jsontext.stream(file, text):
+                count += 1
+                yield document, value
+        except jsontext.JsonSyntaxError as error:
+            if count > 1:
+                faults.append(error)
+                return
+            broken, end = error, error.end
+        except InputError as error:
+            faults.append(error)
+            return
+        if broken is None:
+            return
+    yield from _yaml(file, text, end, count, broken, faults)
+
+
+def _yaml(
+    file: str, text: str, start: int, index: int, broken: InputError | None, faults: list[InputError]
+) -> Iterator[tuple[Document, Any]]:
+    """Each YAML document from ``start`` on.
+
+    broken: why it is no JSON, told instead if the first document is no YAML either but was meant as JSON.
+    """
+    documents = yamltext.split(file, text, start=start, index=index)
+    while True:
+        try:
+            document = next(documents, None)
+            if document is None:
+                return
+            yield document, yamltext.parse(document)
+        except InputError as error:
+            if broken and text[start:].lstrip()[1:].lstrip()[:1] in {'"', "}"}:
+                faults.append(broken)
+                return
+            faults.append(error)
+        broken = None
+
+
+def _objects(document: Document, value: Any, within: tuple[Step, ...], faults: list[InputError]) -> Iterator[Manifest]:
+    """The object that a document is, or the items of the List that it is."""
+    if value is None:
+        return
+    manifest = Manifest(value, document.file, document.index, document, within)
+    if not isinstance(value, dict):
+        faults.append(manifest.fault(f"an object was expected, not {word(value)}"))
+        return
+    kind = value.get("kind")
+    if not isinstance(kind, str) or not kind:
+        faults.append(manifest.fault("Object 'Kind' is missing", ("kind",)))
+    elif kind.endswith("List") and "items" in value:
+        yield from _items(manifest, faults)
+    elif fault := _unnamed(manifest):
+        faults.append(fault)
+    else:
+        yield manifest
+
+
+def _items(held: Manifest, faults: list[InputError]) -> Iterator[Manifest]:
+    """The items of a List; a PodList may leave out what each item is."""
+    document, items = held.document, held.raw["items"]
+    assert document is not None
+    if items is not None and not isinstance(items, list):
+        faults.append(held.fault(f"items: a list was expected, not {word(items)}", ("items",)))
+        return
+    common = {"apiVersion": held.api_version, "kind": held.kind.removesuffix("List")}
+    for index, item in enumerate(items or ()):
+        given = {**common, **item} if isinstance(item, dict) and common["kind"] else item
+        yield from _objects(document, given, (*held.within, "items", index), faults)
+
+
+def _unnamed(manifest: Manifest) -> InputError | None:
+    """What is wrong with the metadata, if anything is."""
+    metadata = manifest.raw.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        return manifest.fault(f"metadata: an object was expected, not {word(metadata)}", ("metadata",))
+    for key in ("name", "generateName", "namespace"):
+        text = manifest.metadata.get(key)
+        if text is not None and word(text) != "a string":
+            return manifest.fault(f"metadata.{key}: a string was expected, not {word(text)}", ("metadata", key))
+    if not manifest.ref.name:
+        return manifest.fault(f"{manifest.kind} without a name: metadata.name may not be empty", ("metadata",))
+    return None
+
+
+def word(value: Any) -> str:
+    """What a JSON value is, with its article."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | Number():
+            return "a number"
+        case str():
+            return "a string"
+        case dict():
+            return "an object"
+    return "a list"

@@ -1,0 +1,110 @@
+"""What a YAML scalar means to kubectl: YAML 1.1 as go-yaml v2 resolves it, then JSON."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+
+from kubectl_kres.manifests import number
+from kubectl_kres.manifests.number import Number
+
+Scalar = str | int | bool | Number | None
+
+_PREFIX = "tag:yaml.org,2002:"
+
+
+def _cases(*words: str) -> tuple[str, ...]:
+    return tuple(form for word in words for form in (word, word.capitalize(), word.upper()))
+
+
+#: go-yaml v2.4.3 resolve.go; unlike YAML 1.1 no case variants beyond these three.
+_WORDS: Mapping[str, bool | None] = {
+    **dict.fromkeys(_cases("y", "yes", "true", "on"), True),
+    **dict.fromkeys(_cases("n", "no", "false", "off"), False),
+    **dict.fromkeys(("", "~", *_cases("null"))),
+}
+_NOT_FINITE = frozenset(
+    (".nan", ".NaN", ".NAN", *(sign + word for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")))
+)
+_INTEGER = re.compile(
+    r"(?P<sign>[-+]?)(?:0[xX](?P<x>[0-9a-fA-F]+)|0[bB](?P<b>[01]+)|0[oO]?(?P<o>[0-7]+)|(?P<d>0|[1-9][0-9]*))"
+)
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+#: Behind a leading point underscores count only between digits, as in Go's own literals; elsewhere go-yaml drops them.
+_POINT = re.compile(r"\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?")
+_BASES = {"x": 16, "b": 2, "o": 8, "d": 10}
+
+
+def resolve(text: str, *, plain: bool, tag: str = "") -> Scalar:
+    """The JSON value of a scalar; ``plain`` if it stands without quotes, ``tag`` as written, if any.
+
+    Timestamps and base-60 numbers stay strings. Tags that are not YAML's own make strings.
+    Raises ValueError with the reason where kubectl refuses it.
+    Source: go-yaml v2.4.3 resolve.go resolve; sigs.k8s.io/yaml convertToJSONableObject.
+    """
+    if not tag or tag == "!":
+        return _implicit(text) if plain and tag != "!" else text
+    match tag.removeprefix(_PREFIX) if tag.startswith(_PREFIX) else "":
+        case "binary":
+            return _binary(text)
+        case "int" | "float" | "bool" | "null" as wanted:
+            return _checked(text, wanted)
+    return text
+
+
+def key(value: object) -> str:
+    """The JSON key that a value makes. Raises ValueError for null and for whatever is no scalar."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        return str(value)
+    word = "null" if value is None else "a map or a list"
+    raise ValueError(f"a key must be text, not {word}")
+
+
+def _implicit(text: str) -> Scalar:
+    if text in _WORDS:
+        return _WORDS[text]
+    if text in _NOT_FINITE:
+        raise ValueError(f"{text} is a number that JSON does not have; quote it if it is text")
+    if text[0] in "+-.0123456789":
+        found = _number(text.replace("_", "") if text[0] != "." or _POINT.fullmatch(text) else text)
+        return text if found is None else found
+    return text
+
+
+def _number(text: str) -> int | Number | None:
+    try:
+        whole = _INTEGER.fullmatch(text)
+        if whole and whole.lastgroup and len(text) < 70:
+            value = int(whole["sign"] + whole[whole.lastgroup], _BASES[whole.lastgroup])
+            if -(1 << 63) <= value < 1 << 64:
+                return number.from_int(value)
+        return number.from_float(float(text)) if _FLOAT.fullmatch(text) else None
+    except OverflowError:
+        return None
+
+
+def _binary(text: str) -> str:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
+    except binascii.Error as error:
+        raise ValueError("!!binary value contains invalid base64 data") from error
+
+
+def _checked(text: str, wanted: str) -> Scalar:
+    value = _implicit(text)
+    match value:
+        case None:
+            found = "null"
+        case bool():
+            found = "bool"
+        case int() | Number():
+            found = "int" if _INTEGER.fullmatch(text.replace("_", "")) else "float"
+        case _:
+            found = "str"
+    if found == wanted or (wanted == "float" and found == "int"):
+        return value
+    raise ValueError(f"cannot decode !!{found} `{text}` as a !!{wanted}")

@@ -1,0 +1,91 @@
+"""A manifest as the struct of its kind, with the wrong field named where it does not fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.errors import InputError
+from kubectl_kres.manifests.document import Step
+from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.number import Number
+from kubectl_kres.model import kinds
+from kubectl_kres.model.kinds import Kind
+
+_MESSAGE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
+_STEP = re.compile(r"\.([^.\[]+)|\[([0-9]+|\.\.\.)\]")
+_WORDS = {"int": "integer", "str": "string", "bool": "boolean", "float": "number", "object": "map"}
+
+
+def kind_of(manifest: Manifest) -> Kind | None:
+    """The kind that a manifest is of; None if it is unknown, or of another API group with the same name."""
+    kind = kinds.BY_KIND.get(manifest.kind)
+    group = manifest.api_version.rpartition("/")[0]
+    return kind if kind is not None and kind.group == group else None
+
+
+def typed(manifest: Manifest, kind: Kind) -> Any:
+    """The struct of a kind. As on the server, null is as good as absent.
+
+    Raises InputError at the first field that is of the wrong type, saying what was expected.
+    """
+    raw: Any = manifest.raw
+    while True:
+        try:
+            msgspec.convert(_floats(raw), kind.struct)
+            return msgspec.convert(raw, kind.struct)
+        except msgspec.ValidationError as error:
+            path, expected, got = _wrong(str(error), raw)
+            if got != "null" or not path or isinstance(path[-1], int):
+                raise _fault(manifest, path, expected, got) from error
+            raw = _without(raw, path)
+
+
+def _wrong(message: str, raw: Any) -> tuple[tuple[Step, ...], str, str]:
+    """Path, expected and found type of what msgspec complains of.
+
+    It names no keys of maps; the first value of a wrong type is meant.
+    """
+    found = _MESSAGE.match(message)
+    if found is None:
+        return (), message, ""
+    value, path = raw, []
+    for name, index in _STEP.findall(found[3] or ""):
+        step: Step = name or (0 if index == "..." else int(index))
+        if index == "...":
+            step = next(key for key, item in value.items() if not isinstance(item, str) or isinstance(item, Number))
+        path.append(step)
+        value = value[step]
+    names = [name for name in found[1].split(" | ") if name != "null"]
+    return tuple(path), " or ".join(_WORDS.get(name, name) for name in names), _WORDS.get(found[2], found[2])
+
+
+def _fault(manifest: Manifest, path: Sequence[Step], expected: str, got: str) -> InputError:
+    field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+    said = f'invalid type: got "{got}", expected "{expected}"' if got else expected
+    return manifest.fault(f"{manifest.ref}: {field}: {said}" if field else f"{manifest.ref}: {said}", path)
+
+
+def _floats(value: Any) -> Any:
+    """The value with floats for numbers, so that a number where a string belongs is seen."""
+    match value:
+        case Number():
+            return float(value)
+        case dict():
+            return {key: _floats(item) for key, item in value.items()}
+        case list():
+            return [_floats(item) for item in value]
+    return value
+
+
+def _without(value: Any, path: Sequence[Step]) -> Any:
+    """The value without the key that ``path`` ends with."""
+    step, rest = path[0], path[1:]
+    if isinstance(value, list):
+        return [_without(item, rest) if index == step else item for index, item in enumerate(value)]
+    if rest:
+        return {**value, step: _without(value[step], rest)}
+    return {key: item for key, item in value.items() if key != step}

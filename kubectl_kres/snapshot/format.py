@@ -1,0 +1,114 @@
+"""The lines of a snapshot: a header, pages of objects, an end with a checksum over all before it.
+
+    {"kres":"snapshot","format":1,"version":"…","origin":"…","time":"…","server":"…","context":"…","coverage":[…],…}
+    {"kind":"Pod","items":[…at most PAGE objects…]}
+    {"end":true,"objects":2,"coverage":null,"crc32":123}
+
+The file may be gzipped. Coverage that is only known after the last page was written stands in the end, not the header.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres import __version__
+from kubectl_kres.model import kinds
+from kubectl_kres.model.pod import ManagedPod
+from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Store
+
+FORMAT = 1
+PAGE = 100
+
+#: How each snapshot begins, so that any other file is told apart by its first bytes.
+MAGIC = b'{"kres":"snapshot",'
+END = b'{"end":'
+CRC = b',"crc32":'
+
+T = TypeVar("T")
+
+
+class Covered(Struct, frozen=True):
+    """A need and how reading it went."""
+
+    need: Need
+    coverage: Coverage
+
+
+class Header(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a snapshot is of. ``counts``: objects by kind, empty if they were not known when writing began.
+
+    version: of kres. origin: the server's address or the file. server: the API server's gitVersion. time: RFC 3339.
+    """
+
+    kres: str = "snapshot"
+    format: int = FORMAT
+    version: str = __version__
+    origin: str = ""
+    time: str = ""
+    server: str = ""
+    context: str = ""
+    coverage: tuple[Covered, ...] = ()
+    counts: Mapping[str, int] = {}
+
+
+class Mark(Struct, frozen=True):
+    """The part of a header that says whether the rest can be read."""
+
+    kres: str
+    format: int
+
+
+class End(Struct, frozen=True, forbid_unknown_fields=True):
+    """The last line. ``coverage`` replaces the header's unless it is None; ``crc32`` is over all bytes before it."""
+
+    end: bool
+    objects: int
+    coverage: tuple[Covered, ...] | None
+    crc32: int
+
+
+class Page(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
+    """Objects of one kind; ``managed``: of pods, that they come with their field managers."""
+
+    kind: str
+    items: list[T]
+    managed: bool = False
+
+
+def covered(coverage: Mapping[Need, Coverage]) -> tuple[Covered, ...]:
+    """Coverage as it is written, in an order that does not depend on how it was gathered."""
+    return tuple(Covered(*pair) for pair in sorted(coverage.items(), key=lambda pair: msgspec.structs.astuple(pair[0])))
+
+
+def header(store: Store) -> Header:
+    """What a store's snapshot begins with."""
+    origin = store.origin
+    return Header(
+        origin=origin.name,
+        time=origin.time,
+        server=origin.version,
+        context=origin.context,
+        coverage=covered(store.needs()),
+        counts={kind: sum(1 for _ in store.all(kind)) for kind in store.kinds()},
+    )
+
+
+@functools.cache
+def page_decoder(kind: str, *, managed: bool) -> msgspec.json.Decoder[Page[Any]] | None:
+    """Decodes a page of a kind; None for a kind that this version does not know."""
+    known = kinds.BY_KIND.get(kind)
+    if known is None:
+        return None
+    page: Any = Page
+    return msgspec.json.Decoder(page[ManagedPod if managed else known.struct])
+
+
+def is_managed(item: Any) -> bool:
+    """Whether an object is a pod that came with its field managers."""
+    return isinstance(item, ManagedPod)

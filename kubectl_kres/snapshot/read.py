@@ -1,0 +1,183 @@
+"""A snapshot to a store, or page by page."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import re
+import zlib
+from collections.abc import Generator, Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.errors import SnapshotError
+from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, End, Header, Mark, page_decoder
+from kubectl_kres.snapshot.lines import lines
+from kubectl_kres.store.store import Origin, Store
+
+_AGAIN = "take it again with: kubectl kres snapshot --out FILE"
+_UPGRADE = "upgrade kubectl-kres, or take it again with this version"
+_PAGE = re.compile(rb'\{"kind":"([A-Za-z]+)",("managed":true,)?"items":')
+
+#: msgspec raises the second for text that is no UTF-8.
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
+_MARK = msgspec.json.Decoder(Mark)
+_HEADER = msgspec.json.Decoder(Header)
+_END = msgspec.json.Decoder(End)
+
+
+class _Line(Struct, frozen=True, gc=False):
+    """A page that is not decoded yet; ``data`` is valid until the next line is read."""
+
+    kind: str
+    managed: bool
+    data: Any
+
+
+def read(path: str) -> Store:
+    """The store in a snapshot; its origin is the file, with the server's version, time and context of the header.
+
+    Raises SnapshotError for a file that is no snapshot, is not whole or comes from a newer version.
+    """
+    found: list[tuple[str, list[Any]]] = []
+    header = Header()
+    covered: tuple[Covered, ...] = ()
+    for line in _walk(path):
+        match line:
+            case Header():
+                header, covered = line, line.coverage
+            case _Line():
+                found.append((line.kind, _items(path, line)))
+            case End():
+                covered = covered if line.coverage is None else line.coverage
+                if line.objects != sum(len(items) for _, items in found):
+                    raise _broken(path, "the number of objects is wrong")
+    return _store(path, header, covered, found)
+
+
+def pages(path: str, kind: str) -> Iterator[list[Any]]:
+    """The objects of a kind, a page at a time, in the order of the file; one page is in memory.
+
+    Raises SnapshotError as ``read`` does, but where the file is not whole possibly after some pages: what was made of
+    them must not be shown.
+    """
+    for line in _walk(path):
+        if isinstance(line, _Line) and line.kind == kind:
+            yield _items(path, line)
+
+
+def header(path: str) -> Header:
+    """What a snapshot says of itself; the coverage that was known when writing began. Raises SnapshotError."""
+    with contextlib.closing(_walk(path)) as walk:
+        first = next(walk)
+    assert isinstance(first, Header)
+    return first
+
+
+def _store(path: str, header: Header, covered: tuple[Covered, ...], found: list[tuple[str, list[Any]]]) -> Store:
+    store = Store(Origin("snapshot", path, header.server, header.time, header.context))
+    for kind, items in found:
+        for item in items:
+            store.add(kind, item)
+    for each in covered:
+        store.cover(each.need, each.coverage)
+    return store
+
+
+def _walk(path: str) -> Generator[Header | _Line | End]:
+    """The header, the pages and, after the checksum agreed, the end."""
+    with _opened(path) as stream:
+        crc, header = 0, None
+        found = lines(stream)
+        for line in found:
+            if line[-1] != 0x0A:
+                raise _cut(path)
+            if header is None:
+                header = _header(path, line)
+                yield header
+            elif line[: len(END)] == END:
+                yield _end(path, line, crc)
+                if next(found, None) is not None:
+                    raise _broken(path, "something follows its end")
+                return
+            else:
+                yield _line(path, line)
+            crc = zlib.crc32(line, crc)
+        raise _cut(path)
+
+
+def _header(path: str, line: memoryview) -> Header:
+    try:
+        mark = _MARK.decode(line)
+        if mark.kres == "snapshot" and mark.format > FORMAT:
+            expected = f"expected {FORMAT} or older"
+            raise SnapshotError(f"{path}: the snapshot has format {mark.format}, {expected}", hint=_UPGRADE)
+        return _HEADER.decode(line)
+    except _UNREADABLE as error:
+        raise _broken(path, "its header cannot be read") from error
+
+
+def _line(path: str, line: memoryview) -> _Line:
+    found = _PAGE.match(line)
+    if found is None:
+        raise _broken(path, "a line is no page of objects")
+    return _Line(found[1].decode(), found[2] is not None, line)
+
+
+def _items(path: str, line: _Line) -> list[Any]:
+    decoder = page_decoder(line.kind, managed=line.managed)
+    if decoder is None:
+        raise SnapshotError(f"{path}: the snapshot holds {line.kind} objects, which are unknown here", hint=_UPGRADE)
+    try:
+        return decoder.decode(line.data).items
+    except _UNREADABLE as error:
+        raise _broken(path, f"a page of {line.kind} objects cannot be read") from error
+
+
+def _end(path: str, line: memoryview, crc: int) -> End:
+    try:
+        end = _END.decode(line)
+    except _UNREADABLE as error:
+        raise _broken(path, "its end cannot be read") from error
+    before = bytes(line).rpartition(CRC)[0] + CRC
+    if end.crc32 != zlib.crc32(before, crc) or bytes(line) != before + b"%d}\n" % end.crc32:
+        raise _broken(path, "the checksum differs")
+    return end
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[BufferedReader | gzip.GzipFile]:
+    """The bytes of a snapshot, unpacked if they are gzipped; what goes wrong below comes out as SnapshotError."""
+    try:
+        with Path(path).open("rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            stream = gzip.GzipFile(fileobj=raw) if packed else raw
+            start = stream.read(len(MAGIC))
+            if not start:
+                raise SnapshotError(f"{path}: the file is empty, expected a snapshot", hint=_AGAIN)
+            if start != MAGIC:
+                if MAGIC.startswith(start):
+                    raise _cut(path)
+                hint = "a snapshot is written by: kubectl kres snapshot --out FILE"
+                raise SnapshotError(f"{path}: this is no kres snapshot", hint=hint)
+            stream.seek(0)
+            yield stream
+    except EOFError as error:
+        raise _cut(path) from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise _broken(path, "the compressed data is broken") from error
+    except OSError as error:
+        raise SnapshotError(f"{path}: the snapshot cannot be read: {error.strerror or error}") from error
+
+
+def _cut(path: str) -> SnapshotError:
+    return SnapshotError(f"{path}: the snapshot is cut off, expected an end with a checksum", hint=_AGAIN)
+
+
+def _broken(path: str, why: str) -> SnapshotError:
+    return SnapshotError(f"{path}: the snapshot is damaged: {why}", hint=_AGAIN)

@@ -1,0 +1,125 @@
+"""What of an object's metadata goes into a snapshot: annotations that answers need, managers of resource fields.
+
+The rest of an object needs no redaction: the structs of ``model/`` have no field for values of environment variables,
+data of Secrets and ConfigMaps, arguments and the like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from msgspec import MsgspecError, Struct, json, structs
+
+from kubectl_kres.model.meta import ManagedFields, ManagedMetadata, Metadata
+from kubectl_kres.model.pod import Pod
+
+#: Annotations that are kept. last-applied-configuration of a pod is kept, too, cut down to what the structs hold.
+ANNOTATIONS = frozenset(
+    {
+        "deployment.kubernetes.io/revision",
+        "kubectl.kubernetes.io/restartedAt",
+        "kubernetes.io/limit-ranger",
+        "pipeline.tekton.dev/release",
+        "projectcapsule.dev/release",
+        "volume.beta.kubernetes.io/storage-class",
+        "vpaObservedContainers",
+        "vpaUpdates",
+    }
+)
+PREFIXES = ("quota.capsule.clastix.io/",)
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+#: Annotations of injectors: that they are there is kept, what they say is not (Vault's hold templates).
+INJECTORS = (
+    "dapr.io/",
+    "instrumentation.opentelemetry.io/",
+    "linkerd.io/",
+    "sidecar.istio.io/",
+    "vault.hashicorp.com/",
+)
+
+#: Keys of ``fieldsV1`` that resource values stand under: of pods, policy, Tekton and Capsule.
+FIELDS = frozenset(
+    {
+        "f:claim",
+        "f:computeResources",
+        "f:default",
+        "f:defaultRequest",
+        "f:defaults",
+        "f:hard",
+        "f:limits",
+        "f:max",
+        "f:maxLimitRequestRatio",
+        "f:min",
+        "f:overhead",
+        "f:quota",
+        "f:requests",
+        "f:resourceQuotas",
+        "f:resources",
+        "f:scopeSelector",
+        "f:scopes",
+    }
+)
+
+#: Attributes on the way from an object to any metadata in it.
+PARTS = ("metadata", "spec", "data", "template", "job_template")
+
+T = TypeVar("T", bound=Struct)
+
+
+def redact(item: T) -> T:
+    """The object with only what a snapshot keeps of each metadata in it; the object itself if that is all of it."""
+    changes: dict[str, Any] = {}
+    for part in PARTS:
+        held = getattr(item, part, None)
+        if isinstance(held, Struct):
+            kept = _metadata(held) if isinstance(held, Metadata) else redact(held)
+            if kept is not held:
+                changes[part] = kept
+    return structs.replace(item, **changes) if changes else item
+
+
+def _metadata(metadata: Metadata) -> Metadata:
+    changes: dict[str, Any] = {}
+    if metadata.annotations is not None:
+        kept = dict(_annotations(metadata.annotations))
+        if kept != metadata.annotations:
+            changes["annotations"] = kept or None
+    if isinstance(metadata, ManagedMetadata) and metadata.managed_fields is not None:
+        changes["managed_fields"] = tuple(filter(None, map(_managed, metadata.managed_fields))) or None
+    return structs.replace(metadata, **changes) if changes else metadata
+
+
+def _annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for key, text in annotations.items():
+        if key in ANNOTATIONS or key.startswith(PREFIXES):
+            yield key, text
+        elif key.startswith(INJECTORS):
+            yield key, ""
+        elif key == LAST_APPLIED and (pod := _applied_pod(text)):
+            yield key, pod
+
+
+def _applied_pod(text: str) -> str:
+    """The applied pod with what ``model.pod`` holds of it, so no values of variables; empty if the text is no pod."""
+    try:
+        pod = json.decode(text, type=Pod)
+    except (MsgspecError, UnicodeError):
+        return ""
+    if pod.kind != "Pod":
+        return ""
+    return json.encode(structs.replace(pod, metadata=Metadata(name=pod.metadata.name))).decode()
+
+
+def _managed(entry: ManagedFields) -> ManagedFields | None:
+    """The entry with its resource fields; None if it owns none."""
+    fields = _resource_fields(entry.fields_v1)
+    return structs.replace(entry, fields_v1=fields) if fields else None
+
+
+def _resource_fields(tree: Any) -> dict[str, Any]:
+    if not isinstance(tree, Mapping):
+        return {}
+    pruned = {key: below if key in FIELDS else _resource_fields(below) for key, below in tree.items()}
+    return {key: below for key, below in pruned.items() if below or key in FIELDS}

@@ -1,0 +1,98 @@
+"""A store, or pages as they are read, to a snapshot."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import itertools
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+import msgspec
+
+from kubectl_kres.errors import SnapshotError
+from kubectl_kres.model import kinds
+from kubectl_kres.snapshot.format import CRC, PAGE, End, Header, covered, header, is_managed
+from kubectl_kres.snapshot.redact import redact
+from kubectl_kres.snapshot.replace import replacing
+from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Store
+
+Pages = Iterable[tuple[str, Sequence[Any]]]
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
+def write(store: Store, path: str) -> int:
+    """Writes a store; returns the number of objects. Equal stores make equal bytes.
+
+    ``-`` is standard output; a name that ends in ``.gz`` is gzipped. The file appears whole or not at all, readable by
+    its owner only. Raises SnapshotError if it cannot be written.
+    """
+    pages = ((kind, page) for kind in store.kinds() for page in _batches(store.all(kind)))
+    return write_stream(header(store), pages, path)
+
+
+def write_stream(
+    header: Header,
+    pages: Pages,
+    path: str,
+    *,
+    coverage: Callable[[], Mapping[Need, Coverage]] | None = None,
+) -> int:
+    """Writes pages (a kind and its objects) as they come, so that one is in memory; returns the number of objects.
+
+    coverage: asked after the last page, for reading that goes on while writing; it replaces the header's. As ``write``
+    otherwise; what ``pages`` raises is raised, and then nothing is written.
+    """
+    try:
+        with replacing(path) as raw, _packed(raw, path) as stream:
+            return _write(stream, header, pages, coverage)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"{path}: the snapshot cannot be written: {error.strerror or error}"
+        raise SnapshotError(message, hint="no file was changed; choose another place with --out") from error
+
+
+def _write(
+    stream: BinaryIO | gzip.GzipFile,
+    header: Header,
+    pages: Pages,
+    coverage: Callable[[], Mapping[Need, Coverage]] | None,
+) -> int:
+    crc = objects = 0
+    for count, line in itertools.chain([(0, _ENCODER.encode(header) + b"\n")], _lines(pages)):
+        stream.write(line)
+        crc = zlib.crc32(line, crc)
+        objects += count
+    known = None if coverage is None else covered(coverage())
+    end = _ENCODER.encode(End(True, objects, known, 0)).rpartition(CRC)[0] + CRC
+    stream.write(end + b"%d}\n" % zlib.crc32(end, crc))
+    return objects
+
+
+def _lines(pages: Pages) -> Iterator[tuple[int, bytes]]:
+    for kind, items in pages:
+        if kind not in kinds.BY_KIND:
+            raise SnapshotError(f"a snapshot holds no {kind}", hint="known are " + " ".join(kinds.BY_KIND))
+        for managed, group in itertools.groupby(items, key=is_managed):
+            for page in _batches(group):
+                head = b'{"kind":"%s",' % kind.encode() + (b'"managed":true,"items":' if managed else b'"items":')
+                yield len(page), head + _ENCODER.encode([redact(item) for item in page]) + b"}\n"
+
+
+def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:
+    rest = iter(items)
+    while page := list(itertools.islice(rest, PAGE)):
+        yield page
+
+
+@contextlib.contextmanager
+def _packed(raw: BinaryIO, path: str) -> Iterator[BinaryIO | gzip.GzipFile]:
+    """The stream, through gzip if the name asks for it; no name and time in it, so that equal stores stay equal."""
+    if not path.endswith(".gz"):
+        yield raw
+        return
+    with gzip.GzipFile("", "wb", 6, raw, 0) as packed:
+        yield packed

@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+"""A throw-away Kubernetes control plane on loopback: etcd, kube-apiserver and kube-controller-manager.
+
+As a library, with the standard library only::
+
+    with ControlPlane(build.locate(), feature_gates={"MemoryQoS": True}) as plane:
+        plane.url, plane.token, plane.ca_file, plane.kubeconfig      # a user of system:masters
+        plane.request("GET", "/version")                             # (HTTP status, parsed body)
+
+As a command it prints the path of the kubeconfig once the server is ready, and stays until standard input closes.
+No other program is needed: the server signs its own certificate.  The children end when this process does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import secrets
+import select
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import build
+from credentials import kubeconfig, signing_key, write_private
+
+HOST = "127.0.0.1"
+GUARD = Path(__file__).with_name("guard.py")
+PORT_TRIES = 5
+PROBE_SECONDS = 2.0
+"""Short, as whoever took a port may accept and never answer."""
+TAIL_LINES = 25
+
+BASIC_CONTROLLERS = (
+    "resourcequota-controller",
+    "serviceaccount-controller",
+    "namespace-controller",
+    "garbage-collector-controller",
+)
+"""What policies need: quotas are counted, namespaces are usable and go away."""
+WORKLOAD_CONTROLLERS = (
+    "deployment-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+    "daemonset-controller",
+    "job-controller",
+    "cronjob-controller",
+)
+"""What makes pods of templates, or FailedCreate events where a pod is refused."""
+
+
+class StartError(RuntimeError):
+    """A component did not come up, or ended; the message ends with the tail of its log."""
+
+
+class PortTakenError(StartError):
+    """Another program took the port between the choice and its use."""
+
+
+class ControlPlane:
+    """The running processes and how to reach them; ``with`` starts and ends them."""
+
+    def __init__(
+        self,
+        assets: Path,
+        *,
+        feature_gates: Mapping[str, bool] | None = None,
+        admission_config: Path | None = None,
+        disable_admission: Iterable[str] = ("ServiceAccount",),
+        controllers: Iterable[str] = BASIC_CONTROLLERS,
+        apiserver_args: Iterable[str] = (),
+        controller_args: Iterable[str] = (),
+        timeout: float = 120.0,
+    ) -> None:
+        """``controllers`` may be empty: then no controller manager runs.  ``timeout``: seconds for each component."""
+        gates = ",".join(f"{name}={str(on).lower()}" for name, on in sorted((feature_gates or {}).items()))
+        plugins = ",".join(disable_admission)
+        self.assets = assets
+        self.timeout = timeout
+        self.controllers = tuple(controllers)
+        self.apiserver_args = [
+            *([f"--feature-gates={gates}"] if gates else []),
+            *([f"--disable-admission-plugins={plugins}"] if plugins else []),
+            *([f"--admission-control-config-file={admission_config}"] if admission_config else []),
+            *apiserver_args,
+        ]
+        self.controller_args = [*([f"--feature-gates={gates}"] if gates else []), *controller_args]
+        self.token = secrets.token_hex(16)
+        self.url = ""
+        self.folder = Path()
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Self:
+        try:
+            self._start_on_free_ports()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def ca_file(self) -> Path:
+        """The certificate to trust, and the authority that signed it."""
+        return self.folder / "apiserver.crt"
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.folder / "kubeconfig"
+
+    def log(self, name: str) -> Path:
+        """File of what a component printed."""
+        return self.folder / f"{name}.log"
+
+    def start(self) -> None:
+        """Start the components one after the other; raises StartError, and leaves what runs to ``stop``."""
+        self.folder = Path(tempfile.mkdtemp(prefix="controlplane-"))
+        etcd, port = f"http://{HOST}:{free_port()}", free_port()
+        self.url = f"https://{HOST}:{port}"
+        self._spawn("etcd", etcd_args(self.folder, etcd))
+        self._wait("etcd", lambda: http_ok(f"{etcd}/health"))
+
+        key, tokens = self.folder / "service-account.key", self.folder / "tokens.csv"
+        write_private(key, signing_key())
+        write_private(tokens, f'{self.token},admin,admin,"system:masters"\n')
+        self._spawn(
+            "kube-apiserver",
+            [
+                f"--etcd-servers={etcd}",
+                f"--bind-address={HOST}",
+                f"--secure-port={port}",
+                f"--cert-dir={self.folder}",
+                f"--token-auth-file={tokens}",
+                "--authorization-mode=RBAC",
+                f"--service-account-issuer={self.url}",
+                f"--service-account-key-file={key}",
+                f"--service-account-signing-key-file={key}",
+                "--service-cluster-ip-range=10.0.0.0/16",
+                "--endpoint-reconciler-type=none",
+                "--allow-privileged=true",
+                "--profiling=false",
+                *self.apiserver_args,
+            ],
+        )
+        for path in ("/readyz", "/api/v1/namespaces/default"):
+            self._wait("kube-apiserver", partial(self._serves, path))
+        write_private(self.kubeconfig, kubeconfig(self.url, self.token, self.ca_file.read_bytes()))
+        if self.controllers:
+            self._start_controllers()
+
+    def stop(self) -> None:
+        """End what runs and remove its folder; nothing running is fine."""
+        for process in reversed(self.processes.values()):
+            with process:
+                if process.stdin:
+                    process.stdin.close()
+        self.processes.clear()
+        if self.folder != Path():
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def request(
+        self, method: str, path: str, body: Any = None, *, content_type: str = "application/json", timeout: float = 30.0
+    ) -> tuple[int, Any]:
+        """The HTTP status and body of one call as administrator; the body is parsed if it is JSON, else text.
+
+        Raises OSError if the server cannot be reached.
+        """
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type, "Accept": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        try:
+            with self._opener().open(request, timeout=timeout) as answer:
+                status, raw = answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                status, raw = error.code, error.read()
+        try:
+            return status, json.loads(raw)
+        except ValueError:
+            return status, raw.decode(errors="replace")
+
+    def check(self) -> None:
+        """Raise StartError if a component ended by itself."""
+        for name, process in self.processes.items():
+            if process.poll() is not None:
+                text = self.log(name).read_text(errors="replace")
+                kind = PortTakenError if "address already in use" in text else StartError
+                tail = "\n".join(text.splitlines()[-TAIL_LINES:])
+                raise kind(f"{name} ended with {process.returncode}\n{tail}")
+
+    def _opener(self) -> urllib.request.OpenerDirector:
+        """Opens the server's URLs, past any proxy that the environment names."""
+        trust = ssl.create_default_context(cafile=self.ca_file)
+        return urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust))
+
+    def _start_on_free_ports(self) -> None:
+        for _ in range(PORT_TRIES - 1):
+            with suppress(PortTakenError):
+                return self.start()
+            self.stop()
+        return self.start()
+
+    def _start_controllers(self) -> None:
+        self._spawn(
+            "kube-controller-manager",
+            [
+                f"--kubeconfig={self.kubeconfig}",
+                f"--controllers={','.join(self.controllers)}",
+                "--leader-elect=false",
+                "--secure-port=0",
+                "--use-service-account-credentials=false",
+                *self.controller_args,
+            ],
+        )
+        if "serviceaccount-controller" in self.controllers:
+            # Its first work is the one sign from outside that the controllers run.
+            account = "/api/v1/namespaces/default/serviceaccounts/default"
+            self._wait("kube-controller-manager", partial(self._serves, account))
+
+    def _serves(self, path: str) -> bool:
+        return self.request("GET", path, timeout=PROBE_SECONDS)[0] == 200
+
+    def _spawn(self, name: str, args: Iterable[str]) -> None:
+        guard = [sys.executable, "-I", "-S", str(GUARD), str(self.log(name)), str(self.assets / name)]
+        self.processes[name] = subprocess.Popen([*guard, *args], stdin=subprocess.PIPE, start_new_session=True)
+
+    def _wait(self, name: str, ready: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + self.timeout
+        while time.monotonic() < deadline:
+            self.check()
+            try:
+                if ready():
+                    return
+            except (OSError, http.client.HTTPException):
+                pass
+            time.sleep(0.05)
+        raise StartError(f"{name} is not ready after {self.timeout:.0f} s: {self.log(name).read_text()[-2000:]}")
+
+
+def etcd_args(folder: Path, url: str) -> list[str]:
+    """Arguments of an etcd that serves ``url`` and that no other etcd talks to."""
+    return [
+        f"--data-dir={folder / 'etcd'}",
+        f"--listen-client-urls={url}",
+        f"--advertise-client-urls={url}",
+        f"--listen-peer-urls=http://{HOST}:0",
+        "--unsafe-no-fsync",
+        "--log-level=warn",
+    ]
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as listener:
+        listener.bind((HOST, 0))
+        port: int = listener.getsockname()[1]
+    return port
+
+
+def http_ok(url: str) -> bool:
+    """Whether a plain server on loopback answers 200."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(url, timeout=PROBE_SECONDS) as answer:
+        return bool(answer.status == 200)
+
+
+def parse_gates(text: str) -> dict[str, bool]:
+    """Feature gates of ``A=true,B=false``."""
+    pairs = (part.partition("=") for part in text.split(",") if part)
+    return {name.strip(): value.strip().lower() == "true" for name, _, value in pairs}
+
+
+def stay(plane: ControlPlane, *, watch_stdin: bool) -> None:
+    """Return when standard input closes (if watched), never else; raises StartError if a component ends by itself.
+
+    SIGTERM ends the process in order, as SIGINT does.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    while True:
+        plane.check()
+        readable, _, _ = select.select([sys.stdin] if watch_stdin else [], [], [], 0.5)
+        if readable and not os.read(sys.stdin.fileno(), 4096):
+            return
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="A throw-away Kubernetes control plane on loopback.")
+    parser.add_argument("--assets", type=Path, help="folder of the binaries (default: what build.py finds)")
+    parser.add_argument("--feature-gates", type=parse_gates, default={}, metavar="A=true,B=false")
+    parser.add_argument("--admission-config", type=Path, metavar="FILE")
+    parser.add_argument("--disable-admission", default="ServiceAccount", metavar="PLUGIN,...")
+    controllers = ",".join(BASIC_CONTROLLERS + WORKLOAD_CONTROLLERS)
+    parser.add_argument("--controllers", default=controllers, help="'' for no controller manager", metavar="NAME,...")
+    parser.add_argument("--apiserver-arg", action="append", default=[], metavar="--FLAG=VALUE")
+    parser.add_argument("--controller-arg", action="append", default=[], metavar="--FLAG=VALUE")
+    return parser
+
+
+def main() -> int:
+    options = arguments().parse_args()
+    try:
+        with ControlPlane(
+            options.assets or build.locate(),
+            feature_gates=options.feature_gates,
+            admission_config=options.admission_config,
+            disable_admission=filter(None, options.disable_admission.split(",")),
+            controllers=filter(None, options.controllers.split(",")),
+            apiserver_args=options.apiserver_arg,
+            controller_args=options.controller_arg,
+        ) as plane:
+            print(plane.kubeconfig, flush=True)
+            stay(plane, watch_stdin=True)
+    except (StartError, build.NoBinaryError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

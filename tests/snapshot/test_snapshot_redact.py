@@ -1,0 +1,252 @@
+"""Nothing that an answer does not need gets into a snapshot."""
+
+import gzip
+import json
+import typing
+
+import msgspec
+import pytest
+
+from kubectl_kres.model import kinds, meta, pod
+from kubectl_kres.snapshot.redact import PARTS, redact
+from kubectl_kres.snapshot.write import write
+from kubectl_kres.store.store import Origin, Store
+
+CANARY = "canary-7f3a"
+
+
+def metadata(name):
+    return {
+        "name": name,
+        "namespace": "n",
+        "labels": {"app": "kept-label"},
+        "selfLink": CANARY,
+        "finalizers": [CANARY],
+        "annotations": {
+            "kubectl.kubernetes.io/last-applied-configuration": CANARY,
+            "example.com/token": CANARY,
+            CANARY: "x",
+            "kubernetes.io/limit-ranger": "kept-annotation",
+            "sidecar.istio.io/proxyCPU": CANARY,
+        },
+        "managedFields": [
+            {
+                "manager": CANARY,
+                "operation": "Update",
+                "fieldsType": CANARY,
+                "fieldsV1": {"f:data": {f"f:{CANARY}": {}}},
+            },
+            {
+                "manager": "kept-manager",
+                "operation": "Apply",
+                "apiVersion": CANARY,
+                "time": "2026-11-20T10:00:00Z",
+                "fieldsV1": {
+                    "f:metadata": {"f:annotations": {f"f:{CANARY}": {}}},
+                    "f:spec": {
+                        "f:limits": {},
+                        "f:template": {
+                            "f:spec": {
+                                "f:containers": {
+                                    'k:{"name":"app"}': {
+                                        "f:resources": {"f:limits": {"f:cpu": {}}},
+                                        "f:env": {f'k:{{"name":"{CANARY}"}}': {"f:value": {}}},
+                                        "f:image": {},
+                                    }
+                                }
+                            }
+                        },
+                    },
+                },
+            },
+        ],
+    }
+
+
+CONTAINER = {
+    "name": "app",
+    "image": "kept-image",
+    "command": [CANARY],
+    "args": [f"--password={CANARY}"],
+    "workingDir": CANARY,
+    "env": [
+        {"name": CANARY, "value": CANARY},
+        {"name": "B", "valueFrom": {"secretKeyRef": {"name": CANARY, "key": CANARY}}},
+    ],
+    "envFrom": [{"configMapRef": {"name": CANARY}, "prefix": CANARY}],
+    "ports": [{"name": CANARY, "hostIP": CANARY}],
+    "volumeMounts": [{"name": CANARY, "mountPath": CANARY, "subPath": CANARY}],
+    "livenessProbe": {"exec": {"command": [CANARY]}, "httpGet": {"path": CANARY, "httpHeaders": [{"value": CANARY}]}},
+    "lifecycle": {"preStop": {"exec": {"command": [CANARY]}}},
+    "securityContext": {"seLinuxOptions": {"user": CANARY}},
+    "terminationMessagePath": CANARY,
+    "imagePullPolicy": CANARY,
+    "resources": {"limits": {"cpu": "1"}, "requests": {"memory": "1Gi"}},
+}
+SPEC = {
+    "containers": [CONTAINER],
+    "initContainers": [CONTAINER],
+    "ephemeralContainers": [{**CONTAINER, "targetContainerName": CANARY}],
+    "volumes": [
+        {"name": CANARY, "secret": {"secretName": CANARY}},
+        {"name": "b", "csi": {"volumeAttributes": {"k": CANARY}}},
+    ],
+    "imagePullSecrets": [{"name": CANARY}],
+    "serviceAccountName": CANARY,
+    "hostAliases": [{"ip": CANARY, "hostnames": [CANARY]}],
+    "hostname": CANARY,
+    "dnsConfig": {"searches": [CANARY]},
+    "nodeSelector": {CANARY: CANARY},
+    "tolerations": [{"key": CANARY, "value": CANARY}],
+    "schedulerName": CANARY,
+    "securityContext": {"sysctls": [{"name": CANARY, "value": CANARY}]},
+    "topologySpreadConstraints": [{"topologyKey": CANARY}],
+    "affinity": {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"key": CANARY}]}},
+        "podAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": CANARY, "labelSelector": {"matchLabels": {"a": CANARY}}}
+            ]
+        },
+    },
+}
+STATUS = {
+    "phase": "Running",
+    "podIP": CANARY,
+    "hostIP": CANARY,
+    "nominatedNodeName": CANARY,
+    "containerStatuses": [
+        {
+            "name": "app",
+            "imageID": CANARY,
+            "containerID": CANARY,
+            "lastState": {"terminated": {"reason": "OOMKilled", "message": CANARY}},
+        }
+    ],
+}
+TEMPLATE = {"metadata": metadata("t"), "spec": SPEC}
+RAW = {
+    "Pod": {"metadata": metadata("a"), "spec": SPEC, "status": STATUS, "data": {"k": CANARY}},
+    "Deployment": {
+        "metadata": metadata("a"),
+        "spec": {"template": TEMPLATE, "selector": {"matchLabels": {"app": "x"}}},
+    },
+    "CronJob": {
+        "metadata": metadata("a"),
+        "spec": {"schedule": CANARY, "jobTemplate": {"metadata": metadata("j"), "spec": {"template": TEMPLATE}}},
+    },
+    "PodTemplate": {"metadata": metadata("a"), "template": TEMPLATE},
+    "ControllerRevision": {
+        "metadata": metadata("a"),
+        "data": {"spec": {"template": TEMPLATE}, "x": CANARY},
+        "revision": 1,
+    },
+    "LimitRange": {
+        "metadata": metadata("a"),
+        "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}, "x": CANARY}], "y": CANARY},
+    },
+    "Service": {
+        "metadata": metadata("a"),
+        "spec": {
+            "type": "NodePort",
+            "clusterIP": CANARY,
+            "externalName": CANARY,
+            "selector": {"a": CANARY},
+            "ports": [{"port": 1, "name": CANARY}],
+        },
+    },
+    "Event": {
+        "metadata": metadata("a"),
+        "reason": "kept-reason",
+        "source": {"host": CANARY},
+        "reportingInstance": CANARY,
+    },
+}
+
+
+def written(tmp_path, name="x.kres"):
+    store = Store(Origin("cluster"))
+    for kind, raw in RAW.items():
+        store.add(kind, msgspec.convert(raw, kinds.BY_KIND[kind].struct))
+    raw = {**RAW["Pod"], "metadata": metadata("managed")}
+    store.add("Pod", msgspec.convert(raw, pod.ManagedPod))
+    write(store, str(tmp_path / name))
+    return (tmp_path / name).read_bytes()
+
+
+def test_no_canary_leaves_the_cluster(tmp_path):
+    data = written(tmp_path)
+    for kept in (
+        "kept-label",
+        "kept-annotation",
+        "sidecar.istio.io/proxyCPU",
+        "kept-manager",
+        "kept-image",
+        "kept-reason",
+    ):
+        assert kept.encode() in data, kept
+    assert CANARY.encode() not in data
+    assert CANARY.encode() not in gzip.decompress(written(tmp_path, "x.kres.gz"))
+
+
+def test_the_managers_of_resource_fields_are_kept():
+    kept = redact(msgspec.convert(RAW["Deployment"], kinds.BY_KIND["Deployment"].struct)).metadata.managed_fields
+    fields = {'k:{"name":"app"}': {"f:resources": {"f:limits": {"f:cpu": {}}}}}
+    tree = {"f:spec": {"f:limits": {}, "f:template": {"f:spec": {"f:containers": fields}}}}
+    assert kept == (meta.ManagedFields("kept-manager", "Apply", "2026-11-20T10:00:00Z", "", tree),)
+
+
+@pytest.mark.parametrize("tree", [None, "x", {}, {"f:spec": None}, {"f:spec": {"f:image": {}}}])
+def test_managers_of_nothing_are_left_out(tree):
+    entry = meta.ManagedFields("m", fields_v1=tree)
+    assert (
+        redact(pod.ManagedPod(metadata=meta.ManagedMetadata(managed_fields=(entry,)))).metadata.managed_fields is None
+    )
+
+
+def test_what_needs_no_change_is_not_copied():
+    item = pod.Pod(metadata=meta.Metadata(name="a", annotations={"vpaUpdates": "x"}))
+    assert redact(item) is item
+
+
+def metadata_paths(struct, path=()):
+    """Every path of attributes from a struct to metadata in it, through lists too."""
+    for field, hint in typing.get_type_hints(struct).items():
+        for part in (
+            hint,
+            *typing.get_args(hint),
+            *(deep for each in typing.get_args(hint) for deep in typing.get_args(each)),
+        ):
+            if isinstance(part, type) and issubclass(part, meta.Metadata):
+                yield (*path, field)
+            elif isinstance(part, type) and issubclass(part, msgspec.Struct) and part is not meta.OwnerReference:
+                yield from metadata_paths(part, (*path, field))
+
+
+@pytest.mark.parametrize("kind", sorted(kinds.BY_KIND))
+def test_all_metadata_of_every_kind_is_reached(kind):
+    paths = list(metadata_paths(kinds.BY_KIND[kind].struct))
+    assert paths
+    assert {step for path in paths for step in path} <= set(PARTS)
+
+
+def test_the_applied_configuration_of_a_pod_is_cut_down_to_its_resources():
+    applied = {
+        "kind": "Pod",
+        "metadata": {"name": "web", "annotations": {"note": CANARY}},
+        "spec": {
+            "containers": [
+                {
+                    "name": "app",
+                    "env": [{"name": "PASSWORD", "value": CANARY}],
+                    "args": [CANARY],
+                    "resources": {"limits": {"cpu": "2"}},
+                }
+            ]
+        },
+    }
+    key = "kubectl.kubernetes.io/last-applied-configuration"
+    applied_pod = pod.Pod(metadata=meta.Metadata(name="web", annotations={key: json.dumps(applied)}))
+    kept = (redact(applied_pod).metadata.annotations or {})[key]
+    assert CANARY not in kept
+    assert json.loads(kept)["spec"]["containers"] == [{"name": "app", "resources": {"limits": {"cpu": "2"}}}]
