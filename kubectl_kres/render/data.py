@@ -33,11 +33,11 @@ def document(kind: str, items: Sequence[Any], origin: Origin, *, complete: bool)
     }
 
 
-def to_json(found: dict[str, Any]) -> str:
+def to_json(found: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(found), indent=2).decode()
 
 
-def to_yaml(found: dict[str, Any]) -> str:
+def to_yaml(found: Any) -> str:
     import yaml  # noqa: PLC0415 - costs 15 ms that only this format needs
 
     return yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=10_000)

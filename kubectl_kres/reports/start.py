@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.limitranger import ANNOTATION
-from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, UsageError
 from kubectl_kres.model.meta import ResourceList
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
 from kubectl_kres.model.workload import ControllerRevision, Workload
@@ -16,6 +16,7 @@ from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.needs import REVISION_OWNERS, TEMPLATE_OWNERS, controller, revision_name
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.template import pod_of_template, raw_template, template_of
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -38,14 +39,13 @@ class Start(Struct, frozen=True):
 
 
 def start_of(store: Store, subject: Subject) -> Start:
-    """Raises NotFound if the object is not there, UsageError if it is no pod and holds no template."""
+    """Raises NotFound if the object is not there, Forbidden if it may not be read, UsageError if it holds no template."""
     if subject.raw is not None:
         return _from_file(subject)
     ref = subject.ref
     found = store.get(ref.kind, ref.name, ref.namespace)
     if found is None:
-        plural = subject.kind.qualified
-        raise NotFound(f'{plural} "{ref.name}" not found', code=404, reason="NotFound")
+        raise _missing(store, subject)
     if isinstance(found, Pod):
         return start_of_live(store, found)
     if not isinstance(found, Workload):
@@ -58,6 +58,19 @@ def start_of(store: Store, subject: Subject) -> Start:
         )
     source = Source(ref.kind, ref.name, ref.namespace)
     return Start(pod_of_template(template, subject), source, f"{path}.", f"the template of {ref}", owner=found)
+
+
+def _missing(store: Store, subject: Subject) -> KresError:
+    """Why the object is not in the store: it does not exist, may not be read, or was not kept."""
+    ref = subject.ref
+    coverage = store.covered(Need(ref.kind, ref.namespace, ref.name))
+    if coverage.state == "denied":
+        return Forbidden(coverage.message, code=403, reason="Forbidden")
+    if coverage.state == "failed":
+        return ClusterError(coverage.message)
+    if coverage.state == "unread":
+        return UsageError(f"{store.origin.kind} {store.origin.name} holds no {subject.kind.plural}".replace("  ", " "))
+    return NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
 
 
 def _from_file(subject: Subject) -> Start:

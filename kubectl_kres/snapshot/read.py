@@ -6,7 +6,7 @@ import contextlib
 import gzip
 import re
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,10 @@ class _Line(Struct, frozen=True, gc=False):
     data: Any
 
 
-def read(path: str) -> Store:
+def read(path: str, *, without: Collection[str] = ()) -> Store:
     """The store in a snapshot; its origin is the file, with the server's version, time and context of the header.
 
+    Objects of the kinds ``without`` are left out; what was known of them is still covered.
     Raises SnapshotError for a file that is no snapshot, is not whole or comes from a newer version.
     """
     found: list[tuple[str, list[Any]]] = []
@@ -51,10 +52,11 @@ def read(path: str) -> Store:
             case Header():
                 header, covered = line, line.coverage
             case _Line():
-                found.append((line.kind, _items(path, line)))
+                if line.kind not in without:
+                    found.append((line.kind, _items(path, line)))
             case End():
                 covered = covered if line.coverage is None else line.coverage
-                if line.objects != sum(len(items) for _, items in found):
+                if not without and line.objects != sum(len(items) for _, items in found):
                     raise _broken(path, "the number of objects is wrong")
     return _store(path, header, covered, found)
 

@@ -54,6 +54,11 @@ class Store:
             held = spaces.get(space, {})
             yield from (held[name] for name in sorted(held))
 
+    def forget(self, kind: str) -> None:
+        """Drop the objects of a kind and what is known of them, so that a long list can pass through page by page."""
+        self._objects.pop(kind, None)
+        self._coverage = {need: coverage for need, coverage in self._coverage.items() if need.kind != kind}
+
     def kinds(self) -> tuple[str, ...]:
         return tuple(sorted(self._objects))
 

@@ -1,0 +1,102 @@
+"""The body of a list, decoded: all of its objects, or those that can be if some have fields of a wrong type."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct, field, structs
+
+from kubectl_kres.cluster.answer import one_line
+from kubectl_kres.errors import ClusterError
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.workload import Workload
+
+T = TypeVar("T")
+
+#: What msgspec raises for text that is no JSON, or nested too deeply.
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class _Metadata(Struct, frozen=True, gc=False):
+    continue_: str | None = field(default=None, name="continue")
+
+
+class _List(Struct, Generic[T], frozen=True):
+    kind: str | None = None
+    metadata: _Metadata | None = None
+    items: list[T] | None = None
+
+
+class Page(Struct, frozen=True):
+    """Some objects of a list. ``token`` gets the next page; empty: this is the last one.
+
+    ``skipped`` names the objects that could not be decoded, each with the reason.
+    """
+
+    items: list[Any]
+    token: str = ""
+    skipped: tuple[str, ...] = ()
+
+
+@cache
+def decoder(struct: Any) -> msgspec.json.Decoder[Any]:
+    """A decoder that keeps the text of fractional numbers, since quantities are exact."""
+    return msgspec.json.Decoder(struct, float_hook=str)
+
+
+def decode(content: bytes, kind: Kind) -> Page:
+    """The page in ``content``. ``null`` items are none. Raises ClusterError if it is no list in JSON."""
+    skipped: list[str] = []
+    try:
+        try:
+            found = decoder(_List[struct_of(kind)]).decode(content)  # type: ignore[misc]
+            items = found.items or []
+        except msgspec.ValidationError:
+            found = decoder(_List[msgspec.Raw]).decode(content)
+            items = _one_by_one(found.items or [], kind, skipped)
+    except UNREADABLE as error:
+        raise unreadable(f"the list of {kind.qualified}", error) from error
+    if found.kind and not found.kind.endswith("List"):
+        raise ClusterError(f"the server answered with a {one_line(found.kind)} instead of the list of {kind.qualified}")
+    for item in items:
+        name(item, kind)
+    return Page(items, (found.metadata and found.metadata.continue_) or "", tuple(skipped))
+
+
+def struct_of(kind: Kind) -> Any:
+    """What objects of the kind are decoded into; kinds that we do not know may still hold a pod template."""
+    return kind.struct or Workload
+
+
+def name(item: Any, kind: Kind) -> None:
+    """Write the kind into an object whose struct stands for several: the items of a list come without."""
+    if not item.kind:
+        structs.force_setattr(item, "kind", kind.kind)
+        structs.force_setattr(item, "api_version", kind.api_version)
+
+
+def unreadable(what: str, error: Exception) -> ClusterError:
+    """The error for an answer that is no JSON, or not of the form that the API promises."""
+    return ClusterError(one_line(f"{what} could not be decoded: {error}"))
+
+
+def _one_by_one(raw: list[msgspec.Raw], kind: Kind, skipped: list[str]) -> list[Any]:
+    kept = []
+    for index, text in enumerate(raw):
+        try:
+            kept.append(decoder(struct_of(kind)).decode(text))
+        except UNREADABLE as error:
+            skipped.append(one_line(f"{kind.qualified} {_called(text) or f'number {index + 1}'}: {error}"))
+    return kept
+
+
+def _called(text: msgspec.Raw) -> str:
+    """Namespace and name of an object whose other fields are wrong; empty if even these are."""
+    try:
+        metadata = msgspec.json.decode(text)["metadata"]
+        parts = (metadata.get("namespace"), metadata.get("name"))
+    except (*UNREADABLE, TypeError, KeyError, AttributeError):
+        return ""
+    return "/".join(part for part in parts if isinstance(part, str) and part)

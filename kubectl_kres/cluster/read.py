@@ -1,0 +1,211 @@
+"""Reads lists page by page and single objects, and fills a store with what an answer needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.cluster import lists
+from kubectl_kres.cluster.answer import Answer, body, error, status
+from kubectl_kres.cluster.connection import Connection
+from kubectl_kres.cluster.parallel import run, start
+from kubectl_kres.errors import (
+    ClusterError,
+    Forbidden,
+    NotFound,
+    StatusError,
+    TimedOut,
+    Unauthenticated,
+    Unreachable,
+    UsageError,
+)
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.store import Store
+
+#: How many needs are read side by side.
+WIDTH = 4
+#: Objects asked for in one request; small pages are also the fastest.
+CHUNK_SIZE = 500
+
+Progress = Callable[[Need, int], None]
+
+
+class _Version(Struct, frozen=True, rename="camel"):
+    git_version: str | None = None
+
+
+class _Place(Struct, frozen=True):
+    """Where a list stands: what to ask next, and up to which key its objects were already given out."""
+
+    limit: int
+    token: str = ""
+    stale: bool = False
+    after: str = ""
+
+    def query(self, need: Need) -> list[tuple[str, str]]:
+        pairs = (
+            ("labelSelector", need.label_selector),
+            ("fieldSelector", need.field_selector),
+            ("limit", str(self.limit) if self.limit else ""),
+            ("continue", self.token),
+        )
+        return [(name, value) for name, value in pairs if value]
+
+
+def pages(
+    connection: Connection,
+    kind: Kind,
+    need: Need,
+    chunk_size: int = CHUNK_SIZE,
+    *,
+    skipped: list[str] | None = None,
+) -> Iterator[list[Any]]:
+    """The objects that ``need`` lists, page by page; the next page is on its way while one is worked on.
+
+    An object whose fields have the wrong type is left out and named in ``skipped``. If the list's token expires, it
+    goes on where the server says, with newer objects from there on; if the server does not say, the list is read
+    again in one piece, and what was given out before is not given out twice (lists are sorted by their key in etcd,
+    namespace/name). Objects made, changed or deleted meanwhile may be missing or old, as in any list that is resumed.
+    ``chunk_size`` 0: one request. Raises StatusError, Unreachable, TimedOut; ClusterError for what is no list.
+    """
+    path = _path(kind, need.namespace)
+    place, last = _Place(max(chunk_size, 0)), ""
+    answer = connection.ask(path, place.query(need))
+    while True:
+        if answer.code == 410 and place.token:
+            place = _resumed(place, answer, last)
+            answer = connection.ask(path, place.query(need))
+            continue
+        page = lists.decode(body(answer), kind)
+        del answer
+        if page.token and page.token == place.token:
+            raise ClusterError(f"the list of {kind.qualified} does not advance: its page names itself as the next one")
+        place = _Place(place.limit, page.token, after=place.after)
+        coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
+        if skipped is not None:
+            skipped.extend(line for line in page.skipped if line not in skipped)
+        if page.items:
+            last = _key(page.items[-1])
+        fresh = [item for item in page.items if _key(item) > place.after] if place.after else page.items
+        if fresh:
+            yield fresh
+        if coming is None:
+            return
+        answer = coming.result()
+
+
+def _resumed(place: _Place, answer: Answer, last: str) -> _Place:
+    """Where to go on after 410. Raises Expired if there is nothing left to try."""
+    found = status(answer)
+    token = found.token if found else ""
+    if token and not place.stale:
+        return _Place(place.limit, token, stale=True, after=place.after)
+    if not place.limit:
+        raise error(answer)
+    return _Place(0, after=last)
+
+
+def _key(item: Any) -> str:
+    return f"{item.metadata.namespace}/{item.metadata.name}"
+
+
+def get(connection: Connection, kind: Kind, namespace: str, name: str, struct: Any = None) -> Any:
+    """One object, as ``struct`` or else with its field managers where the kind keeps them.
+
+    Raises StatusError (NotFound, Forbidden, …), Unreachable, TimedOut, and ClusterError if it cannot be decoded;
+    UsageError for a name that no object can have.
+    """
+    return _object(connection.get(_path(kind, namespace, name)), kind, name, struct)
+
+
+def version(connection: Connection) -> str:
+    """The server's ``gitVersion``; empty if it does not say or may not be asked. Raises as ``Connection.get``."""
+    try:
+        return msgspec.json.decode(connection.get("/version"), type=_Version).git_version or ""
+    except Unauthenticated:
+        raise
+    except (StatusError, *lists.UNREADABLE):
+        return ""
+
+
+def fill(
+    connection: Connection,
+    store: Store,
+    needs: Iterable[Need],
+    *,
+    kinds: Mapping[str, Kind] = BY_KIND,
+    chunk_size: int = CHUNK_SIZE,
+    progress: Progress | None = None,
+) -> None:
+    """Read each need into the store and record how that went, in the order of the needs.
+
+    403 is denied; 404 on a list is absent, on a name it is read, since the object is then known not to exist; any
+    other refusal, or objects that could not be decoded, are failed, and the objects that were read stay. ``progress``
+    hears the number of objects read so far, from several threads. Raises Unreachable, TimedOut and Unauthenticated.
+    """
+    wanted = tuple(dict.fromkeys(needs))
+    jobs = [partial(_read, connection, kinds[need.kind], need, chunk_size, progress) for need in wanted]
+    for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
+        for item in items:
+            store.add(need.kind, item)
+        store.cover(need, coverage)
+
+
+def _read(
+    connection: Connection, kind: Kind, need: Need, chunk_size: int, progress: Progress | None
+) -> tuple[list[Any], Coverage]:
+    items: list[Any] = []
+    skipped: list[str] = []
+    try:
+        if need.name:
+            return _named(connection, kind, need)
+        for page in pages(connection, kind, need, chunk_size, skipped=skipped):
+            items += page
+            if progress:
+                progress(need, len(items))
+    except (Unreachable, TimedOut, Unauthenticated):
+        raise
+    except Forbidden as refused:
+        return items, Coverage("denied", refused.message)
+    except NotFound as missing:
+        return items, Coverage("absent", missing.message)
+    except ClusterError as failed:
+        return items, Coverage("failed", failed.message)
+    return items, Coverage("failed", "; ".join(skipped)) if skipped else READ
+
+
+def _named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Coverage]:
+    """One object, or none if the server says that just this one is missing."""
+    answer = connection.ask(_path(kind, need.namespace, need.name))
+    if answer.code == 404 and (found := status(answer)) and found.names_object:
+        return [], READ
+    return [_object(body(answer), kind, need.name)], READ
+
+
+def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
+    try:
+        item = lists.decoder(struct or kind.detail or Workload).decode(content)
+    except lists.UNREADABLE as fault:
+        raise lists.unreadable(f'{kind.qualified} "{name}"', fault) from fault
+    lists.name(item, kind)
+    return item
+
+
+def _path(kind: Kind, namespace: str, name: str = "") -> str:
+    return kind.path(_segment(namespace), _segment(name))
+
+
+def _segment(text: str) -> str:
+    """A name as a part of a path. Raises UsageError, in kubectl's words, for what would be another path."""
+    for bad in ("..", ".") if text in {".", ".."} else ("/", "%"):
+        if bad in text:
+            verb = "may not be" if text == bad else "may not contain"
+            raise UsageError(f"invalid resource name \"{text}\": [{verb} '{bad}']")
+    return quote(text, safe="")

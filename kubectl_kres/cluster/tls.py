@@ -1,0 +1,81 @@
+"""The TLS context: whom we trust and the certificate that we show."""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kubectl_kres.cluster.credentials import Credentials
+from kubectl_kres.errors import ConfigError
+
+_PEM = re.compile(rb"-----BEGIN [A-Z0-9 ]+-----.+?-----END [A-Z0-9 ]+-----", re.DOTALL)
+
+
+def context(authority: bytes, credentials: Credentials, *, insecure: bool) -> ssl.SSLContext:
+    """A context that trusts ``authority`` (PEM; empty: the system's), and nothing at all is checked if ``insecure``.
+
+    It judges certificates as Go does: any certificate given may be the root of trust, a CA needs no key usage, names
+    are only looked up in subjectAltName. Raises ConfigError if a certificate or key cannot be used.
+    """
+    if insecure and authority:
+        raise ConfigError("specifying a root certificates file with the insecure flag is not allowed")
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    made.hostname_checks_common_name = False
+    # Python 3.13 adds strictness that refuses chains of many clusters; Go has none of it.
+    made.verify_flags = made.verify_flags & ~ssl.VERIFY_X509_STRICT | ssl.VERIFY_X509_PARTIAL_CHAIN
+    if insecure:
+        made.check_hostname = False
+        made.verify_mode = ssl.CERT_NONE
+    elif authority:
+        _trust(made, authority)
+    else:
+        made.load_default_certs()
+    if credentials.certificate:
+        _show(made, credentials)
+    return made
+
+
+def _trust(made: ssl.SSLContext, authority: bytes) -> None:
+    blocks = b"\n".join(_PEM.findall(authority))
+    try:
+        made.load_verify_locations(cadata=blocks.decode("ascii"))
+    except (ssl.SSLError, ValueError) as error:
+        raise ConfigError("unable to load root certificates: unable to parse bytes as PEM block") from error
+
+
+def _show(made: ssl.SSLContext, credentials: Credentials) -> None:
+    with _file(credentials.certificate + b"\n" + credentials.key) as name:
+        try:
+            # The empty password keeps OpenSSL from asking for one on the terminal.
+            made.load_cert_chain(name, password="")
+        except (ssl.SSLError, ValueError) as error:
+            why = getattr(error, "reason", None) or str(error)
+            raise ConfigError(
+                f"the client certificate and key cannot be used: {why.replace('_', ' ').lower()}"
+            ) from error
+
+
+@contextmanager
+def _file(content: bytes) -> Iterator[str]:
+    """The name of a file with this content: in memory where the system can, else gone as soon as it was read."""
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
+        handle = os.memfd_create("kres")
+        try:
+            os.write(handle, content)
+            yield f"/proc/self/fd/{handle}"
+        finally:
+            os.close(handle)
+        return
+    handle, name = tempfile.mkstemp()
+    try:
+        os.write(handle, content)
+        os.close(handle)
+        yield name
+    finally:
+        Path(name).unlink()
