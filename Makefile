@@ -3,8 +3,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-DEMO := kubectl-kres explain --demo deploy/checkout
-CLUSTER := kubectl kres explain deploy/checkout -n shop
+DEMO := kubectl-kres explain --demo deploy/checkout -n checkout
+CLUSTER := kubectl kres explain deploy/checkout -n checkout
 BENCH := bench/run.py
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
@@ -40,7 +40,7 @@ check: $(READY) ## format, lint, types, import contracts
 	$(VENV)/bin/lint-imports
 
 cluster: $(READY) ## a control plane with the demo's objects, until Ctrl-C
-	@$(PY) tests/controlplane/cluster.py scripts/demo --next "$(CLUSTER)"
+	@$(PY) tests/controlplane/cluster.py --next "$(CLUSTER)"
 
 bench: $(READY) ## measure speed and memory (BENCH_ARGS)
 	$(PY) $(BENCH) $(BENCH_ARGS)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
-from kubectl_kres.render.escape import cells
-from kubectl_kres.render.explain import shown_source
-from kubectl_kres.render.line import Line, draw, wrapped
+from kubectl_kres.render.line import Line, draw, size, wrapped
+from kubectl_kres.render.steps import own, shown_source
 from kubectl_kres.render.yamllines import yaml_lines
 from kubectl_kres.reports.diff import Difference, Reason
 
@@ -46,7 +45,8 @@ _Step = tuple[str, int, int, int, int]
 
 
 def _groups(before: _Yaml, after: _Yaml) -> Iterator[list[_Step]]:
-    matcher = SequenceMatcher(None, [text for text, _ in before], [text for text, _ in after], autojunk=False)
+    # With the paths: equal texts at different places, a request and a limit, are not the same line.
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
     for group in matcher.get_grouped_opcodes(_CONTEXT):
         yield list(group)
 
@@ -83,7 +83,7 @@ def _reasoned(sign: str, text: str, reason: Reason | None, width: int) -> list[t
     if not why:
         return [(sign, text)]
     inline = f"{text}  # {why}"
-    if cells(inline) + 1 <= width:
+    if size(inline) + 1 <= width:
         return [(sign, inline)]
     indent = " " * (len(text) - len(text.lstrip(" -")))
     comments = wrapped(why, width - 1, first=f"{indent}# ", rest=f"{indent}#   ")
@@ -95,4 +95,4 @@ def _why(reason: Reason | None) -> str:
         return ""
     if reason.note:
         return reason.note
-    return f"{reason.rule} {shown_source(reason.source)}".strip()
+    return reason.rule if own(reason.rule) else f"{reason.rule} {shown_source(reason.source)}".strip()

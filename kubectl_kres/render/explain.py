@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.provenance.journal import Derive, Source
-from kubectl_kres.render.escape import cells
-from kubectl_kres.render.line import Line, Tone, draw, padded, toned, wrapped
-from kubectl_kres.render.steps import step_lines
+from kubectl_kres.provenance.journal import Check, Derive, Set
+from kubectl_kres.render.line import Line, Tone, draw, padded, size, toned, wrapped
+from kubectl_kres.render.steps import shown_source, text
+from kubectl_kres.render.values import answer, tables, title
 from kubectl_kres.reports import question as asked
-from kubectl_kres.reports.explanation import Container, Explanation, QuotaCost, Total, Value, Verdict
-
-_ROLE = {"container": "container", "init": "init container", "sidecar": "sidecar", "pod": "pod level"}
+from kubectl_kres.reports.explanation import Explanation, QuotaCost, Total, Verdict
 
 
 def lines(
@@ -30,9 +28,10 @@ def lines(
     """
     if question:
         one, value = asked.value(explanation, question)
-        found: Iterator[Line] = _answer(one, value, width)
+        found: Iterator[Line] = answer(one, value, width)
     elif container:
-        found = _tables(asked.containers(explanation, container), explanation, steps=steps, width=width)
+        chosen = asked.containers(explanation, container)
+        found = tables(chosen, live=explanation.live, steps=steps, width=width)
     else:
         found = _all(explanation, steps=steps, width=width)
     for line in found:
@@ -76,10 +75,12 @@ def _all(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]
     where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
     head = f"{explanation.subject}{where}, from {explanation.start}"
     yield from toned("quiet", wrapped(head, width, rest="  "))
-    yield from _tables(explanation.containers, explanation, steps=steps, width=width)
+    yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width)
     yield from _pod(explanation, width)
     for cost in explanation.quotas:
         yield from _quota(cost)
+    if steps:
+        yield from _other_steps(explanation, width)
     yield from _facts(explanation, width)
     yield from _remarks(explanation, steps=steps, width=width)
 
@@ -88,14 +89,22 @@ def _verdict(explanation: Explanation) -> Iterator[Line]:
     verdict = explanation.verdict
     if verdict.allowed is True:
         order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
-        yield [("good", "admitted"), ("", f": {_name(explanation.subject)}{order}")]
+        yield [("good", "admitted"), ("", f": {_name(explanation.subject)}{order}{_drift(explanation)}")]
         return
-    sources = dict.fromkeys(shown_source(one.source) for one in verdict.findings if one.source is not None)
+    sources = dict.fromkeys(str(one.source.ref) for one in verdict.findings if one.source is not None)
     by = f" by {' and '.join(sources)}" if sources else ""
     if verdict.allowed is None:
-        yield [("warn", "depends"), ("", f" on the server's order: admitted, or refused{by}: {verdict.message}")]
+        yield [("warn", "depends"), ("", f" on the order of LimitRanges: admitted, or refused{by}: {verdict.message}")]
     else:
         yield [("bad", "refused"), ("", f"{by}: {verdict.message}")]
+
+
+def _drift(explanation: Explanation) -> str:
+    """How many live values admission would not set today."""
+    count = sum(1 for one in explanation.containers for value in one.values if value.note)
+    if not count:
+        return ""
+    return f"; {count} live value{'s differ' if count > 1 else ' differs'} from today's"
 
 
 def _remedies(remedies: Sequence[str], width: int) -> Iterator[Line]:
@@ -106,100 +115,19 @@ def _remedies(remedies: Sequence[str], width: int) -> Iterator[Line]:
         yield from toned("", rest)
 
 
-def shown_source(source: Source | None) -> str:
-    """``LimitRange/limits spec.limits[0].max[cpu]``."""
-    if source is None:
-        return ""
-    return f"{source.kind}/{source.name} {source.field}".rstrip()
-
-
-def _tables(containers: Sequence[Container], explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
-    live = explanation.live
-    columns = ("WRITTEN", "TODAY", "LIVE") if live else ("WRITTEN", "STORED")
-    rows = [value for one in containers for value in one.values]
-    titles = {one.path: f"{_ROLE.get(one.role, one.role)} {one.name}".rstrip() for one in containers}
-    label = max([16, *(len(_label(value)) for value in rows), *(cells(title) - 2 for title in titles.values())])
-    texts = [_cells_of(value, live=live) for value in rows]
-    widths = [max([len(head), *(len(text[index]) for text in texts)]) for index, head in enumerate(columns)]
-    for one in containers:
-        yield [("", "")]
-        heads = "  ".join(padded(head, size) for head, size in zip(columns, widths, strict=True))
-        yield [("strong", padded(titles[one.path], label + 2)), ("quiet", f"  {heads}  SET BY")]
-        if one.note:
-            yield from toned("warn", wrapped(one.note, width, first="  ", rest="  "))
-        if not one.values:
-            yield [("quiet", "  no requests, no limits")]
-        for value in one.values:
-            yield from _row(value, label, widths, live=live, width=width)
-            if steps:
-                yield from step_lines(value.steps, width)
-
-
-def _label(value: Value) -> str:
-    return f"{value.resource} {value.side[:-1]}"
-
-
-def _cells_of(value: Value, *, live: bool) -> tuple[str, ...]:
-    stored = " or ".join([value.value or "-", *(other.value for other in value.alternatives)])
-    shown = (value.written or "-", stored)
-    return (*shown, value.live or "-") if live else shown
-
-
-def _row(value: Value, label: int, widths: Sequence[int], *, live: bool, width: int) -> Iterator[Line]:
-    shown_cells = _cells_of(value, live=live)
-    changed = value.written != value.value
-    shown = "  ".join(padded(cell, size) for cell, size in zip(shown_cells, widths, strict=True))
-    left = f"  {padded(_label(value), label)}  {shown}  "
-    tone: Tone = "warn" if value.note or value.alternatives else "" if changed else "quiet"
-    source = shown_source(value.source)
-    one_line = f"{left}{value.rule}  {source}"
-    if len(one_line) <= width:
-        yield [(tone, left), ("", value.rule), ("quiet", f"  {source}")]
-    else:
-        yield [(tone, left), ("", value.rule)]
-        if source:
-            yield [("quiet", f"      {source}")]
-    for other in value.alternatives:
-        first = f" when {' before '.join(other.order)}" if other.order else ""
-        text = f"or {other.value} by {other.rule} {shown_source(other.source)}{first}"
-        yield from toned("warn", wrapped(text, width, first="      ", rest="        "))
-    if value.note:
-        yield from toned("warn", wrapped(f"live differs: {value.note}", width, first="      ", rest="        "))
-
-
-def _answer(one: Container, value: Value, width: int) -> Iterator[Line]:
-    """One value, then everything that happened to it."""
-    stored = " or ".join([value.value or "nothing", *(other.value for other in value.alternatives)])
-    yield [("strong", f"{one.name or 'pod'}.{value.side}.{value.resource}"), ("", f" = {stored}")]
-    set_by = f"{value.rule}  {shown_source(value.source)}".strip()
-    if set_by:
-        yield [("", f"set by   {set_by}")]
-    if value.edited is not None:
-        at = f" at {value.edited.time}" if value.edited.time else ""
-        yield [("", f"changed  by {value.edited.manager}{at}")]
-    if value.written is not None and value.written != value.value:
-        yield [("", f"written  {value.written}")]
-    if value.live is not None:
-        yield [("", f"live     {value.live}")]
-    if value.note:
-        yield from toned("warn", wrapped(value.note, width, first="because  ", rest="         "))
-    for other in value.alternatives:
-        order = " before ".join(other.order)
-        text = f"{other.value} by {other.rule} {shown_source(other.source)} when {order}"
-        yield from toned("warn", wrapped(text, width, first="or       ", rest="         "))
-    yield from step_lines(value.steps, width)
-
-
 def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
     if explanation.totals:
         yield [("", "")]
-        yield [("strong", "pod in all")]
-        names = {one.path: one.name or "pod level" for one in explanation.containers}
-        label = max(len(f"{total.resource} {total.side[:-1]}") for total in explanation.totals)
-        size = max(len(total.value) for total in explanation.totals)
+        order = f", if {' comes before '.join(explanation.order)}" if explanation.order else ""
+        yield [("strong", "pod in all"), ("", order)]
+        # What only the live pod has comes last and is in no sum.
+        names = {one.path: one.name or "pod level" for one in reversed(explanation.containers)}
+        label = max(size(f"{total.resource} {total.side[:-1]}") for total in explanation.totals)
+        longest = max(size(total.value) for total in explanation.totals)
         for total in explanation.totals:
-            head = f"  {padded(f'{total.resource} {total.side[:-1]}', label)}  {padded(total.value, size)}  "
-            yield from toned("", wrapped(_sum(total, names), width, first=head, rest=" " * len(head)))
+            head = f"  {padded(f'{total.resource} {total.side[:-1]}', label)}  {padded(total.value, longest)}  "
+            yield from toned("", wrapped(_sum(total, names), width, first=head, rest=" " * min(size(head), 40)))
+        yield from _overhead(explanation)
     if explanation.qos is not None:
         yield [("", "")]
         quality = explanation.qos
@@ -210,7 +138,14 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
             yield [("warn", f"  the live pod is {explanation.live_qos}: the class is kept from its creation")]
 
 
-def _sum(total: Total, names: dict[str, str]) -> str:
+def _overhead(explanation: Explanation) -> Iterator[Line]:
+    """Where the overhead in the sums comes from."""
+    sets = [one for one in explanation.journal if isinstance(one, Set) and one.rule == "runtime-class/overhead"]
+    if sets and sets[0].source is not None:
+        yield [("", f"  overhead is that of {sets[0].source.ref}")]
+
+
+def _sum(total: Total, names: Mapping[str, str]) -> str:
     of: Derive = total.of
     kept = [f"{_term(term.path, names)} {term.value}" for term in of.terms if term.kept]
     lost = [f"{_term(term.path, names)} {term.value}" for term in of.terms if not term.kept]
@@ -218,10 +153,10 @@ def _sum(total: Total, names: dict[str, str]) -> str:
         return f"{' + '.join(kept)}" + (f", in place of {' + '.join(lost)}" if lost else "")
     if of.rule == "pod/init-peak":
         return f"{' + '.join(kept)} while it runs" + (f"; later {' + '.join(lost)}" if lost else "")
-    return " + ".join(kept) + (f" (while they run: {', '.join(lost)})" if lost else "")
+    return " + ".join(kept) + (f"; before that {', then '.join(lost)}" if lost else "")
 
 
-def _term(path: str, names: dict[str, str]) -> str:
+def _term(path: str, names: Mapping[str, str]) -> str:
     if path.startswith("spec.overhead"):
         return "overhead"
     return names.get(path.partition(".resources.")[0], path)
@@ -229,24 +164,47 @@ def _term(path: str, names: dict[str, str]) -> str:
 
 def _quota(cost: QuotaCost) -> Iterator[Line]:
     charge = cost.charge
-    counted = ("ASKS", "USED", "HARD", "") if cost.counted else ("COSTS", "USED", "HARD", "AFTER")
-    rows = [(name, charge.requested[name], charge.used[name], charge.hard[name]) for name in sorted(charge.requested)]
-    afters = {row[0]: "" if cost.counted else charge.after[row[0]] for row in rows}
-    columns = [[head, *(row[index + 1] for row in rows)] for index, head in enumerate(counted[:3])]
-    widths = [max(map(len, column)) for column in columns]
-    label = max([14, *(len(row[0]) for row in rows), len(f"quota {cost.quota}") - 2])
+    heads = ("ASKS", "USED", "HARD", "") if cost.counted else ("COSTS", "USED", "HARD", "AFTER")
+    names = sorted(charge.requested)
+    rows = [(charge.requested[name], charge.used[name], charge.hard[name]) for name in names]
+    widths = [max(size(head), *(size(row[index]) for row in rows)) for index, head in enumerate(heads[:3])]
+    name = f"quota {cost.quota}"
+    label = max([14, size(name) - 2, *(size(name) for name in names)])
     yield [("", "")]
-    heads = "  ".join(padded(head, size) for head, size in zip(counted, widths, strict=False))
-    yield [("strong", padded(f"quota {cost.quota}", label + 2)), ("quiet", f"  {heads}  {counted[3]}")]
-    for name, *numbers in rows:
-        shown = "  ".join(padded(number, size) for number, size in zip(numbers, widths, strict=True))
+    shown = "  ".join(padded(head, width) for head, width in zip(heads, widths, strict=False))
+    yield [("strong", padded(name, label + 2)), ("quiet", f"  {shown}  {heads[3]}")]
+    for name, row in zip(names, rows, strict=True):
+        numbers = "  ".join(padded(number, width) for number, width in zip(row, widths, strict=True))
         too_much = name in cost.exceeded and not cost.counted
-        tail = f"  {afters[name]}{'  too much' if too_much else ''}"
-        yield [("bad" if too_much else "", f"  {padded(name, label)}  {shown}{tail}")]
+        after = "" if cost.counted else f"  {charge.after[name]}{'  too much' if too_much else ''}"
+        yield [("bad" if too_much else "", f"  {padded(name, label)}  {numbers}{after}")]
     if cost.fits is not None:
-        already = "this pod is already counted; " if cost.counted else ""
-        room = "there is no room for another one" if cost.counted else "there is no room"
-        yield [("", f"  {already}{f'{cost.fits} more like it fit' if cost.fits else room}")]
+        yield [("", f"  {_room(cost.fits, counted=cost.counted)}")]
+
+
+def _room(fits: int, *, counted: bool) -> str:
+    if counted:
+        return f"this pod is already counted; {f'room for {fits} more' if fits else 'no room'} like it"
+    return f"room for {fits} such pod{'s' if fits != 1 else ''}" if fits else "no room for such a pod"
+
+
+def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
+    """What the tables do not show: values of the pod besides requests and limits, and what was compared."""
+    shown = {value.path for one in explanation.containers for value in one.values}
+    names = {one.path: title(one) for one in reversed(explanation.containers)}
+    sets = [one for one in explanation.journal if isinstance(one, Set) and one.path not in shown]
+    checks = [one for one in explanation.journal if isinstance(one, Check)]
+    for heading, entries in (("also set", sets), ("checked", checks)):
+        if entries:
+            yield [("", "")]
+            yield [("strong", heading)]
+        for entry in entries:
+            place, resources, rest = entry.path.partition(".resources[")
+            where = f"{names.get(place, place)} {rest.rstrip(']')}" if resources else entry.path
+            bad = isinstance(entry, Check) and not entry.passed
+            yield from toned("bad" if bad else "", wrapped(f"{where}: {text(entry)}", width, first="  ", rest="      "))
+            if entry.source is not None:
+                yield [("quiet", f"      {shown_source(entry.source)}")]
 
 
 def _facts(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -257,7 +215,12 @@ def _facts(explanation: Explanation, width: int) -> Iterator[Line]:
     for fact in explanation.facts:
         times = f" {fact.count}x" if fact.count > 1 else ""
         at = f", last {fact.time}" if fact.time else ""
-        yield [("warn", f"  {fact.reason}{times}"), ("quiet", f"  {shown_source(fact.source)}{at}")]
+        head, source = f"  {fact.reason}{times}", f"  {fact.source.ref}{at}"
+        if size(head) + size(source) <= width:
+            yield [("warn", head), ("quiet", source)]
+        else:
+            yield [("warn", head)]
+            yield from toned("quiet", wrapped(source, width, first="    ", rest="    "))
         yield from toned("", wrapped(fact.text, width, first="    ", rest="    "))
 
 
@@ -279,8 +242,8 @@ def _remarks(explanation: Explanation, *, steps: bool, width: int) -> Iterator[L
     if any(texts for _, _, texts in groups):
         yield [("", "")]
     for tone, label, texts in groups:
-        for text in texts:
-            yield from toned(tone, wrapped(text, width, first=label, rest="  "))
+        for said in texts:
+            yield from toned(tone, wrapped(said, width, first=label, rest="  "))
 
 
 def _unseen_text(kind: str, namespace: str, message: str, state: str) -> str:

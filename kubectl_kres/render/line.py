@@ -22,16 +22,34 @@ def draw(line: Line, *, color: bool) -> str:
     return "".join(drawn).rstrip()
 
 
+def size(text: str) -> int:
+    """Cells that ``text`` takes once it is drawn."""
+    return cells(plain(text))
+
+
 def padded(text: str, width: int) -> str:
     """``text`` filled with blanks to ``width`` cells."""
-    return text + " " * max(0, width - cells(text))
+    return text + " " * max(0, width - size(text))
+
+
+def clipped(text: str, width: int) -> str:
+    """``text``, or as much of its beginning as leaves room for an ellipsis in ``width`` cells."""
+    if size(text) <= width:
+        return text
+    kept, room = "", width - 1
+    for character in text:
+        room -= size(character)
+        if room < 0:
+            break
+        kept += character
+    return f"{kept}…"
 
 
 def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> Iterator[str]:
     """``text`` in lines of at most ``width`` cells, broken at blanks; a longer word stands alone on its line."""
     line, empty = first, True
-    for word in text.split():
-        if not empty and cells(line) + 1 + cells(word) > width:
+    for word in capped(text).split():
+        if not empty and size(line) + 1 + size(word) > width:
             yield line
             line, empty = rest, True
         line += word if empty else f" {word}"

@@ -4,31 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.provenance.journal import Assume, Derive, Entry, Set
+from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Set, Source
 from kubectl_kres.provenance.rules import RULES
-from kubectl_kres.render.line import Line, wrapped
+from kubectl_kres.render.line import Line, toned, wrapped
 
-_INDENT = "        "
+_INDENT = " " * 8
+#: A default and the field of the LimitRange that it was taken from, to the rule that says how it came there.
+_TAKEN_FROM = {
+    ("limitrange/default", "max"): "limitrange/default-from-max",
+    ("limitrange/default-request", "max"): "limitrange/default-from-max",
+    ("limitrange/default-request", "default"): "limitrange/default-request-from-default",
+    ("limitrange/default-request", "min"): "limitrange/default-request-from-min",
+}
+
+
+def shown_source(source: Source | None) -> str:
+    """``LimitRange/limits spec.limits[0].max[cpu]``."""
+    if source is None:
+        return ""
+    return f"{source.kind}/{source.name} {source.field}".rstrip()
+
+
+def own(rule: str) -> bool:
+    """Whether a rule looks at nothing but the manifest, which the reader has before him."""
+    return rule.startswith(("manifest/", "defaulting/", "pod-level/", "quantity/", "qos/"))
 
 
 def step_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
-    """One entry after the other: what changed, by which rule, and what the rule says."""
+    """One entry after the other: what changed by which rule, then the source, then what the rule says."""
     for number, entry in enumerate(entries, 1):
-        head = f"    {number}. "
-        for index, line in enumerate(wrapped(text(entry), width, first=head, rest=_INDENT)):
-            yield [("" if index == 0 else "quiet", line)]
+        head, *more = _texts(entry)
+        yield from toned("", wrapped(head, width, first=f"    {number}. ", rest=_INDENT))
+        for text in more:
+            yield from toned("quiet", wrapped(text, width, first=_INDENT, rest=_INDENT))
+
+
+def _texts(entry: Entry) -> Iterator[str]:
+    yield text(entry)
+    if isinstance(entry, Assume):
+        return
+    if entry.source is not None:
+        yield entry.source.field if own(entry.rule) and entry.source.field else shown_source(entry.source)
+    field = entry.source.field.rpartition("[")[0].rpartition(".")[2] if entry.source is not None else ""
+    for code in (entry.rule, _TAKEN_FROM.get((entry.rule, field))):
+        rule = RULES.get(code or "")
+        if rule is not None:
+            yield rule.title
 
 
 def text(entry: Entry) -> str:
-    """One entry in words."""
-    if isinstance(entry, Assume):
-        return f"assumed: {entry.text}"
-    rule = RULES.get(entry.rule)
-    title = f": {rule.title}" if rule is not None else ""
-    at = f" {entry.source.kind}/{entry.source.name} {entry.source.field}".rstrip() if entry.source else ""
-    if isinstance(entry, Set):
-        return f"{entry.before or '-'} -> {entry.after or '-'} by {entry.rule}{at}{title}"
-    if isinstance(entry, Derive):
-        return f"= {entry.value} by {entry.rule}{at}{title}"
-    outcome = "passes" if entry.passed else "refuses"
-    return f"{entry.rule} {outcome}: {entry.observed} against {entry.bound}{at}"
+    """One entry in words, without its source."""
+    match entry:
+        case Assume():
+            return f"assumed: {entry.text}"
+        case Set(after=None):
+            return f"{entry.before} is dropped by {entry.rule}"
+        case Set():
+            return f"{f'{entry.before} -> ' if entry.before is not None else ''}{entry.after} by {entry.rule}"
+        case Derive():
+            return f"{entry.value} by {entry.rule}"
+        case Check():
+            said = f"{entry.observed} against {entry.bound}" if entry.observed and entry.bound else entry.bound
+            return f"{entry.rule} {'passes' if entry.passed else 'refuses'}{f': {said}' if said else ''}"

@@ -1,0 +1,9 @@
+"""``python -m kubectl_kres``."""
+
+from __future__ import annotations
+
+import sys
+
+from kubectl_kres.cli.main import entry
+
+sys.exit(entry())

@@ -1,0 +1,1 @@
+"""``kubectl kres``: flags, arguments, exit codes, one module per command. Nothing here computes a resource value."""

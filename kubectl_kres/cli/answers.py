@@ -1,0 +1,53 @@
+"""The loop that answers are made in: the objects asked about, one after the other, in one frame of reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import click
+
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.server import described
+from kubectl_kres.cli.source import opened
+from kubectl_kres.cli.subjects import Found, chosen
+from kubectl_kres.cli.tally import Tally
+from kubectl_kres.reports.subject import Ask
+from kubectl_kres.store.store import Origin, Store
+
+
+class Turn(NamedTuple):
+    """Some objects whose answers can be made now. ``many``: they are not the only one that was asked about."""
+
+    store: Store
+    found: Found
+    ask: Ask
+    many: bool
+
+
+#: Makes and shows the answers of a turn.
+Answer = Callable[[Turn, Tally], None]
+#: Shows what comes last.
+End = Callable[[Origin, Tally], None]
+
+
+def answer(options: Options, words: Sequence[str], each: Answer, end: End) -> int:
+    """Goes through all objects that flags and words name; returns the exit code."""
+    server_of = described(options)
+    program = click.get_current_context().command_path
+    tally = Tally(options)
+    with opened(options) as (source, given):
+        ask: Ask | None = None
+        for found in chosen(source, given, options, words, program):
+            if ask is None:
+                server, assumptions = server_of(source.version())
+                now = source.store.origin.time or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                ask = Ask(server, (*source.supposed, *assumptions), now)
+            for error in found.missing:
+                tally.missed(error)
+            tally.saw(found.unseen, complete=not found.unseen)
+            many = found.listed or len(found.subjects) + len(found.missing) > 1
+            each(Turn(source.store, found, ask, many), tally)
+        end(source.store.origin, tally)
+        return tally.code(source)

@@ -1,0 +1,101 @@
+"""A command: its flags, its help in kubectl's form, and the function that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from textwrap import dedent, indent, wrap
+
+import click
+
+from kubectl_kres.cli import flags
+from kubectl_kres.cli.options import CONNECTION, GLOBAL, Options
+
+#: Takes the flags and the other words, returns the exit code.
+Run = Callable[[Options, tuple[str, ...]], int]
+
+WIDTH = 80
+
+
+def _show_help(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001, click calls it
+    if value:
+        click.echo(ctx.get_help(), color=False)
+        ctx.exit()
+
+
+def help_flag() -> click.Option:
+    """``-h`` and ``--help``, which end the run."""
+    return click.Option(
+        ["-h", "--help", "show_help"], is_flag=True, is_eager=True, expose_value=False, hidden=True, callback=_show_help
+    )
+
+
+class Command(click.Command):
+    """One command. ``usage`` is what follows its name; ``formats`` are those that ``-o`` takes.
+
+    ``connects``: it may talk to a cluster; other commands accept the flags of a connection but do not list them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        run: Run,
+        *,
+        text: str,
+        examples: str,
+        usage: str = "",
+        flags: Sequence[click.Parameter] = (),
+        formats: tuple[str, ...] = (),
+        connects: bool = True,
+    ) -> None:
+        params = [*flags, *CONNECTION, *GLOBAL, help_flag()]
+        super().__init__(name, params=params, help=text, add_help_option=False)
+        self.context_settings = {"allow_extra_args": True}
+        self.run, self.usage, self.examples, self.formats = run, usage, dedent(examples).strip(), formats
+        self.listed = [*flags, *CONNECTION] if connects else list(flags)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The words that are no flags; the flags that stood before the command are taken in."""
+        line = flags.split(args, self.params, ctx)
+        plain = flags.joined(ctx.obj or (), line.given, self.params, ctx)
+        return super().parse_args(ctx, [*plain, "--", *line.words])
+
+    def invoke(self, ctx: click.Context) -> int:
+        """Runs the command and returns its exit code."""
+        return self.run(Options(**ctx.params), tuple(ctx.args))
+
+    def get_help(self, ctx: click.Context) -> str:
+        """What the command does, examples, the flags that people use, the usage line."""
+        shown = [flag for flag in self.listed if isinstance(flag, click.Option) and not flag.hidden]
+        program = ctx.find_root().info_name or ""
+        parts = (
+            filled(self.help or ""),
+            f"Examples:\n{indent(self.examples, '  ')}",
+            "Flags:\n" + "\n".join(rows(row(flag, self.formats) for flag in shown)) if shown else "",
+            f"Usage:\n  {' '.join(filter(None, ('kubectl kres', ctx.info_name, self.usage, '[flags]')))}",
+            'Use "kubectl kres options" for the flags that every command takes.',
+        )
+        return "\n\n".join(filter(None, parts)).replace("kubectl kres", program)
+
+
+def filled(text: str) -> str:
+    """Paragraphs wrapped to the width of a help page."""
+    paragraphs = dedent(text).strip().split("\n\n")
+    return "\n\n".join("\n".join(wrap(paragraph, WIDTH)) for paragraph in paragraphs)
+
+
+def rows(entries: Iterable[tuple[str, str]], column: int = 30) -> Iterator[str]:
+    """Two columns: what to type, and from ``column`` on what it does."""
+    for left, right in entries:
+        lines = wrap(right, WIDTH - column) or [""]
+        if len(left) > column - 4:
+            yield f"  {left}"
+        else:
+            yield f"  {left:<{column - 2}}{lines.pop(0)}".rstrip()
+        yield from (" " * column + line for line in lines)
+
+
+def row(flag: click.Option, formats: tuple[str, ...] = ()) -> tuple[str, str]:
+    """The names of a flag with what it takes, and what it does."""
+    names = ", ".join(flag.opts) if len(flag.opts) > 1 else f"    {flag.opts[0]}"
+    text = flag.help or f"The output format: {', '.join(formats)}."
+    return (names if flag.is_flag else f"{names} {flag.metavar}"), text

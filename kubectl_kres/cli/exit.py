@@ -1,0 +1,170 @@
+"""Exceptions as lines on stderr, in kubectl's words, and as exit codes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+
+import click
+
+from kubectl_kres import __version__
+from kubectl_kres.errors import (
+    Forbidden,
+    InputErrors,
+    KresError,
+    StatusError,
+    TimedOut,
+    Unauthenticated,
+    Unreachable,
+)
+from kubectl_kres.render.escape import capped, plain
+
+ANSWERED, NEGATIVE, USAGE, UNREAD, PARTIAL, BUG, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
+
+#: Of several objects' codes the first of these that occurs is the run's.
+_ORDER = (BUG, INTERRUPTED, USAGE, UNREAD, PARTIAL, NEGATIVE)
+
+#: What a full or broken disk behind a redirected stdout answers.
+_FULL = {errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+#: Sentences that kubectl prints without ``error:`` before them.
+_WHOLE = (
+    "Unable to connect to the server",
+    "The connection to the server",
+    "Error in configuration",
+    "Error from server",
+)
+
+_CANNOT = re.compile(
+    r'cannot (?P<verb>[a-z]+) resource "(?P<resource>[a-z0-9.-]+)" in API group "(?P<group>[a-z0-9.-]*)"'
+    r'(?: in the namespace "(?P<namespace>[a-z0-9-]+)"|(?P<wide> at the cluster scope))?'
+)
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The exit code of a run over several objects."""
+    found = set(codes)
+    return next((code for code in _ORDER if code in found), ANSWERED)
+
+
+def say(text: str) -> None:
+    """One line on stderr; text of a server or file in it cannot move the cursor."""
+    _write(plain(capped(text)))
+
+
+def _write(text: str) -> None:
+    if sys.stderr is None:
+        return
+    try:
+        print(text, file=sys.stderr)
+    except BrokenPipeError:
+        _abandon(sys.stderr)
+
+
+def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
+    """What ``run`` returns, or the code of the error that it ended with, which is told on stderr.
+
+    A closed stdout ends quietly. ``verbose``: with a traceback for every error. What nobody raises on purpose is a
+    bug, told with its traceback.
+    """
+    try:
+        code = run()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon(sys.stdout)
+        return ANSWERED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        _tell_usage(error)
+        return USAGE
+    except KresError as error:
+        tell(error)
+        if verbose:
+            _trace(error)
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001, whatever it is, it is a bug
+        if isinstance(error, OSError) and error.errno in _FULL:
+            say(f"error: writing the output: {(error.strerror or str(error)).lower()}")
+            _abandon(sys.stdout)
+            return UNREAD
+        _tell_bug(error)
+        return BUG
+    return code
+
+
+def tell(error: KresError) -> None:
+    """The error on stderr, and what to do about it."""
+    for line in lines(error):
+        say(line)
+
+
+def lines(error: KresError) -> Iterator[str]:
+    """The error as kubectl words it, then what to do."""
+    if isinstance(error, InputErrors):
+        yield from (f"error: {one.message}" for one in error.errors)
+    elif isinstance(error, Unauthenticated):
+        yield f"error: You must be logged in to the server ({error.message})"
+    elif isinstance(error, StatusError):
+        yield (
+            f"Error from server ({error.reason}): {error.message}"
+            if error.reason
+            else (f"Error from server: {error.message}")
+        )
+    elif isinstance(error, Unreachable | TimedOut) or error.message.startswith(_WHOLE):
+        yield error.message
+    else:
+        yield f"error: {error.message}"
+    if isinstance(error, Forbidden):
+        yield f"Without it there is no answer. {may_i(error.message)}".rstrip()
+    if error.hint:
+        yield from error.hint.split("\n")
+
+
+def may_i(message: str) -> str:
+    """A line with the command that shows whether a refused read is allowed by now; empty if unclear.
+
+    ``message``: the server's own words of a 403. Source: apiserver rbac authorizer, responsewriters.Forbidden.
+    """
+    said = _CANNOT.search(message)
+    if said is None:
+        return ""
+    resource = f"{said['resource']}.{said['group']}" if said["group"] else said["resource"]
+    where = f" -n {said['namespace']}" if said["namespace"] else " -A" if said["wide"] else ""
+    return f"Check with: kubectl auth can-i {said['verb']} {resource}{where}"
+
+
+def _tell_usage(error: click.UsageError) -> None:
+    _write(plain(f"error: {error.message}", keep_newlines=True))
+    if error.ctx is not None:
+        say(f"See '{error.ctx.command_path} --help' for usage.")
+
+
+def _tell_bug(error: Exception) -> None:
+    _trace(error)
+    system = f"{platform.system()} {platform.machine()}"
+    say(f"kubectl-kres {__version__}, Python {platform.python_version()}, {system}")
+    say("error: this is a bug in kubectl-kres. Please report it, with all of the above, on the project's issue page.")
+
+
+def _trace(error: Exception) -> None:
+    _write(plain("".join(traceback.format_exception(error)).rstrip(), keep_newlines=True))
+
+
+def _abandon(stream: object) -> None:
+    """Let the interpreter's last flush of a closed stream go nowhere."""
+    try:
+        number = stream.fileno()  # type: ignore[attr-defined]
+    except (AttributeError, OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)

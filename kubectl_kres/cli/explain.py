@@ -1,0 +1,121 @@
+"""``kubectl kres explain``: why pods get the requests and limits that they get."""
+
+from __future__ import annotations
+
+from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.options import (
+    ALLOW_PARTIAL,
+    CONTAINER,
+    EXIT_CODE,
+    INPUT,
+    OUTPUT,
+    QUESTION,
+    SERVER,
+    STEPS,
+    Options,
+)
+from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.tally import Tally
+from kubectl_kres.errors import KresError
+from kubectl_kres.render import explain as render
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.explanation import Explanation, Verdict
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.store import Origin
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """One object in full; of several a line each, and how many are refused."""
+    with Items(options.output) as items:
+        page = Page(options, items)
+        return answer(options, words, page.show, page.end)
+
+
+class Page:
+    """Shows explanations as they are made, in the format asked for."""
+
+    def __init__(self, options: Options, items: Items) -> None:
+        self._options, self._items = options, items
+        self._width = width(wide=options.output == "wide")
+        self._color = colored(options.color)
+        self._verdicts: list[Verdict] = []
+
+    def show(self, turn: Turn, tally: Tally) -> None:
+        """The explanations of some objects; one without an explanation is missed."""
+        for subject in turn.found.subjects:
+            try:
+                found = explain(turn.store, subject, turn.ask)
+                self._print(subject, found, many=turn.many)
+            except KresError as error:
+                tally.missed(error)
+                continue
+            negative = self._options.exit_code and found.verdict.allowed is not True
+            tally.answered(found.unseen, complete=found.complete, negative=negative)
+
+    def _print(self, subject: Subject, found: Explanation, *, many: bool) -> None:
+        options = self._options
+        if self._options.output in DOCUMENTS:
+            self._items.add(found)
+        elif options.output == "name":
+            print(named(subject))
+        elif many and not (options.steps or options.container or options.question):
+            # Nothing but what is counted in the end is kept.
+            self._verdicts.append(Verdict(found.verdict.allowed, 0))
+            print(render.summary(found, color=self._color))
+        else:
+            put(
+                render.lines(
+                    found,
+                    steps=options.steps,
+                    container=options.container,
+                    question=options.question,
+                    color=self._color,
+                    width=self._width,
+                )
+            )
+            put([""] * many)
+
+    def end(self, origin: Origin, tally: Tally) -> None:
+        """The counts, or the document."""
+        if self._options.output in DOCUMENTS and not tally.barren:
+            self._items.write("Explanation", origin, complete=tally.complete)
+        elif self._verdicts:
+            print(render.counts(self._verdicts))
+
+
+command = Command(
+    "explain",
+    run,
+    text="""
+        Explain why pods get the requests and limits that they get: whether they are admitted, what to change if they
+        are not, and which rule of which object set each value.
+
+        Workloads are explained by the next pod of their template. Several objects get a line each.
+        """,
+    examples="""
+        # Why does this pod have the requests and limits that it has?
+        kubectl kres explain pod/web
+
+        # Why do the pods of this deployment not come?
+        kubectl kres explain deploy/web -n shop
+
+        # What sets one value, step by step?
+        kubectl kres explain pod/web --for app.limits.memory
+
+        # What would become of this manifest, with the policies of the cluster?
+        kubectl kres explain -f pod.yaml
+
+        # The same with nothing but the files, for a certain version
+        kubectl kres explain -f manifests/ --offline --kube-version 1.31
+
+        # Which deployments of all namespaces would be refused? For scripts
+        kubectl kres explain deployments -A --exit-code -o json
+
+        # On the bundled example, without a cluster
+        kubectl kres explain --demo deployments
+        """,
+    usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
+    flags=(*INPUT, CONTAINER, QUESTION, STEPS, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    formats=("text", "wide", "json", "yaml", "name"),
+)

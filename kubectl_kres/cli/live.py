@@ -1,0 +1,120 @@
+"""A live cluster as a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.cli.exit import say
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.progress import Progress
+from kubectl_kres.cli.source import Input
+from kubectl_kres.cluster import discovery, read
+from kubectl_kres.cluster.connect import connect
+from kubectl_kres.cluster.connection import Connection
+from kubectl_kres.cluster.duration import seconds
+from kubectl_kres.cluster.kubeconfig import ConnectOptions, Target, load
+from kubectl_kres.cluster.parallel import start
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.store.coverage import READ, Need
+from kubectl_kres.store.store import Origin, Store
+
+#: At this level of ``-v`` each request is told, at the other what is read.
+_REQUESTS, _READS = 6, 1
+
+
+def connected(options: Options) -> tuple[Target, Connection]:
+    """The target that the flags name, and a connection to it. Nothing is sent yet. Raises ConfigError."""
+    namespace = options.namespaces[0] if options.namespaces else ""
+    asked = ConnectOptions(options.kubeconfig, options.context, namespace, seconds(options.request_timeout))
+    target = load(asked)
+    return target, connect(target, asked, log=say if options.verbosity >= _REQUESTS else None)
+
+
+def open_live(options: Options) -> tuple[Live, Input]:
+    """The cluster of the context, and what ``-f`` named, which is read first: its faults need no cluster."""
+    given = Input(options)
+    target, connection = connected(options)
+    given.place(target.namespace)
+    return Live(options, target, connection, given), given
+
+
+class Live:
+    """Reads on demand over one connection."""
+
+    def __init__(self, options: Options, target: Target, connection: Connection, given: Input) -> None:
+        spaces = tuple(dict.fromkeys(options.namespaces))
+        self.namespaces: tuple[str, ...] = () if options.all_namespaces else spaces or (target.namespace,)
+        self.skipped: list[str] = []
+        self.supposed: tuple[str, ...] = ()
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.store = Store(Origin("cluster", target.server, "", now, target.context))
+        self._connection, self._given, self._options = connection, given, options
+        self._kinds = dict(BY_KIND)
+        self._version = start(partial(read.version, connection))
+        given.lay_over(self.store)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self._connection.warnings
+
+    def version(self) -> str:
+        """Asked for at the beginning, so that it costs no time of its own."""
+        found = self._version.result()
+        self.store.origin = structs.replace(self.store.origin, version=found)
+        return found
+
+    def kind(self, text: str) -> Kind:
+        """Kinds that we do not know are asked of the server; one that is named like one of ours keeps its group."""
+        found = discovery.find_kind(self._connection, text)
+        if self._kinds.get(found.kind, found) != found:
+            found = structs.replace(found, kind=f"{found.kind}.{found.group}")
+        self._kinds[found.kind] = found
+        return found
+
+    def places(self, kind: Kind, name: str) -> tuple[str, ...]:
+        """The namespaces that are asked about, whatever the name is."""
+        del name
+        return self.namespaces if kind.namespaced else ("",)
+
+    def fill(self, needs: Iterable[Need]) -> None:
+        wanted = [need for need in dict.fromkeys(needs) if self.store.covered(need).state == "unread"]
+        if not wanted:
+            return
+        self._tell(wanted)
+        progress = Progress()
+        try:
+            read.fill(
+                self._connection,
+                self.store,
+                wanted,
+                kinds=self._kinds,
+                chunk_size=self._options.chunk_size,
+                progress=lambda need, count: progress.show(f"reading {self._kinds[need.kind].plural}: {count}"),
+            )
+        finally:
+            progress.clear()
+        self._given.lay_over(self.store)
+
+    def pages(self, need: Need) -> Iterator[list[Any]]:
+        self._tell([need])
+        for page in read.pages(
+            self._connection, self._kinds[need.kind], need, self._options.chunk_size, skipped=self.skipped
+        ):
+            self.store.forget(need.kind)
+            for item in page:
+                self.store.add(need.kind, item)
+                self.store.cover(Need(need.kind, item.metadata.namespace, item.metadata.name), READ)
+            yield page
+        self.store.forget(need.kind)
+
+    def _tell(self, needs: Iterable[Need]) -> None:
+        if self._options.verbosity >= _READS:
+            for need in needs:
+                kind = self._kinds[need.kind]
+                where = f" in {need.namespace}" if need.namespace else ""
+                say(f"reading {kind.qualified}{f'/{need.name}' if need.name else ''}{where}")

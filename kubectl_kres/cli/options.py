@@ -1,0 +1,207 @@
+"""The flags, each declared once, and their values as the commands see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+
+
+class Options(NamedTuple):
+    """The values of all flags; a command gets the defaults of those that it does not take."""
+
+    kubeconfig: str = ""
+    context: str = ""
+    namespaces: tuple[str, ...] = ()
+    all_namespaces: bool = False
+    selector: str = ""
+    field_selector: str = ""
+    request_timeout: str = ""
+    chunk_size: int = 500
+    filenames: tuple[str, ...] = ()
+    recursive: bool = False
+    offline: bool = False
+    snapshot: str = ""
+    demo: bool = False
+    output: str = "text"
+    color: str = "auto"
+    steps: bool = False
+    container: str = ""
+    question: str = ""
+    allow_partial: bool = False
+    exit_code: bool = False
+    ignore_not_found: bool = False
+    kube_version: str = ""
+    feature_gates: tuple[str, ...] = ()
+    admission_config: str = ""
+    verbosity: int = 0
+    cache_dir: str = ""
+    client: bool = False
+    out: str = ""
+
+
+def _whole(highest: int | None = None) -> Callable[[click.Context, click.Parameter, str], int]:
+    """Reads a whole number from 0 to ``highest``, if that is given."""
+
+    def read(ctx: click.Context, param: click.Parameter, value: str) -> int:
+        if value.isascii() and value.isdigit() and (highest is None or int(value) <= highest):
+            return int(value)
+        within = "" if highest is None else f" from 0 to {highest}"
+        raise _invalid(value, param, ctx, f"a whole number{within} is expected")
+
+    return read
+
+
+def _word(*words: str) -> Callable[[click.Context, click.Parameter, str], str]:
+    """Reads one of some words."""
+
+    def read(ctx: click.Context, param: click.Parameter, value: str) -> str:
+        if value in words:
+            return value
+        raise _invalid(value, param, ctx, f"one of {', '.join(words)} is expected")
+
+    return read
+
+
+def _invalid(text: str, param: click.Parameter, ctx: click.Context, why: str) -> click.UsageError:
+    """Worded as kubectl's."""
+    return click.UsageError(f'invalid argument "{text}" for "{", ".join(param.opts)}" flag: {why}', ctx)
+
+
+def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    """The format asked for, if the command has it. Raises click.UsageError in kubectl's words."""
+    formats: tuple[str, ...] = getattr(ctx.command, "formats", ())
+    if value in formats:
+        return value
+    allowed = ",".join(sorted(formats))
+    message = f'unable to match a printer suitable for the output format "{value}", allowed formats are: {allowed}'
+    raise click.UsageError(message, ctx)
+
+
+def _flag(field: str, *names: str, metavar: str = "", text: str, **settings: Any) -> click.Option:
+    """A flag whose value is ``Options.field``; what is absent has the default there."""
+    default = Options._field_defaults[field]
+    if isinstance(default, bool):
+        settings["is_flag"] = True
+    elif isinstance(default, tuple):
+        settings["multiple"] = True
+    else:
+        default = str(default)
+    return click.Option([*names, field], default=default, metavar=metavar or None, help=text, **settings)
+
+
+def _hidden(*arguments: str, **settings: Any) -> click.Option:
+    return _flag(*arguments, hidden=True, **settings)
+
+
+#: What every command takes, listed in its help.
+CONNECTION = (
+    _flag("namespaces", "-n", "--namespace", metavar="NAME", text="The namespace to look in; may be repeated."),
+    _flag("context", "--context", metavar="NAME", text="The kubeconfig context to use."),
+    _flag("kubeconfig", "--kubeconfig", metavar="FILE", text="The kubeconfig file to use."),
+)
+
+#: What every command takes, listed by ``kubectl kres options``.
+GLOBAL = (
+    _hidden(
+        "color",
+        "--color",
+        metavar="WHEN",
+        callback=_word("auto", "always", "never"),
+        text="Colour the output: always, never, or auto, on a terminal unless NO_COLOR is set.",
+    ),
+    _hidden(
+        "verbosity",
+        "-v",
+        "--v",
+        callback=_whole(9),
+        metavar="N",
+        text="Say more on stderr. 1 (also -v alone): what is read. 6: each request. 9: tracebacks.",
+    ),
+    _hidden(
+        "request_timeout",
+        "--request-timeout",
+        metavar="TIME",
+        text="The time for one request, retries included, in seconds or as 1m30s. 0: no limit.",
+    ),
+    _hidden(
+        "chunk_size",
+        "--chunk-size",
+        callback=_whole(),
+        metavar="N",
+        text="How many objects a list asks for at a time. 0: all at once.",
+    ),
+    _hidden("cache_dir", "--cache-dir", metavar="DIR", text="Accepted as kubectl does; nothing is cached."),
+)
+
+ALL_NAMESPACES = _flag("all_namespaces", "-A", "--all-namespaces", text="Look in all namespaces; wins over -n.")
+OUTPUT = _flag("output", "-o", "--output", metavar="FORMAT", text="", callback=_printable)
+ALLOW_PARTIAL = _flag("allow_partial", "--allow-partial", text="Do not end with 4 where something could not be read.")
+EXIT_CODE = _flag("exit_code", "--exit-code", text="End with 1 if the answer is negative.")
+STEPS = _flag("steps", "--steps", text="Show every step that led to a value.")
+CONTAINER = _flag("container", "-c", "--container", metavar="NAME", text="Answer for this container only.")
+QUESTION = _flag("question", "--for", metavar="VALUE", text="Answer for one value, as app.limits.memory.")
+CLIENT = _flag("client", "--client", text="Show the client only; no server is asked.")
+OUT = _flag(
+    "out", "--out", metavar="FILE", text="The file to write; - is standard output. Compressed if it ends in .gz."
+)
+
+#: Which objects, and where they come from.
+INPUT = (
+    _flag(
+        "filenames",
+        "-f",
+        "--filename",
+        metavar="FILE",
+        text="A manifest, a directory of them, or - for standard input.",
+    ),
+    _flag("recursive", "-R", "--recursive", text="Take directories given with -f as a whole."),
+    ALL_NAMESPACES,
+    _flag("selector", "-l", "--selector", metavar="SELECTOR", text="Take the objects with these labels."),
+    _flag("field_selector", "--field-selector", metavar="SELECTOR", text="Take the objects with these field values."),
+    _flag("offline", "--offline", text="Read the files given with -f and nothing else."),
+    _flag("snapshot", "--snapshot", metavar="FILE", text="Read this snapshot instead of a cluster."),
+    _flag("demo", "--demo", text="Read the bundled example instead of a cluster."),
+    _hidden("ignore_not_found", "--ignore-not-found", text="End with 0 if an object that was named does not exist."),
+)
+
+#: Which API server is asked about.
+SERVER = (
+    _flag("kube_version", "--kube-version", metavar="1.N", text="The Kubernetes version whose rules are used."),
+    _flag(
+        "feature_gates", "--feature-gates", metavar="A=BOOL,...", text="Feature gates that the server was started with."
+    ),
+    _flag("admission_config", "--admission-config", metavar="FILE", text="The server's admission configuration."),
+)
+
+#: Everything that may stand before the command.
+SHARED = (
+    *CONNECTION,
+    *GLOBAL,
+    OUTPUT,
+    ALLOW_PARTIAL,
+    EXIT_CODE,
+    STEPS,
+    CONTAINER,
+    QUESTION,
+    *INPUT,
+    *SERVER,
+)
+
+_LATER = "is not supported yet; kubectl-kres takes the server and the user from the kubeconfig's context"
+
+#: Flags of kubectl that people will try, and what to do instead.
+REFUSED = {
+    **dict.fromkeys(
+        (
+            *("--server", "-s", "--token", "--user", "--username", "--password", "--cluster", "--as", "--as-group"),
+            *("--as-uid", "--as-user-extra", "--client-certificate", "--client-key", "--certificate-authority"),
+            *("--insecure-skip-tls-verify", "--tls-server-name", "--disable-compression"),
+        ),
+        _LATER,
+    ),
+    **dict.fromkeys(("-k", "--kustomize"), 'is not supported; pipe "kubectl kustomize DIR" into -f -'),
+    **dict.fromkeys(("-w", "--watch", "--watch-only"), "is not supported"),
+    **dict.fromkeys(("--template", "--raw", "--show-labels", "--subresource"), "is not supported; use -o json"),
+}

@@ -1,0 +1,69 @@
+"""``kubectl kres schema``: the JSON Schema of what a command prints with ``-o json``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.options import Options
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render import data
+
+#: Command to the module and the name of its answer's type, and the kind of the document that holds the answers.
+ANSWERS = {
+    "explain": ("kubectl_kres.reports.explanation", "Explanation", "Explanation"),
+    "diff": ("kubectl_kres.reports.diff", "Difference", "Diff"),
+}
+
+
+def run(_options: Options, words: tuple[str, ...]) -> int:
+    """Prints one schema."""
+    listed = ", ".join(ANSWERS)
+    if len(words) != 1:
+        raise UsageError(f"schema takes one command of {listed}")
+    if words[0] not in ANSWERS:
+        raise UsageError(f'"{words[0]}" has no schema; those that have one: {listed}')
+    print(data.to_json(schema(words[0])))
+    return 0
+
+
+def schema(command: str) -> dict[str, Any]:
+    """The schema of a command's document, made from the types of its report."""
+    module, name, kind = ANSWERS[command]
+    answer = getattr(import_module(module), name)
+    (item,), definitions = msgspec.json.schema_components([answer], ref_template="#/$defs/{name}")
+    text = {"type": "string"}
+    origin = dict.fromkeys(("source", "name", "context", "serverVersion", "time"), text)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"kubectl kres {command} -o json",
+        "type": "object",
+        "required": ["apiVersion", "kind", "metadata", "items"],
+        "properties": {
+            "apiVersion": {"const": data.API_VERSION},
+            "kind": {"const": kind},
+            "metadata": {
+                "type": "object",
+                "required": ["complete"],
+                "properties": {**origin, "complete": {"type": "boolean"}},
+            },
+            "items": {"type": "array", "items": item},
+        },
+        "$defs": definitions,
+    }
+
+
+command = Command(
+    "schema",
+    run,
+    text="Print the JSON Schema of what a command prints with -o json or -o yaml.",
+    examples="""
+        # What is in an explanation?
+        kubectl kres schema explain
+        """,
+    usage="COMMAND",
+    connects=False,
+)

@@ -1,0 +1,150 @@
+"""``kubectl kres snapshot``: what the other commands read, saved to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.exit import PARTIAL, may_i, say
+from kubectl_kres.cli.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
+from kubectl_kres.cli.progress import Progress
+from kubectl_kres.errors import ClusterError, Forbidden, NotFound, TimedOut, Unauthenticated, Unreachable, UsageError
+from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
+from kubectl_kres.snapshot.format import Header
+from kubectl_kres.snapshot.write import write_stream
+from kubectl_kres.store.coverage import READ, Coverage, Need
+
+#: What is read, in the order of the file: what pods are judged by first, what there is most of last.
+KINDS = (
+    *("Namespace", "PriorityClass", "RuntimeClass", "LimitRange", "ResourceQuota"),
+    *("PersistentVolumeClaim", "Service", *WORKLOADS, "ControllerRevision", "Event", "Pod"),
+)
+
+#: Without these answers made from the snapshot are partial.
+_NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
+
+#: Of the events only those that tell of trouble.
+_FIELDS = {"Event": "type=Warning"}
+
+#: Lists a kind page by page, and names what could not be decoded in the list given.
+_Read = Callable[[Kind, Need, list[str]], Iterator[list[Any]]]
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """Writes the file; 4 if something that answers need could not be read."""
+    from kubectl_kres.cli.live import connected  # noqa: PLC0415, help must not load it
+    from kubectl_kres.cluster import read  # noqa: PLC0415
+
+    if words:
+        raise UsageError(f"snapshot takes no arguments, not {' '.join(words)}", hint="name the file with --out")
+    if not options.out:
+        raise UsageError("--out FILE is needed: where to write the snapshot")
+
+    def pages(kind: Kind, need: Need, skipped: list[str]) -> Iterator[list[Any]]:
+        if need.name:
+            return iter([[read.get(connection, kind, need.namespace, need.name)]])
+        whole = structs.replace(kind, struct=kind.detail)
+        return read.pages(connection, whole, need, options.chunk_size, skipped=skipped)
+
+    target, connection = connected(options)
+    spaces = ("",) if options.all_namespaces else tuple(dict.fromkeys(options.namespaces)) or (target.namespace,)
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    coverage: dict[Need, Coverage] = {}
+    with connection:
+        header = Header(origin=target.server, time=now, server=read.version(connection), context=target.context)
+        found = _pages(pages, spaces, coverage, verbose=options.verbosity > 0)
+        count = write_stream(header, found, options.out, coverage=lambda: coverage)
+    for warning in connection.warnings:
+        say(f"Warning: {warning}")
+    gaps = _tell(coverage)
+    say(f"{options.out}: {count} objects")
+    return PARTIAL if gaps and not options.allow_partial else 0
+
+
+def _needs(spaces: tuple[str, ...]) -> Iterator[Need]:
+    for kind in KINDS:
+        if BY_KIND[kind].namespaced:
+            yield from (Need(kind, space, field_selector=_FIELDS.get(kind, "")) for space in spaces)
+        elif kind == "Namespace" and spaces != ("",):
+            yield from (Need(kind, name=space) for space in spaces)
+        else:
+            yield Need(kind)
+
+
+def _pages(
+    read: _Read, spaces: tuple[str, ...], coverage: dict[Need, Coverage], *, verbose: bool
+) -> Iterator[tuple[str, list[Any]]]:
+    """Every page with its kind. How reading each need went is in ``coverage`` after the last one.
+
+    Raises Unreachable, TimedOut and Unauthenticated: then nothing more can be read.
+    """
+    progress = Progress()
+    try:
+        for need in _needs(spaces):
+            plural = BY_KIND[need.kind].plural
+            if verbose:
+                say(f"reading {plural}{f' in {need.namespace}' if need.namespace else ''}")
+            count = 0
+            skipped: list[str] = []
+            try:
+                for page in read(BY_KIND[need.kind], need, skipped):
+                    count += len(page)
+                    progress.show(f"reading {plural}: {count}")
+                    yield need.kind, page
+            except (Unreachable, TimedOut, Unauthenticated):
+                raise
+            except ClusterError as error:
+                coverage[need] = _gap(error, named=bool(need.name))
+            else:
+                coverage[need] = Coverage("failed", "; ".join(skipped)) if skipped else READ
+    finally:
+        progress.clear()
+
+
+def _gap(error: ClusterError, *, named: bool) -> Coverage:
+    if isinstance(error, Forbidden):
+        return Coverage("denied", error.message)
+    if isinstance(error, NotFound):
+        return READ if named else Coverage("absent", error.message)
+    return Coverage("failed", error.message)
+
+
+def _tell(coverage: Mapping[Need, Coverage]) -> bool:
+    """Says what could not be read; True if answers need some of it."""
+    gaps = {need: one for need, one in coverage.items() if not one.known}
+    for need, one in gaps.items():
+        where = f" in namespace {need.namespace}" if need.namespace else ""
+        say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {one.message}")
+        hint = may_i(one.message) if one.state == "denied" else ""
+        if hint:
+            say(hint)
+    return any(need.kind in _NEEDED for need in gaps)
+
+
+command = Command(
+    "snapshot",
+    run,
+    text=f"""
+        Save what the other commands read to a file, which they take with --snapshot FILE.
+
+        It reads {", ".join(BY_KIND[kind].plural for kind in KINDS[:-2])}, events of type Warning, and pods: of each
+        object the fields that computed resource values depend on, never values of environment variables, of Secrets
+        or of ConfigMaps. The file appears whole or not at all.
+        """,
+    examples="""
+        # Everything in one namespace
+        kubectl kres snapshot -n shop --out shop.kres
+
+        # The whole cluster, compressed
+        kubectl kres snapshot -A --out prod.kres.gz
+
+        # And then, without the cluster
+        kubectl kres explain deploy/web -n shop --snapshot prod.kres.gz
+        """,
+    usage="--out FILE",
+    flags=(OUT, ALL_NAMESPACES, ALLOW_PARTIAL),
+)

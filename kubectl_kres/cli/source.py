@@ -1,0 +1,130 @@
+"""Where objects come from: a cluster, a snapshot, the bundled example, or files alone."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from kubectl_kres.cli.exit import say
+from kubectl_kres.cli.options import Options
+from kubectl_kres.errors import ConfigError, TimedOut, Unreachable, UsageError
+from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.overlay import overlay
+from kubectl_kres.manifests.read import read
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Origin, Store
+
+_HINT = "--offline explains the files by themselves"
+
+
+class Source(Protocol):
+    """Objects on demand.
+
+    namespaces: those that are asked about; none: all. skipped: objects that could not be decoded, with the reason.
+    supposed: what the user should know of where the objects come from.
+    """
+
+    namespaces: tuple[str, ...]
+    skipped: list[str]
+    supposed: tuple[str, ...]
+
+    @property
+    def store(self) -> Store:
+        """What was read so far."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the server warned of."""
+        ...
+
+    def fill(self, needs: Iterable[Need]) -> None:
+        """Read what is not in the store yet."""
+        ...
+
+    def pages(self, need: Need) -> Iterator[list[Any]]:
+        """A list, page by page. The objects of a page are in the store until the next one is asked for.
+
+        Raises Forbidden, NotFound and the like: without the list there is no answer.
+        """
+        ...
+
+    def places(self, kind: Kind, name: str) -> tuple[str, ...]:
+        """The namespaces to look for a name in; an empty text where the kind has none."""
+        ...
+
+    def kind(self, text: str) -> Kind:
+        """The type that a user names. Raises ClusterError if there is none."""
+        ...
+
+    def version(self) -> str:
+        """The server's ``gitVersion``; empty if it is not known."""
+        ...
+
+
+class Input:
+    """What ``-f`` named: ``policies`` count over what the source holds, ``workloads`` are asked about."""
+
+    def __init__(self, options: Options) -> None:
+        """Reads the files. Raises InputError."""
+        if len(set(options.namespaces)) > 1 and options.filenames:
+            raise UsageError("-f takes one namespace, not several")
+        self.policies = Store(Origin("files", ", ".join(options.filenames)))
+        self.workloads: tuple[Manifest, ...] = ()
+        self._explicit = bool(options.namespaces) and not options.all_namespaces
+        self._manifests: Sequence[Manifest] = ()
+        if options.filenames:
+            stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
+            self._manifests = read(options.filenames, recursive=options.recursive, stdin=stdin)
+
+    def place(self, namespace: str) -> None:
+        """Give a namespace to the objects that name none. Raises InputError where ``-n`` and an object disagree."""
+        left = overlay(self.policies, self._manifests, namespace=namespace, explicit=self._explicit)
+        self.workloads = tuple(left)
+
+    def lay_over(self, store: Store) -> None:
+        """Put the policies into a store, where they replace objects of the same names."""
+        for kind in self.policies.kinds():
+            for item in self.policies.all(kind):
+                store.add(kind, item)
+        store.files.update(self.policies.files)
+
+
+@contextmanager
+def opened(options: Options) -> Iterator[tuple[Source, Input]]:
+    """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
+
+    Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
+    """
+    chosen = [f"--{flag}" for flag in ("offline", "demo", "snapshot") if getattr(options, flag)]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} exclude each other")
+    if options.offline and not options.filenames:
+        raise UsageError("--offline needs the files to read, given with -f")
+    if options.recursive and not options.filenames:
+        raise UsageError("-R goes with -f DIR")
+    try:
+        source, given = _choose(options)
+        try:
+            yield source, given
+        finally:
+            for warning in source.warnings:
+                say(f"Warning: {warning}")
+    except (ConfigError, Unreachable, TimedOut) as error:
+        if options.filenames and not error.hint:
+            error.hint = _HINT
+        raise
+
+
+def _choose(options: Options) -> tuple[Source, Input]:
+    if options.offline or options.demo or options.snapshot:
+        from kubectl_kres.cli.held import open_held  # noqa: PLC0415, only what is needed is loaded
+
+        return open_held(options)
+    from kubectl_kres.cli.live import open_live  # noqa: PLC0415, a quarter of a second
+
+    return open_live(options)

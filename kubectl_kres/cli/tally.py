@@ -1,0 +1,78 @@
+"""What is left to say after the last object: what was missing or unseen, and the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kubectl_kres.cli.exit import NEGATIVE, PARTIAL, may_i, say, tell, worst
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.source import Source
+from kubectl_kres.errors import KresError, NotFound
+from kubectl_kres.reports.explanation import Unseen
+
+
+class Tally:
+    """Grows with each object; ``count`` is how many were answered."""
+
+    def __init__(self, options: Options) -> None:
+        self.count = 0
+        self.complete = True
+        self._options = options
+        self._codes: set[int] = set()
+        self._unseen: dict[tuple[str, str], Unseen] = {}
+        self._failed = False
+
+    @property
+    def barren(self) -> bool:
+        """Whether what was asked about has no answer at all, which is less than an empty list."""
+        return self._failed and not self.count
+
+    def missed(self, error: KresError) -> None:
+        """An object without an answer: its error is told at once."""
+        self._failed = True
+        if isinstance(error, NotFound) and self._options.ignore_not_found:
+            return
+        tell(error)
+        self._codes.add(error.exit_code)
+
+    def answered(self, unseen: Iterable[Unseen], *, complete: bool, negative: bool) -> None:
+        """An object with an answer; ``negative``: one that the exit code tells."""
+        self.count += 1
+        self.saw(unseen, complete=complete)
+        if negative:
+            self._codes.add(NEGATIVE)
+
+    def saw(self, unseen: Iterable[Unseen], *, complete: bool) -> None:
+        """What could not be read for an answer."""
+        self.complete = self.complete and complete
+        for one in unseen:
+            if one.required:
+                self._unseen.setdefault((one.kind, one.message), one)
+
+    def code(self, source: Source) -> int:
+        """Tells on stderr what there is left to tell, and returns the exit code of the run."""
+        for text in source.skipped:
+            say(f"error: left out, since it cannot be decoded: {text}")
+        for one in self._unseen.values():
+            _say_unseen(one)
+        if not self.count and not self._failed:
+            say(_nothing(source.namespaces, self._options))
+        if (source.skipped or not self.complete) and not self._options.allow_partial:
+            self._codes.add(PARTIAL)
+        return worst(self._codes)
+
+
+def _say_unseen(one: Unseen) -> None:
+    what = f"{one.kind} {one.name}" if one.name else f"{one.kind} objects"
+    where = f" of namespace {one.namespace}" if one.namespace else ""
+    if one.state == "denied":
+        say(f"Error from server (Forbidden): {one.message}")
+        say(f"The answer is given without the {what}{where}. {may_i(one.message)}".rstrip())
+    else:
+        say(f"error: the answer is given without the {what}{where}: {one.message or 'not read'}")
+
+
+def _nothing(namespaces: tuple[str, ...], options: Options) -> str:
+    if not namespaces or options.filenames:
+        return "No resources found"
+    return f"No resources found in {', '.join(namespaces)} namespace{'s' * (len(namespaces) > 1)}."

@@ -1,0 +1,92 @@
+"""``kubectl kres version``: this program, Python, the Kubernetes rules it knows, and the server."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kubectl_kres import __version__
+from kubectl_kres.admission.versions import NEWEST, OLDEST, nearest, shown
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.options import CLIENT, OUTPUT, Options
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.render.escape import plain
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """Prints the client's part in any case, and then what kept the server's from being read."""
+    if words:
+        raise UsageError(f"version takes no arguments, not {' '.join(words)}")
+    failed: KresError | None = None
+    server: dict[str, Any] = {}
+    if not options.client:
+        try:
+            server = _server(options)
+        except KresError as error:
+            failed = error
+    _print(options.output, server)
+    sys.stdout.flush()
+    if failed:
+        raise failed
+    return 0
+
+
+def _server(options: Options) -> dict[str, Any]:
+    from kubectl_kres.cli.live import connected  # noqa: PLC0415, --client must stay fast
+    from kubectl_kres.cluster.read import version  # noqa: PLC0415
+
+    target, connection = connected(options)
+    with connection:
+        found = version(connection)
+    return {"gitVersion": found, "context": target.context, "server": target.server}
+
+
+def _print(output: str, server: Mapping[str, Any]) -> None:
+    document: dict[str, Any] = {
+        "clientVersion": {
+            "gitVersion": f"v{__version__}",
+            "pythonVersion": platform.python_version(),
+            "platform": f"{platform.system().lower()}/{platform.machine()}",
+            "rules": {"oldest": shown(OLDEST), "newest": shown(NEWEST)},
+        }
+    }
+    if server:
+        document["serverVersion"] = {**server, "rules": shown(nearest(server["gitVersion"])[0])}
+    if output == "text":
+        print("\n".join(_lines(document)))
+        return
+    from kubectl_kres.cli.output import dump  # noqa: PLC0415, --client must stay fast
+
+    print(dump(document, output), end="")
+
+
+def _lines(document: Mapping[str, Any]) -> Iterator[str]:
+    client, server = document["clientVersion"], document.get("serverVersion")
+    yield f"Client Version: {client['gitVersion']}"
+    yield f"Python: {client['pythonVersion']}"
+    yield f"Rules: Kubernetes {client['rules']['oldest']} to {client['rules']['newest']}"
+    if server is None:
+        return
+    where = f" (context {server['context']})" if server["context"] else ""
+    yield plain(f"Server Version: {server['gitVersion'] or 'unknown'}{where}")
+    assumed = nearest(server["gitVersion"])[1]
+    if assumed:
+        yield f"Assumed: {assumed}"
+
+
+command = Command(
+    "version",
+    run,
+    text="Print the versions of this program, of the rules that it knows, and of the server of the current context.",
+    examples="""
+        # Client and server
+        kubectl kres version
+
+        # The client alone; no server is asked
+        kubectl kres version --client -o json
+        """,
+    flags=(CLIENT, OUTPUT),
+    formats=("text", "json", "yaml"),
+)

@@ -1,0 +1,249 @@
+"""Explain and diff against an API server: what they read, print, and end with."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.apiserver import LIMITS, deployment, pod
+from cli.running import Kres
+
+CORE = "/api/v1/namespaces/shop"
+APPS = "/apis/apps/v1/namespaces/shop"
+POLICIES = [f"{CORE}/limitranges?limit=500", f"{CORE}/resourcequotas?limit=500"]
+
+
+def owned(one: dict[str, object], kind: str, name: str) -> dict[str, object]:
+    one["metadata"]["ownerReferences"] = [{"kind": kind, "name": name, "controller": True, "apiVersion": "apps/v1"}]
+    return one
+
+
+def replicaset(name: str, memory: str = "") -> dict[str, object]:
+    return {**deployment(name, memory), "kind": "ReplicaSet"}
+
+
+@pytest.fixture
+def shop(api):
+    api.objects += [
+        pod("big", "2Gi"),
+        owned(pod("web-1", "256Mi"), "ReplicaSet", "web-x"),
+        replicaset("web-x", "256Mi"),
+        deployment("huge", "4Gi"),
+        deployment("web", "256Mi", labels={"team": "a"}),
+        pod("far", namespace="default"),
+    ]
+    return api
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("explain pod/web-1", [f"{CORE}/pods/web-1", *POLICIES, f"{APPS}/replicasets/web-x"]),
+        ("diff pod/web-1", [f"{CORE}/pods/web-1", *POLICIES, f"{APPS}/replicasets/web-x"]),
+        (
+            "explain deploy/web",
+            [
+                f"{APPS}/deployments/web",
+                *POLICIES,
+                f"{APPS}/replicasets?labelSelector=app%3Dweb&limit=500",
+                f"{CORE}/pods?labelSelector=app%3Dweb&limit=500",
+                f"{CORE}/events?fieldSelector=type%3DWarning&limit=500",
+            ],
+        ),
+        ("explain pods", [*POLICIES, f"{CORE}/pods?limit=500", f"{APPS}/replicasets?limit=500"]),
+        ("explain deploy", [*POLICIES, f"{APPS}/deployments?limit=500"]),
+        (
+            "explain deploy -l team=a --chunk-size=0",
+            [
+                *(f"{CORE}/{plural}" for plural in ("limitranges", "resourcequotas")),
+                f"{APPS}/deployments?labelSelector=team%3Da",
+            ],
+        ),
+        (
+            "diff pods -A",
+            [
+                "/api/v1/limitranges?limit=500",
+                "/api/v1/resourcequotas?limit=500",
+                "/api/v1/pods?limit=500",
+                "/apis/apps/v1/replicasets?limit=500",
+            ],
+        ),
+    ],
+)
+def test_what_is_read(kres: Kres, shop, text: str, asked: list[str]):
+    code, _, err = kres(text)
+    assert code in {0, 1} and "rror" not in err
+    assert sorted(path for path in shop.asked if path != "/version") == sorted(asked)
+    assert shop.asked.count("/version") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "out", "err"),
+    [
+        ("explain pods -o name", 0, "pod/big\npod/web-1\n", ""),
+        ("explain pods -o name --exit-code", 1, "pod/big\npod/web-1\n", ""),
+        ("explain pod/web-1 -o name --exit-code", 0, "pod/web-1\n", ""),
+        ("explain deploy -l team=a -o name", 0, "deployment.apps/web\n", ""),
+        ("explain deploy,rs -o name", 0, "deployment.apps/huge\ndeployment.apps/web\nreplicaset.apps/web-x\n", ""),
+        ("explain pods -n default -n shop -o name", 0, "pod/far\npod/big\npod/web-1\n", ""),
+        ("explain pods -n shop -A -o name", 0, "pod/big\npod/web-1\npod/far\n", ""),
+        ("explain pod far -n shop -n default -o name", 0, "pod/far\n", ""),
+        ("explain pods -n empty", 0, "", "No resources found in empty namespace.\n"),
+        ("explain pods -n a -n b", 0, "", "No resources found in a, b namespaces.\n"),
+        ("explain jobs -A", 0, "", "No resources found\n"),
+        ("diff jobs", 0, "", "No resources found in shop namespace.\n"),
+        ("explain pod/nope", 3, "", 'Error from server (NotFound): pods "nope" not found\n'),
+        ("explain deploy/nope -o json", 3, "", 'Error from server (NotFound): deployments.apps "nope" not found\n'),
+        ("explain pod/nope --ignore-not-found", 0, "", ""),
+        ("explain pod nope big -o name", 3, "pod/big\n", 'Error from server (NotFound): pods "nope" not found\n'),
+        ("explain pod nope big -o name --ignore-not-found", 0, "pod/big\n", ""),
+        ("diff pod/web-1", 0, "", ""),
+        ("diff pods -o name", 1, "pod/big\n", "1 of 2 objects differ\n"),
+        ("diff deploy/huge -o name", 1, "deployment.apps/huge\n", ""),
+        ("explain pod/web-1 -c nope", 2, "", 'error: Pod/web-1 has no container "nope"\ncontainers: app\n'),
+    ],
+)
+def test_answers(kres: Kres, shop, text: str, code: int, out: str, err: str):
+    assert kres(text) == (code, out, err)
+
+
+def test_one_object_in_full_and_several_in_a_line_each(kres: Kres, shop):
+    full = kres("explain pod/big").out
+    assert full.startswith("refused by LimitRange/limits") and "QoS class" in full
+    lines = kres("explain pods").out.splitlines()
+    assert [line.split()[:2] for line in lines[:2]] == [["refused", "shop/Pod/big"], ["admitted", "shop/Pod/web-1"]]
+    assert lines[2:] == ["2 objects: 1 admitted, 1 refused"]
+    steps = kres("explain pods --steps").out
+    assert steps.count("QoS class") == 2 and "2 objects" not in steps
+
+
+def test_one_value(kres: Kres, shop):
+    out = kres("explain pod/big --for app.limits.memory").out
+    assert out.startswith("app.limits.memory = 2Gi\n")
+    assert "QoS" not in kres("explain pod/big -c app").out
+
+
+@pytest.mark.parametrize(
+    ("text", "denied", "code", "missing"),
+    [
+        ("explain pod/big", "limitranges", 4, "LimitRange objects of namespace shop"),
+        ("explain pods -o name", "resourcequotas", 4, "ResourceQuota objects of namespace shop"),
+        ("diff pods -A -o name", "limitranges", 4, "LimitRange objects"),
+        ("explain deploy/web", "events", 0, ""),
+        ("explain deploy/web", "pods", 0, ""),
+    ],
+)
+def test_what_may_not_be_read(kres: Kres, shop, text: str, denied: str, code: int, missing: str):
+    shop.denied = {denied}
+    result = kres(text)
+    assert result.code == code
+    forbidden = f'Error from server (Forbidden): {denied} is forbidden: User "eve" cannot list resource "{denied}"'
+    if missing:
+        everywhere = "-A" in text
+        assert result.err.splitlines()[-2].startswith(forbidden)
+        where = "-A" if everywhere else "-n shop"
+        assert result.err.splitlines()[-1] == (
+            f"The answer is given without the {missing}. Check with: kubectl auth can-i list {denied} {where}"
+        )
+        assert kres(f"{text} --allow-partial").code in {0, 1}
+        assert json.loads(kres(text.replace("-o name", "") + " -o json").out)["metadata"]["complete"] is False
+    else:
+        assert result.err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "denied", "rest"),
+    [
+        ("explain pod/web-1", "pods", "get pods -n shop"),
+        ("explain pods -A", "pods", "list pods -A"),
+        ("diff deploy", "deployments", "list deployments.apps -n shop"),
+    ],
+)
+def test_what_is_asked_about_may_not_be_read(kres: Kres, shop, text: str, denied: str, rest: str):
+    shop.denied = {denied}
+    code, out, err = kres(text)
+    assert (code, out) == (3, "")
+    first, second = err.splitlines()
+    assert first.startswith(f"Error from server (Forbidden): {denied} is forbidden: ")
+    assert second == f"Without it there is no answer. Check with: kubectl auth can-i {rest}"
+
+
+def test_nearly_everything_denied_and_a_refusal(kres: Kres, shop):
+    shop.denied = {"resourcequotas"}
+    assert kres("explain pod/big --exit-code").code == 4
+    assert kres("explain pod/big --exit-code --allow-partial").code == 1
+
+
+def test_a_long_list_is_read_in_pages_and_not_kept(kres: Kres, api):
+    api.objects += [pod(f"p{index:03}", "2Gi" if index == 77 else "64Mi") for index in range(100)]
+    code, out, err = kres("diff pods --chunk-size=10 -o name")
+    assert (code, out, err) == (1, "pod/p077\n", "1 of 100 objects differ\n")
+    assert len([path for path in api.asked if "/pods?" in path]) == 10
+    assert len([path for path in api.asked if "/limitranges" in path]) == 1
+    assert kres("explain pods --chunk-size=7").out.endswith("100 objects: 99 admitted, 1 refused\n")
+
+
+def test_objects_that_cannot_be_decoded_are_left_out_and_named(kres: Kres, api):
+    api.objects += [pod("good"), {**pod("bad"), "spec": {"containers": "none"}}]
+    code, out, err = kres("explain pods -o name")
+    assert (code, out) == (4, "pod/good\n")
+    assert err.startswith("error: left out, since it cannot be decoded: pods shop/bad: ")
+
+
+def test_warnings_of_the_server(kres: Kres, api):
+    api.objects.append(pod("web"))
+    api.warning = 'v1 Pod is \\"old\\"'
+    code, out, err = kres("explain pod/web -o name")
+    assert (code, out, err) == (0, "pod/web\n", 'Warning: v1 Pod is "old"\n')
+
+
+@pytest.mark.parametrize(("level", "lines"), [("", 0), ("-v", 3), ("-v=6", 7)])
+def test_verbosity(kres: Kres, api, level: str, lines: int):
+    api.objects.append(pod("web"))
+    code, _, err = kres(f"explain pod/web {level}")
+    assert (code, len(err.splitlines())) == (0, lines)
+    assert err.count("reading limitranges in shop\n") == (1 if level else 0)
+    assert err.count(" 200 OK in ") == (4 if level == "-v=6" else 0)
+
+
+def test_files_over_the_cluster(kres: Kres, shop, file):
+    looser = {**LIMITS, "spec": {"limits": [{"type": "Container", "max": {"memory": "8Gi"}}]}}
+    stricter = json.loads(
+        json.dumps(looser).replace("8Gi", "1Mi").replace('"limits", "namespace"', '"mine", "namespace"')
+    )
+    huge = deployment("huge", "4Gi")
+    assert kres(f"explain --exit-code -f {file(huge)}").code == 1
+    assert kres(f"explain --exit-code -f {file(huge, looser)}").code == 0
+    assert kres(f"explain --exit-code -f {file(huge, looser, stricter)}").code == 1
+    assert not [path for path in shop.asked if "deployments" in path]
+
+
+def test_a_namespace_that_does_not_match(kres: Kres, shop, file):
+    code, _, err = kres(f"diff -n other -f {file(pod('web'))}")
+    assert code == 2
+    assert 'the namespace from the provided object "shop" does not match the namespace "other".' in err
+
+
+def test_a_kind_that_only_the_server_knows(kres: Kres, api):
+    resource = {
+        "resource": "rollouts",
+        "responseKind": {"kind": "Rollout"},
+        "scope": "Namespaced",
+        "shortNames": ["ro"],
+    }
+    groups = {"resource": "jobs", "responseKind": {"kind": "Job"}, "scope": "Namespaced"}
+    api.groups = [
+        {"metadata": {"name": "argoproj.io"}, "versions": [{"version": "v1alpha1", "resources": [resource]}]},
+        {"metadata": {"name": "batch.volcano.sh"}, "versions": [{"version": "v1", "resources": [groups]}]},
+    ]
+    rollout = {**deployment("web", "2Gi"), "kind": "Rollout", "apiVersion": "argoproj.io/v1alpha1"}
+    answer = api.answer
+    api.answer = lambda path, query: (
+        (200, rollout)
+        if path.startswith("/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/")
+        else (200, {**rollout, "kind": "Job", "apiVersion": "batch.volcano.sh/v1"})
+        if path.startswith("/apis/batch.volcano.sh/v1/namespaces/shop/jobs/")
+        else answer(path, query)
+    )
+    assert kres("explain ro/web -o name --exit-code") == (1, "rollout.argoproj.io/web\n", "")
+    assert kres("explain jobs.batch.volcano.sh/web -o name --exit-code") == (1, "job.batch.volcano.sh/web\n", "")

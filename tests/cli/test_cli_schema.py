@@ -1,0 +1,60 @@
+"""The printed JSON Schemas describe what the commands print."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cli.apiserver import LIMITS, deployment, pod
+from cli.running import Kres
+
+from kubectl_kres.cli.schema import ANSWERS
+
+
+def misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str = "$") -> list[str]:
+    """Where a value is not as its schema says: types, constants, missing and unknown keys."""
+    if "$ref" in schema:
+        return misfits(value, definitions[schema["$ref"].removeprefix("#/$defs/")], definitions, path)
+    if "anyOf" in schema:
+        found = [misfits(value, one, definitions, path) for one in schema["anyOf"]]
+        return [] if [] in found else found[0]
+    if "const" in schema and value != schema["const"]:
+        return [f"{path}: {value!r} is not {schema['const']!r}"]
+    if "enum" in schema and value not in schema["enum"]:
+        return [f"{path}: {value!r}"]
+    types = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+    if "type" in schema and not isinstance(value, types[schema["type"]]):
+        return [f"{path}: {value!r} is no {schema['type']}"]
+    faults: list[str] = []
+    if isinstance(value, dict):
+        known, extra = schema.get("properties", {}), schema.get("additionalProperties")
+        faults += [f"{path}: no {key}" for key in schema.get("required", ()) if key not in value]
+        faults += [f"{path}.{key}: unknown" for key in value if key not in known and known and extra is None]
+        for key, item in value.items():
+            below = known.get(key, extra)
+            if isinstance(below, dict):
+                faults += misfits(item, below, definitions, f"{path}.{key}")
+    if isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            faults += misfits(item, schema["items"], definitions, f"{path}[{index}]")
+    return faults
+
+
+@pytest.mark.parametrize("command", ANSWERS)
+def test_a_document_fits_its_schema(kres: Kres, file, command: str):
+    schema = json.loads(kres(f"schema {command}").out)
+    given = file(LIMITS, pod("web", app="web"), deployment("huge", "4Gi"))
+    found = json.loads(kres(f"{command} --offline -f {given} -o json").out)
+    assert len(found["items"]) == 2
+    assert misfits(found, schema, schema["$defs"]) == []
+    for broken in ({**found, "kind": "Other"}, {**found, "items": [{}]}, {**found, "more": 1}, {"items": []}):
+        assert misfits(broken, schema, schema["$defs"]) != []
+
+
+def test_definitions_are_referred_to_and_exist(kres: Kres):
+    for command in ANSWERS:
+        text = kres(f"schema {command}").out
+        names = set(json.loads(text)["$defs"])
+        referred = {part.partition('"')[0] for part in text.split("#/$defs/")[1:]}
+        assert referred == names
