@@ -134,15 +134,22 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
     def milli_value(self) -> int:
         """What the server takes for the number of thousandths, overflow included (Quantity.MilliValue).
 
-        Only its checks for whole numbers need this.  Holds for quantities as read and rounded; for results of
-        arithmetic the low 64 bits are returned, which is right unless the server still counts those in 64 bits.
+        Only its checks for whole numbers and against a LimitRange need this.  Holds for quantities as read and rounded;
+        for results of arithmetic the low 64 bits are returned, which is right unless the server still counts those in
+        64 bits.
         """
-        exact = self.milli()
+        return self._overflowing(self.milli(), -3)
+
+    def whole_value(self) -> int:
+        """What the server takes for the number of whole units, overflow included (Quantity.Value); see milli_value."""
+        return self._overflowing(self.value(), 0)
+
+    def _overflowing(self, exact: int, scale: int) -> int:
         if -_INT64_MAX - 1 <= exact <= _INT64_MAX:
             return exact
         # The server scales by 10, 100, 10^3, 10^6, 10^9 at once and returns what is left of the product; for other
         # powers it multiplies by ten step by step, sees the overflow and returns zero.
-        if self.scale is not None and self.scale + 3 not in {1, 2, 3, 6, 9}:
+        if self.scale is not None and self.scale - scale not in {1, 2, 3, 6, 9}:
             return 0
         return (exact + 2**63) % 2**64 - 2**63
 

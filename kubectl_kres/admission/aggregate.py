@@ -1,11 +1,12 @@
-"""Effective requests and limits of a pod: containers, sidecars, init containers, pod level, overhead."""
+"""Effective requests and limits of a pod: containers, sidecars, init containers, pod level, overhead, resizes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kubectl_kres.admission.draft import Draft, Quantities, Side, Slot
+from kubectl_kres.admission.draft import Draft, Quantities, Side, Slot, parse_list
 from kubectl_kres.admission.names import is_pod_level
+from kubectl_kres.model.pod import ContainerStatus, PodStatus, ResourceRequirements
 from kubectl_kres.provenance.journal import Derive, Term
 from kubectl_kres.quantity import Quantity
 
@@ -66,6 +67,43 @@ def of_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
     return sums
 
 
+def with_status(draft: Draft, status: PodStatus) -> Draft:
+    """The pod with what its containers have or were promised, where that is more than the spec says.
+
+    While a resize is under way the largest of spec, actual and allocated counts; after an infeasible one the spec does
+    not. Only containers and sidecars whose status reports resources differ; without such the draft itself is returned.
+    Source: component-helpers resource determineEffectiveRequests, determineEffectiveLimits.
+    """
+    statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    reported = {one.name: one for one in statuses if one.resources is not None}
+    if not reported:
+        return draft
+    twin = draft.copy()
+    infeasible = _infeasible(status)
+    for slot in (*twin.containers, *twin.inits):
+        if slot.role != "init" and slot.name in reported:
+            _take_effective(slot, reported[slot.name], infeasible=infeasible)
+    return twin
+
+
+def _infeasible(status: PodStatus) -> bool:
+    """Whether the node can never fulfil the resize; the first condition of the type decides."""
+    pending = [one for one in status.conditions or () if one.type == "PodResizePending"]
+    return bool(pending) and pending[0].reason == "Infeasible"
+
+
+def _take_effective(slot: Slot, status: ContainerStatus, *, infeasible: bool) -> None:
+    actual = status.resources or ResourceRequirements()
+    requests = parse_list(actual.requests, "status.containerStatuses.resources.requests")
+    limits = parse_list(actual.limits, "status.containerStatuses.resources.limits")
+    _raise_to(requests, parse_list(status.allocated_resources, "status.containerStatuses.allocatedResources"))
+    if infeasible:
+        slot.requests, slot.limits = requests, limits
+    else:
+        _raise_to(slot.requests, requests)
+        _raise_to(slot.limits, limits)
+
+
 def explain_total(draft: Draft, side: Side, resource: str, value: Quantity) -> Derive:
     """How ``value`` of ``of_pod`` came about: each part with its path, kept or outweighed."""
     path = f"pod.{side}[{resource}]"
@@ -90,22 +128,20 @@ def explain_total(draft: Draft, side: Side, resource: str, value: Quantity) -> D
 
 
 def _init_terms(draft: Draft, side: Side, resource: str, peak: Quantity | None) -> list[Term]:
-    """Init containers with what they need while they run; the one that makes the peak is kept."""
+    """Init containers with what they need; the one that makes the peak is kept, and with it the sidecars before it."""
     terms: list[Term] = []
-    sidecars: Quantity | None = None
+    started: list[tuple[str, Quantity]] = []
     for slot in draft.inits:
         own = slot.side(side).get(resource)
-        if slot.role == "sidecar":
-            if own is not None:
-                sidecars = own if sidecars is None else sidecars + own
-            continue
         if own is None:
             continue
-        moment = own if sidecars is None else own + sidecars
-        kept = peak is not None and moment == peak
+        if slot.role == "sidecar":
+            started.append((slot.at(side, resource), own))
+            continue
+        moment = sum((quantity.nano for _, quantity in started), own.nano)
+        kept = peak is not None and moment == peak.nano
         terms.append(Term(slot.at(side, resource), str(own), kept))
         if kept:
             peak = None
-            if sidecars is not None:
-                terms.append(Term("sidecars before it", str(sidecars)))
+            terms += [Term(path, str(quantity)) for path, quantity in started]
     return terms

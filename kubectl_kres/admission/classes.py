@@ -43,12 +43,16 @@ def set_priority(
 def set_overhead(
     draft: Draft, name: str, classes: Mapping[str, RuntimeClass] | None, journal: list[Entry] | None
 ) -> Refusal | None:
-    """Copy ``overhead.podFixed``; 403 for an unknown class or another overhead in the pod.
+    """Copy ``overhead.podFixed``; 403 for an unknown class or another overhead in the pod, 500 for an empty name.
 
     Source: plugin/pkg/admission/runtimeclass.
     """
     wanted = draft.spec.runtime_class_name
-    if not wanted or classes is None:
+    if wanted == "":
+        # Not the same as absent: the server looks for a class without a name and fails.
+        text = "resource name may not be empty"
+        return Refusal(500, "", text, (Finding(text, "runtime-class/unknown", "spec.runtimeClassName"),))
+    if wanted is None or classes is None:
         return None
     found = classes.get(wanted)
     source = Source("RuntimeClass", wanted, field="overhead.podFixed")
@@ -66,8 +70,8 @@ def set_overhead(
 
 
 def check_overhead(draft: Draft, name: str, classes: Mapping[str, RuntimeClass] | None) -> Refusal | None:
-    """403 for an overhead that no runtime class explains; this comes after validation and the LimitRange bounds."""
-    if not draft.overhead or classes is None:
+    """403 for an overhead, even empty, that no runtime class explains; after validation and the LimitRange bounds."""
+    if (not draft.overhead and draft.spec.overhead is None) or classes is None:
         return None
     found = classes.get(draft.spec.runtime_class_name or "")
     if found is not None and found.overhead is not None:

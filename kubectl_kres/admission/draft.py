@@ -38,6 +38,13 @@ class Slot:
         self.path, self.name, self.role = path, name, role
         self.limits, self.requests = limits, requests
 
+    @property
+    def title(self) -> str:
+        """How a sentence names it: ``sidecar proxy``, ``the pod level``."""
+        if self.role == "pod":
+            return "the pod level"
+        return f"{'init container' if self.role == 'init' else self.role} {self.name}"
+
     def side(self, side: Side) -> Quantities:
         return self.limits if side == "limits" else self.requests
 
@@ -164,8 +171,18 @@ def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> D
     if spec.resources is not None:
         level = _resources(spec.resources, "spec", "", "pod", journal)
         if not server.on("PodLevelResources"):
+            _drop(level, journal)
             level = None
     return Draft(spec, containers, inits, level, parse_list(spec.overhead, "spec.overhead", journal, from_json))
+
+
+def _drop(slot: Slot, journal: list[Entry] | None) -> None:
+    """Record that the values of the slot are not kept."""
+    if journal is None:
+        return
+    for side in SIDES:
+        for name, quantity in slot.side(side).items():
+            journal.append(Set(slot.at(side, name), "pod-level/dropped", before=str(quantity.rounded())))
 
 
 def _role(container: Container, server: Server) -> Role:

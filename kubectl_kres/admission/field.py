@@ -41,8 +41,8 @@ def invalid(
     return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule, resource, bound)
 
 
-def required(field: str, detail: str = "", rule: str = "") -> FieldError:
-    return FieldError(field, _REQUIRED, f"Required value: {detail}" if detail else "Required value", rule)
+def required(field: str, detail: str = "", rule: str = "", *, resource: str = "") -> FieldError:
+    return FieldError(field, _REQUIRED, f"Required value: {detail}" if detail else "Required value", rule, resource)
 
 
 def forbidden(field: str, detail: str, rule: str = "") -> FieldError:

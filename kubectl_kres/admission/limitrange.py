@@ -179,9 +179,9 @@ def _ratio_errors(item: Item, name: str) -> Iterator[FieldError]:
     if low is None or high is None:
         return
     bound = max_over_min(low, high, ratio)
-    factor = ratio.value()
+    factor = ratio.whole_value()
     exact = float(factor)
-    if max(factor, low.value(), high.value()) < MAX_MILLI_UNITS:
+    if max(factor, low.whole_value(), high.whole_value()) < MAX_MILLI_UNITS:
         exact = ratio.milli_value() / 1000
     if exact > bound:
         yield invalid(path, ratio, f"ratio {ratio} is greater than max/min = {shown_float(bound)}", rule)
@@ -189,12 +189,12 @@ def _ratio_errors(item: Item, name: str) -> Iterator[FieldError]:
 
 def max_over_min(low: Quantity, high: Quantity, ratio: Quantity) -> float:
     """max/min in milli-units while they fit 64 bits, else in whole units; infinite for min 0."""
-    below, above = low.value(), high.value()
-    if max(ratio.value(), below, above) < MAX_MILLI_UNITS:
+    below, above = low.whole_value(), high.whole_value()
+    if max(ratio.whole_value(), below, above) < MAX_MILLI_UNITS:
         below, above = low.milli_value(), high.milli_value()
     if below == 0:
         return float("nan") if above == 0 else float("inf") if above > 0 else float("-inf")
-    return above / below
+    return float(above) / float(below)
 
 
 def shown_float(number: float) -> str:

@@ -72,7 +72,7 @@ def violations(draft: Draft, limits: Limits, journal: list[Entry] | None = None)
                 values = _Values("Container", slot.path, slot.requests, slot.limits)
                 found += _checked(item, limits, values, journal)
         elif item.type == "Pod":
-            values = _Values("Pod", "pod", _pod_sums(draft, "requests"), _pod_sums(draft, "limits"))
+            values = _Values("Pod", "pod", pod_sums(draft, "requests"), pod_sums(draft, "limits"))
             found += _checked(item, limits, values, journal)
     return found
 
@@ -91,7 +91,8 @@ def claim_violations(requests: Quantities, limits: Limits, journal: list[Entry] 
     return found
 
 
-def _pod_sums(draft: Draft, side: Side) -> Quantities:
+def pod_sums(draft: Draft, side: Side) -> Quantities:
+    """What Pod items are held against: without overhead; pod-level cpu and memory replace the containers' sums."""
     sums = of_containers(draft.containers, draft.inits, side)
     if draft.pod is not None:
         sums.update({name: value for name, value in draft.pod.side(side).items() if name in {"cpu", "memory"}})
@@ -145,7 +146,7 @@ def _recorded(
 
 def _numbers(request: Quantity, limit: Quantity, bound: Quantity) -> tuple[int, int, int]:
     """Thousandths while all three fit, else whole units rounded up. Source: requestLimitEnforcedValues."""
-    whole = request.value(), limit.value(), bound.value()
+    whole = request.whole_value(), limit.whole_value(), bound.whole_value()
     if max(whole) <= MAX_MILLI_UNITS:
         return request.milli_value(), limit.milli_value(), bound.milli_value()
     return whole
@@ -194,9 +195,9 @@ def _out_of_ratio(values: _Values, name: str, bound: Quantity) -> str:
         return f"{head}, but no request is specified or request is 0"
     if limit is None or allowed == 0:
         return f"{head}, but no limit is specified or limit is 0"
-    ratio = allowed / asked
-    observed, most = ratio, float(bound.value())
-    if bound.value() <= MAX_MILLI_UNITS:
+    ratio = float(allowed) / float(asked)
+    observed, most = ratio, float(bound.whole_value())
+    if bound.whole_value() <= MAX_MILLI_UNITS:
         observed, most = ratio * 1000, float(bound.milli_value())
     return f"{head}, but provided ratio is {shown_float(ratio)}" if observed > most else ""
 

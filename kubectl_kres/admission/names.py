@@ -15,6 +15,10 @@ _NAME_RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
     f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
 )
+_LABEL_RULE = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
+    f"with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL}')"
+)
 _SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
     f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
@@ -74,11 +78,11 @@ def is_standard_quota(name: str) -> bool:
 
 
 def qualified_faults(text: str) -> tuple[str, ...]:
-    """What keeps ``text`` from being ``[prefix/]name``. Source: apimachinery validation.IsQualifiedName."""
+    """What keeps ``text`` from being ``[prefix/]name``. Source: apimachinery validate/content IsLabelKey."""
     prefix, slash, name = text.rpartition("/")
     if text.count("/") > 1:
         return (
-            f"a qualified name {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+            f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
         )
     return (*_prefix_faults(prefix if slash else None), *_name_faults(name))
 
@@ -102,6 +106,15 @@ def _name_faults(name: str) -> Iterator[str]:
         yield "name part must be no more than 63 bytes"
     if not re.fullmatch(_NAME, name):
         yield f"name part {_NAME_RULE}"
+
+
+def label_faults(text: str) -> Iterator[str]:
+    """What keeps ``text`` from being a DNS label. Source: apimachinery util/validation IsDNS1123Label."""
+    if len(text.encode()) > 63:
+        yield "must be no more than 63 characters"
+    if re.fullmatch(_LABEL, text):
+        return
+    yield "must not contain dots" if re.fullmatch(_SUBDOMAIN, text) else _LABEL_RULE
 
 
 _RULE = "validation/resource-name"

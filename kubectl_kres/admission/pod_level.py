@@ -8,7 +8,7 @@ from kubectl_kres.admission.aggregate import of_containers
 from kubectl_kres.admission.draft import Draft, Slot
 from kubectl_kres.admission.field import FieldError, forbidden, invalid
 from kubectl_kres.admission.names import is_huge_page, pod_level_name_errors
-from kubectl_kres.admission.validation import requirement_errors
+from kubectl_kres.admission.validation import claim_errors, requirement_errors
 
 
 def validate_pod_level(draft: Draft) -> list[FieldError]:
@@ -19,9 +19,11 @@ def validate_pod_level(draft: Draft) -> list[FieldError]:
     if draft.spec.os is not None and draft.spec.os.name == "windows":
         return [forbidden("spec.resources", "may not be set for a windows pod", "pod-level/windows")]
     errors: list[FieldError] = []
-    if draft.spec.resources is not None and draft.spec.resources.claims is not None:
-        text = "claims may not be set for Resources at pod-level"
-        errors.append(forbidden("spec.resources.claims", text, "pod-level/claims"))
+    claims = draft.spec.resources.claims if draft.spec.resources is not None else None
+    if claims is not None:
+        path, text = "spec.resources.claims", "claims may not be set for Resources at pod-level"
+        errors.append(forbidden(path, text, "pod-level/claims"))
+        errors += claim_errors(claims, path, tuple(claim.name for claim in draft.spec.resource_claims or ()))
     errors += requirement_errors(pod, pod_level_name_errors)
     errors += _against_containers(draft, pod)
     return errors

@@ -32,12 +32,18 @@ MOST_ORDERED = 5
 
 
 class Policies(Struct, frozen=True):
-    """What admission looks up for one namespace. Classes None: they could not be read and refuse nothing."""
+    """What admission looks up for one namespace. Classes None: they could not be read and refuse nothing.
+
+    extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
+    may grow.
+    """
 
     limits: tuple[Limits, ...] = ()
     quotas: tuple[Quota, ...] = ()
     priorities: Mapping[str, PriorityClass] | None = None
     runtimes: Mapping[str, RuntimeClass] | None = None
+    extended: Mapping[str, str] | None = None
+    expandable: Mapping[str, bool] | None = None
 
 
 def admit(
@@ -66,9 +72,9 @@ def admit(
         refusal = unparsable("Pod", "v1", fault.error.message, fault.path, fault.error.text)
         return (Outcome(allowed=False, code=400, refusal=refusal),)
     run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), counted=counted)
-    return _distinct(
-        outcome for order, mutated, entries in _mutated(draft, policies, steps, server)
-        for outcome in run.outcomes(order, mutated, entries)
+    return distinct(
+        outcome for order, twin, entries in mutated(draft, policies, steps, server)
+        for outcome in run.outcomes(order, twin, entries)
     )  # fmt: skip
 
 
@@ -76,7 +82,7 @@ def _name(pod: Pod) -> str:
     return pod.metadata.name or pod.metadata.generate_name
 
 
-def _mutated(
+def mutated(
     draft: Draft, policies: Policies, steps: list[Entry] | None, server: Server
 ) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
     """The pod after the LimitRanges' defaults, once for every order that can matter."""
@@ -256,7 +262,7 @@ def _shown(slot: Slot) -> dict[str, Any]:
     return {side: {name: str(quantity) for name, quantity in values.items()} for side, values in sides if values}
 
 
-def _distinct(outcomes: Iterator[Outcome]) -> tuple[Outcome, ...]:
+def distinct(outcomes: Iterator[Outcome]) -> tuple[Outcome, ...]:
     """Outcomes that differ in the answer or in the values behind it, each under the first order that leads to it."""
     every = tuple(outcomes)
     if len(every) == 1:

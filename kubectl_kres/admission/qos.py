@@ -68,11 +68,7 @@ def explain(draft: Draft) -> QoS:
 
 
 def _short_of_guaranteed(slot: Slot) -> Iterator[tuple[str, str]]:
-    who = (
-        "the pod level"
-        if slot.role == "pod"
-        else f"{'container' if slot.role == 'container' else slot.role} {slot.name}"
-    )
+    who = slot.title
     limits, requests = _positive(slot.limits), _positive(slot.requests)
     for name in CONSIDERED:
         if name not in limits:

@@ -40,7 +40,7 @@ def parse_quota(quota: ResourceQuota) -> Quota:
 
 
 class Request(Struct, frozen=True):
-    """A create request as the plugin sees it.
+    """An object as the plugin sees it, in a request or where it is stored.
 
     resource: the plural with its group. usage: what the object counts for. names: which names of a quota concern the
     kind. in_scope: whether the object matches one scope expression (False for kinds that no scope takes).
@@ -79,10 +79,12 @@ def evaluate(
     journal: list[Entry] | None = None,
     *,
     counted: bool = False,
+    old: Request | None = None,
 ) -> Verdict:
-    """Source: apiserver resourcequota/controller.go CheckRequest, for CREATE.
+    """Source: apiserver resourcequota/controller.go CheckRequest.
 
-    ``counted``: the object exists and is in ``used`` already, so that no quota is asked for room.
+    ``counted``: the object exists and is in ``used`` already, so that no quota is asked for room. ``old``: the stored
+    object that an update would replace; a quota that counts it is charged for what grows, any other for the whole.
 
     First every quota that is concerned must be usable (must-specify, status known); then limited resources must be
     covered; then each quota must have room.
@@ -98,23 +100,34 @@ def evaluate(
     if negative:
         text = f"quota usage is negative for resource(s): {','.join(negative)}"
         return Verdict((_forbidden(request, [Finding(text, "quota/negative-usage")]),))
-    delta = {name: quantity for name, quantity in request.usage.items() if quantity}
-    if not delta:
+    costs = [(quota, _delta(request, old if old and concerned(old, [quota]) else None)) for quota in matching]
+    if not any(delta for _, delta in costs) and (matching or not _delta(request, old)):
         return Verdict()
     uncovered = _uncovered(request, quotas, matching, limited)
     if uncovered is not None:
         return Verdict((uncovered,))
+    return Verdict() if counted else _charged(request, costs, journal)
+
+
+def _delta(request: Request, old: Request | None) -> Quantities:
+    """What is used more than before, names without any left out. Source: quota SubtractWithNonNegativeResult."""
+    before = old.usage if old is not None else {}
+    more = {name: quantity - before[name] if name in before else quantity for name, quantity in request.usage.items()}
+    return {name: quantity for name, quantity in more.items() if quantity.nano > 0}
+
+
+def _charged(request: Request, costs: Sequence[tuple[Quota, Quantities]], journal: list[Entry] | None) -> Verdict:
     over: list[Refusal] = []
-    costs: list[QuotaCharge] = []
-    for quota in matching if not counted else ():
+    found: list[QuotaCharge] = []
+    for quota, delta in costs:
         charge, exceeded = _charge(quota, delta)
         if exceeded:
             over.append(_exceeded(request, quota, delta, exceeded))
         if charge is not None:
-            costs.append(charge)
+            found.append(charge)
         if journal is not None:
             _record(journal, request, quota, delta, exceeded)
-    return Verdict(tuple(over)) if over else Verdict((), tuple(costs))
+    return Verdict(tuple(over)) if over else Verdict((), tuple(found))
 
 
 def charges(request: Request, quotas: Sequence[Quota]) -> tuple[QuotaCharge, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.draft import Quantities
@@ -39,6 +39,33 @@ def validate(spec: ResourceQuotaSpec, hard: Quantities, path: str = "spec") -> l
     if spec.scope_selector is not None:
         errors += _selector_errors(spec, spec.scope_selector, standard)
     return errors
+
+
+def warnings(hard: Quantities) -> Iterator[str]:
+    """Requests that are allowed more than limits. Source: registry/core/resourcequota strategy.go WarningsOnCreate."""
+    for resource in ("cpu", "memory", "storage", "ephemeral-storage"):
+        names = (f"requests.{resource}", *((resource,) if resource in {"cpu", "memory"} else ()))
+        request = next((name for name in names if name in hard), "")
+        limit = f"limits.{resource}"
+        if request and limit in hard and hard[request] > hard[limit]:
+            yield f"ResourceQuota {request} ({hard[request]}) should be less than {limit} ({hard[limit]})"
+
+
+def validate_update(
+    spec: ResourceQuotaSpec, hard: Quantities, old: ResourceQuotaSpec, path: str = "spec"
+) -> list[FieldError]:
+    """The same, and that scopes never change. Source: validation.go ValidateResourceQuotaUpdate."""
+    errors = validate(spec, hard, path)
+    if set(spec.scopes or ()) != set(old.scopes or ()):
+        shown = list(spec.scopes) if spec.scopes is not None else None
+        errors.append(invalid(f"{path}.scopes", shown, "field is immutable", "quota/scopes-immutable"))
+    return errors
+
+
+def stored_spec(raw: Mapping[str, Any], hard: Quantities) -> dict[str, Any]:
+    """The spec as stored: what is empty is left out, quantities are canonical."""
+    written = {key: value for key, value in (raw.get("spec") or {}).items() if value}
+    return {**written, **({"hard": {name: str(quantity) for name, quantity in hard.items()}} if hard else {})}
 
 
 def _scope_errors(scopes: Sequence[str], standard: Sequence[str]) -> Iterator[FieldError]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
-from kubectl_kres.admission.aggregate import of_pod
+from kubectl_kres.admission.aggregate import of_pod, with_status
 from kubectl_kres.admission.draft import Draft, Quantities
 from kubectl_kres.admission.names import is_extended, is_huge_page, is_native
 from kubectl_kres.admission.server import Server
 from kubectl_kres.model.claim import PersistentVolumeClaim, Service
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import Quantity, quantity_of
 
 _ONE = quantity_of(1)
@@ -16,7 +18,8 @@ _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 _POD_NAMES = frozenset({
     "count/pods", "pods", *_COMPUTE, *(f"{side}.{name}" for side in ("requests", "limits") for name in _COMPUTE),
 })  # fmt: skip
-_DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
+#: Extended resources with this prefix stand for the devices of a class.
+DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 _STORAGE_CLASS = ".storageclass.storage.k8s.io/"
 BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
 _ALIASES = {"configmaps", "secrets", "replicationcontrollers", "resourcequotas"}
@@ -30,7 +33,7 @@ def pod_names(hard: Iterable[str]) -> list[str]:
 def _is_pod_name(name: str) -> bool:
     if name.startswith(("hugepages-", "requests.hugepages-")):
         return True
-    return name.startswith("requests.") and (not is_native(name) or name.startswith(f"requests.{_DEVICE_CLASS}"))
+    return name.startswith("requests.") and (not is_native(name) or name.startswith(f"requests.{DEVICE_CLASS}"))
 
 
 def compute_usage(requests: Quantities, limits: Quantities) -> Quantities:
@@ -44,7 +47,7 @@ def compute_usage(requests: Quantities, limits: Quantities) -> Quantities:
     for name, quantity in requests.items():
         if is_huge_page(name):
             usage[name] = usage[f"requests.{name}"] = quantity
-        elif is_extended(name) or name.startswith(_DEVICE_CLASS):
+        elif is_extended(name) or name.startswith(DEVICE_CLASS):
             usage[f"requests.{name}"] = quantity
     return usage
 
@@ -54,6 +57,27 @@ def pod_usage(draft: Draft, *, terminal: bool = False) -> Quantities:
     if terminal:
         return {"count/pods": _ONE}
     return {"count/pods": _ONE, **compute_usage(of_pod(draft, "requests"), of_pod(draft, "limits"))}
+
+
+def stored_pod_usage(pod: Pod, draft: Draft, server: Server, now: datetime | None = None) -> Quantities:
+    """What a pod that exists counts for: like a new one, with a resize that is under way; less when it is finished.
+
+    ``draft``: its spec. ``now`` None: a deletion whose grace period is over is not noticed.
+    """
+    if is_terminal(pod, now):
+        return pod_usage(draft, terminal=True)
+    return pod_usage(with_status(draft, pod.status) if server.on("InPlacePodVerticalScaling") else draft)
+
+
+def is_terminal(pod: Pod, now: datetime | None = None) -> bool:
+    """Whether only ``count/pods`` still counts the pod. Source: evaluator/core/pods.go QuotaV1Pod."""
+    if pod.status.phase in {"Failed", "Succeeded"}:
+        return True
+    deleted, grace = pod.metadata.deletion_timestamp, pod.metadata.deletion_grace_period_seconds
+    if now is None or deleted is None or grace is None:
+        return False
+    # The grace period is in the timestamp already; the server adds it a second time.
+    return now > datetime.fromisoformat(deleted) + timedelta(seconds=grace)
 
 
 def claim_names(hard: Iterable[str]) -> list[str]:
@@ -68,8 +92,7 @@ def claim_usage(
 ) -> Quantities:
     """Count and whole bytes of storage, once more under the storage class. Source: pvcEvaluator.Usage."""
     usage: Quantities = {"persistentvolumeclaims": _ONE, "count/persistentvolumeclaims": _ONE}
-    annotations = claim.metadata.annotations or {}
-    storage_class = annotations.get(BETA_STORAGE_CLASS, claim.spec.storage_class_name or "")
+    storage_class = storage_class_of(claim)
     if storage_class:
         usage[f"{storage_class}{_STORAGE_CLASS}persistentvolumeclaims"] = _ONE
     storage = requests.get("storage")
@@ -83,6 +106,12 @@ def claim_usage(
     if storage_class:
         usage[f"{storage_class}{_STORAGE_CLASS}requests.storage"] = storage
     return usage
+
+
+def storage_class_of(claim: PersistentVolumeClaim) -> str:
+    """The annotation of old wins over the field; empty without either. Source: GetPersistentVolumeClaimClass."""
+    annotations = claim.metadata.annotations or {}
+    return annotations.get(BETA_STORAGE_CLASS, claim.spec.storage_class_name or "")
 
 
 def _whole(quantity: Quantity) -> Quantity:

@@ -14,7 +14,13 @@ from kubectl_kres.admission.field import (
     not_supported,
     required,
 )
-from kubectl_kres.admission.names import container_name_errors, is_huge_page, is_integer, may_overcommit
+from kubectl_kres.admission.names import (
+    container_name_errors,
+    is_huge_page,
+    is_integer,
+    label_faults,
+    may_overcommit,
+)
 from kubectl_kres.admission.server import Server
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import Container, ResizePolicy, ResourceClaimEntry
@@ -33,17 +39,19 @@ def validate_containers(draft: Draft, server: Server) -> list[FieldError]:
     for slot, container in pairs:
         errors += requirement_errors(slot, container_name_errors)
         claims = container.resources.claims if container.resources else None
-        errors += _claim_errors(claims or (), f"{slot.path}.resources.claims", declared)
+        errors += claim_errors(claims or (), f"{slot.path}.resources.claims", declared)
         errors += _resize_policy_errors(slot, container, spec.restart_policy, server)
     for name, quantity in draft.overhead.items():
-        errors += container_name_errors(name, f"spec.overhead[{name}]")
-        errors += value_errors(name, quantity, f"spec.overhead[{name}]")
+        # The server validates overhead as if it were limits, which shows in the path.
+        path = f"spec.overhead.limits[{name}]"
+        errors += container_name_errors(name, path)
+        errors += value_errors(name, quantity, path)
     if spec.ephemeral_containers:
         errors.append(forbidden("spec.ephemeralContainers", "cannot be set on create", "validation/ephemeral"))
     if draft.overhead:
         errors += _huge_pages_alone(tuple(draft.overhead), "spec.overhead")
         errors += [
-            invalid(f"spec.overhead[{name}]", quantity, _indivisible(name, quantity), "validation/hugepages")
+            invalid(f"spec.overhead.limits[{name}]", quantity, _indivisible(name, quantity), "validation/hugepages")
             for name, quantity in draft.overhead.items()
             if is_huge_page(name) and not _divisible(name, quantity)
         ]
@@ -81,7 +89,7 @@ def _against_limit(slot: Slot, name: str, request: Quantity) -> Iterator[FieldEr
     if limit is None:
         if not may_overcommit(name):
             text = "Limit must be set for non overcommitable resources"
-            yield required(f"{path}.limits", text, "validation/limit-required")
+            yield required(f"{path}.limits", text, "validation/limit-required", resource=name)
     elif request != limit and not may_overcommit(name):
         text = f"must be equal to {name} limit of {limit}"
         rule = "validation/request-equals-limit"
@@ -103,30 +111,46 @@ def _divisible(name: str, quantity: Quantity) -> bool:
         size = parse(name.removeprefix("hugepages-"))
     except QuantityError:
         return False
-    return size.nano > 0 and size.milli_value() % 1000 == 0 and quantity.value() % size.value() == 0
+    whole = size.whole_value()
+    return size.nano > 0 and size.milli_value() % 1000 == 0 and whole != 0 and quantity.whole_value() % whole == 0
 
 
 def _indivisible(name: str, quantity: Quantity) -> str:
     return f"{quantity} is not positive integer multiple of {name}"
 
 
-def _claim_errors(claims: Sequence[ResourceClaimEntry], path: str, declared: Sequence[str]) -> Iterator[FieldError]:
-    """Source: validation.go validateResourceClaimNames."""
-    rule = "validation/resource-claim"
+_CLAIM = "validation/resource-claim"
+
+
+def claim_errors(claims: Sequence[ResourceClaimEntry], path: str, declared: Sequence[str]) -> Iterator[FieldError]:
+    """Each claim once and declared in the pod. Source: validation.go validateResourceClaimNames."""
     seen: set[str] = set()
     for index, claim in enumerate(claims):
         at = f"{path}[{index}]"
         if not claim.name:
-            yield required(at, rule=rule)
+            yield required(at, rule=_CLAIM)
             continue
-        key = f"{claim.name}/{claim.request}" if claim.request else claim.name
-        whole = not claim.request and any(other.startswith(f"{claim.name}/") for other in seen)
-        if claim.name in seen or key in seen or whole:
-            yield duplicate(at, key if key in seen and claim.name not in seen else claim.name, rule)
-        seen.add(key)
+        yield from _repeated(claim, at, seen)
         if claim.name not in declared:
             rest = f": {', '.join(sorted(set(declared)))}" if declared else " which is empty"
-            yield not_found(at, claim.name, f"must be one of the names in pod.spec.resourceClaims{rest}", rule)
+            yield not_found(at, claim.name, f"must be one of the names in pod.spec.resourceClaims{rest}", _CLAIM)
+
+
+def _repeated(claim: ResourceClaimEntry, at: str, seen: set[str]) -> Iterator[FieldError]:
+    """A claim as a whole overlaps with each of its requests. Takes the claim into ``seen``."""
+    if claim.name in seen:
+        yield duplicate(at, claim.name, _CLAIM)
+        return
+    key = claim.name
+    if claim.request:
+        yield from (invalid(f"{at}.request", claim.request, fault, _CLAIM) for fault in label_faults(claim.request))
+        key = f"{claim.name}/{claim.request}"
+        if key in seen:
+            yield duplicate(at, key, _CLAIM)
+    else:
+        overlaps = [other for other in seen if other.startswith(f"{claim.name}/")]
+        yield from (duplicate(at, claim.name, _CLAIM) for _ in overlaps)
+    seen.add(key)
 
 
 _RULE = "validation/resize-policy"

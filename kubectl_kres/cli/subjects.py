@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kubectl_kres.cli.arguments import Asked, asked, refuse_selectors
 from kubectl_kres.cli.options import Options
@@ -22,9 +22,6 @@ from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import unread
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
-
-#: Fields whose values are quantities by resource name.
-_QUANTITIES = {"limits", "requests", "overhead"}
 
 
 class Found(NamedTuple):
@@ -100,20 +97,7 @@ def _of_manifest(manifest: Manifest) -> Subject:
         name = manifest.kind.lower()
         kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
     typed(manifest, kind)
-    return Subject(manifest.ref, kind, _without_nulls(manifest.raw), manifest.file)
-
-
-def _without_nulls(value: Any) -> Any:
-    """The value as the server takes it: a null field is an absent one, but a null quantity is 0."""
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        key: item if key in _QUANTITIES and item is not None else _without_nulls(item)
-        for key, item in value.items()
-        if item is not None
-    }
+    return Subject(manifest.ref, kind, manifest.raw, manifest.file)
 
 
 def _named(source: Source, wanted: Iterable[tuple[Kind, Asked]]) -> Found:

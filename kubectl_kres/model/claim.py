@@ -1,4 +1,4 @@
-"""PersistentVolumeClaim and Service: the kinds besides pods that quotas measure."""
+"""PersistentVolumeClaim, Service and ResourceClaim: the kinds besides pods that quotas measure."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class ClaimStatus(Base, frozen=True):
     """What a claim got; ``allocated_resources`` counts for quota when larger than the request."""
 
     phase: str = ""
+    capacity: ResourceList | None = None
     allocated_resources: ResourceList | None = None
     current_volume_attributes_class_name: str | None = None
     modify_volume_status: ModifyVolumeStatus | None = None
@@ -61,3 +62,43 @@ class Service(Base, frozen=True):
     spec: ServiceSpec = ServiceSpec()
     kind: str = "Service"
     api_version: str = "v1"
+
+
+class DeviceRequest(Base, frozen=True):
+    """Devices of one class: ``count`` of them, or with ``allocation_mode`` All as many as there are."""
+
+    device_class_name: str = ""
+    allocation_mode: str = ""
+    count: int = 0
+
+
+class ClaimRequest(DeviceRequest, frozen=True):
+    """One request of a claim: ``exactly`` this, or the first of some alternatives that can be had.
+
+    Before resource.k8s.io/v1beta2 the fields of ``exactly`` stand in the request itself.
+    """
+
+    name: str = ""
+    exactly: DeviceRequest | None = None
+    first_available: tuple[DeviceRequest, ...] | None = None
+
+
+class DeviceClaim(Base, frozen=True):
+    """The requests of a claim."""
+
+    requests: tuple[ClaimRequest, ...] | None = None
+
+
+class ResourceClaimSpec(Base, frozen=True):
+    """What a claim asks for."""
+
+    devices: DeviceClaim = DeviceClaim()
+
+
+class ResourceClaim(Base, frozen=True):
+    """A claim on devices (dynamic resource allocation)."""
+
+    metadata: Metadata = Metadata()
+    spec: ResourceClaimSpec = ResourceClaimSpec()
+    kind: str = "ResourceClaim"
+    api_version: str = "resource.k8s.io/v1"

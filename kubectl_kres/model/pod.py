@@ -113,9 +113,16 @@ class StateWaiting(Base, frozen=True):
     message: str = ""
 
 
+class StateRunning(Base, frozen=True):
+    """Since when a container runs."""
+
+    started_at: str | None = None
+
+
 class ContainerState(Base, frozen=True):
     """The state or last state of a container."""
 
+    running: StateRunning | None = None
     terminated: StateTerminated | None = None
     waiting: StateWaiting | None = None
 

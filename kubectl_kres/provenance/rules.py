@@ -22,6 +22,11 @@ _QUOTA = "apiserver/pkg/admission/plugin/resourcequota/controller.go"
 _PODS = "pkg/quota/v1/evaluator/core/pods.go"
 _HELPERS = "component-helpers/resource/helpers.go"
 _LEVEL = "PodLevelResources"
+_RESIZE = "pkg/registry/core/pod/strategy.go"
+_POD_RESIZE = "plugin/pkg/admission/podresize"
+_CGROUP = "pkg/kubelet/cm/helpers_linux.go"
+_RUNTIME = "pkg/kubelet/kuberuntime/kuberuntime_container_linux.go"
+_IN_PLACE = "InPlacePodVerticalScaling"
 
 RULES: Mapping[str, Rule] = {
     "manifest/written": Rule("The value was written in the manifest or template.", "the object itself"),
@@ -38,6 +43,9 @@ RULES: Mapping[str, Rule] = {
     ),
     "pod-level/hugepages-limit": Rule(
         "A pod-level stanza takes the huge page limits of the containers.", _DEFAULTS, _LEVEL
+    ),
+    "pod-level/dropped": Rule(
+        "With the feature gate PodLevelResources off, spec.resources is dropped without a word.", "pkg/api/pod/util.go"
     ),
     "limitrange/default": Rule("A LimitRange fills a limit that is missing.", _LIMIT_RANGER),
     "limitrange/default-request": Rule("A LimitRange fills a request that is missing.", _LIMIT_RANGER),
@@ -111,4 +119,40 @@ RULES: Mapping[str, Rule] = {
     "quota/limited-scope": Rule("The server allows some scopes only under a quota that has them.", _QUOTA),
     "quota/resource-name": Rule("A quota limits standard names or fully qualified ones.", _VALIDATION),
     "quota/object-scope": Rule("A quota's scopes exist, fit its names and do not contradict each other.", _VALIDATION),
+    "quota/scopes-immutable": Rule("The scopes of a quota never change.", _VALIDATION),
+    "resize/absent": Rule("Without in-place resize there is no resize subresource.", _RESIZE, _IN_PLACE),
+    "resize/qos": Rule("A resize keeps the QoS class.", _VALIDATION),
+    "resize/removed": Rule("A resize removes no request and no limit.", _VALIDATION),
+    "resize/immutable": Rule("A resize changes cpu and memory only, in pods without claims on devices.", _VALIDATION),
+    "resize/containers": Rule("A resize neither adds, removes, renames nor reorders containers.", _VALIDATION),
+    "resize/init": Rule("Plain init containers are resized only where the server allows it.", _VALIDATION),
+    "resize/pod-level": Rule(
+        "Pods with pod-level resources are resized only with their own feature gate.",
+        _VALIDATION,
+        "InPlacePodLevelResourcesVerticalScaling",
+    ),
+    "resize/unsupported": Rule("Static pods, Windows pods and old kubelets do not resize.", _VALIDATION),
+    "resize/node-absent": Rule("The node that runs the pod must exist.", _POD_RESIZE),
+    "resize/node-platform": Rule("Only Linux nodes resize.", _POD_RESIZE),
+    "resize/node-capacity": Rule("The resized pod alone must fit the node's allocatable cpu and memory.", _POD_RESIZE),
+    "update/pod-containers": Rule("An update neither adds nor removes containers of a pod.", _VALIDATION),
+    "update/pod-immutable": Rule("Resources of a pod change by a resize only, most other fields never.", _VALIDATION),
+    "update/deadline": Rule("A deadline may be set or shortened, not cleared or prolonged.", _VALIDATION),
+    "claim/immutable": Rule("Of a claim only the size and the attributes class change, once it is bound.", _VALIDATION),
+    "claim/shrunk": Rule("A claim's size goes back no further than what the volume has.", _VALIDATION),
+    "claim/not-expandable": Rule(
+        "A claim grows only if its storage class allows it.", "plugin/pkg/admission/storage/persistentvolume/resize"
+    ),
+    "cgroup/cpu-weight": Rule("A cpu request becomes shares, and those a weight.", _CGROUP),
+    "cgroup/cpu-quota": Rule(
+        "A cpu limit becomes time in a period; without one of its own a container has the pod level's.", _CGROUP
+    ),
+    "cgroup/memory": Rule(
+        "A memory limit becomes a ceiling in bytes; without one of its own a container has the pod level's.", _CGROUP
+    ),
+    "cgroup/hugetlb": Rule("Huge pages that nobody asks for are limited to none.", _CGROUP),
+    "cgroup/swap": Rule("Burstable containers have a part of the node's swap where LimitedSwap is set.", _RUNTIME),
+    "cgroup/memory-qos": Rule(
+        "MemoryQoS protects requests from being reclaimed and throttles below the limit.", _RUNTIME, "MemoryQoS"
+    ),
 }

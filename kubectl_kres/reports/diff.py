@@ -86,6 +86,7 @@ def _compared(store: Store, subject: Subject, analysis: Analysis, ask: Ask) -> D
     after = _document(_after(start, first), subject.ref)
     if start.live is not None:
         _drop_incidental(before, after, known=analysis.known)
+        _align(before, after)
     changed = before != after if start.live is None else values_of(before) != values_of(after)
     return Difference(
         subject.ref,
@@ -93,7 +94,7 @@ def _compared(store: Store, subject: Subject, analysis: Analysis, ask: Ask) -> D
         "TODAY" if start.live is not None else "STORED",
         before,
         after,
-        _reasons(explanation, first),
+        _reasons(explanation, first, before),
         explanation.verdict,
         changed or explanation.verdict.allowed is not True,
         explanation.remedies,
@@ -130,14 +131,28 @@ def _drop_incidental(before: dict[str, Any], after: dict[str, Any], known: Known
             document["spec"].pop("overhead", None)
 
 
+def _align(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Put the live containers into the order of today's; those that were injected come last."""
+    spec = dict(before["spec"])
+    for key in ("containers", "initContainers"):
+        wanted = [one["name"] for one in after["spec"].get(key) or ()]
+        held = {one["name"]: one for one in spec.get(key) or ()}
+        if held:
+            spec[key] = [held[name] for name in dict.fromkeys((*wanted, *held)) if name in held]
+    before["spec"] = spec
+
+
 def _reason(value: Value) -> Reason:
     """What set the value; for a written one what changed its notation."""
     rewritten = value.rule == "manifest/written" and bool(value.steps)
     return Reason("quantity/canonical" if rewritten else value.rule, value.source, value.note)
 
 
-def _reasons(explanation: Explanation, first: Outcome) -> dict[str, Reason]:
-    """By path: what set each value, or why the live one differs; annotation, overhead and class by their entries."""
+def _reasons(explanation: Explanation, first: Outcome, before: Mapping[str, Any]) -> dict[str, Reason]:
+    """By path: what set each value, or why the live one differs; annotation, overhead and class by their entries.
+
+    A container that was injected has its reason at its name.
+    """
     reasons = {
         value.path: _reason(value) for one in explanation.containers for value in one.values if value.rule or value.note
     }
@@ -149,5 +164,10 @@ def _reasons(explanation: Explanation, first: Outcome) -> dict[str, Reason]:
             and entry.path.startswith(("metadata", "status", "spec.overhead", "spec.p"))
         }
     )
-    notes = {one.path: Reason(note=one.note) for one in explanation.containers if one.note}
-    return {**reasons, **notes}
+    injected = {one.name: Reason(note=one.note) for one in explanation.containers if one.note}
+    names = {
+        f"spec.{key}[{index}].name": one["name"]
+        for key in ("containers", "initContainers")
+        for index, one in enumerate(before["spec"].get(key) or ())
+    }
+    return {**reasons, **{path: injected[name] for path, name in names.items() if name in injected}}

@@ -12,7 +12,7 @@ from kubectl_kres.admission.aggregate import explain_total, of_pod
 from kubectl_kres.admission.create import create_pod
 from kubectl_kres.admission.draft import SIDES, Draft
 from kubectl_kres.admission.fields import unknown_fields
-from kubectl_kres.admission.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.outcome import Outcome, QuotaCharge, unparsable
 from kubectl_kres.admission.pods import Policies, admit, quota_request
 from kubectl_kres.admission.quota import charges
 from kubectl_kres.model.pod import Pod
@@ -50,9 +50,18 @@ def analysis_of(store: Store, subject: Subject, ask: Ask) -> Analysis:
     if subject.raw is None or subject.ref.kind == "Pod":
         return analyse(start, known, ask, subject.raw)
     analysis = analyse(start, known, ask)
-    decoded = unknown_fields(subject.raw, subject.ref.kind)
-    outcomes = (structs.replace(one, warnings=(*decoded, *one.warnings)) for one in analysis.outcomes)
-    return Analysis(start, known, tuple(outcomes))
+    outcomes = tuple(_as_sent(outcome, subject.raw, subject.ref.kind) for outcome in analysis.outcomes)
+    return Analysis(start, known, outcomes)
+
+
+def _as_sent(outcome: Outcome, raw: Mapping[str, Any], kind: str) -> Outcome:
+    """What the server says of the workload itself: it is not even stored with a quantity that does not parse."""
+    refusal = outcome.refusal
+    if refusal is not None and refusal.code == 400:
+        version = str(raw.get("apiVersion", "v1")).rpartition("/")[2]
+        error = refusal.findings[0]
+        return structs.replace(outcome, refusal=unparsable(kind, version, error.text, error.path, error.observed))
+    return structs.replace(outcome, warnings=(*unknown_fields(raw, kind), *outcome.warnings))
 
 
 def analyse(start: Start, known: Known, ask: Ask, raw: Mapping[str, Any] | None = None) -> Analysis:
@@ -87,21 +96,22 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         subject=subject.ref,
         start=start.text,
         verdict=_verdict(outcomes),
-        remedies=_remedies(outcomes, costs, seen),
+        remedies=_remedies(outcomes, table.names, seen),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
         qos=qos.explain(draft) if draft is not None else None,
         qos_alternatives=tuple(sorted(_other_classes(outcomes))),
         live=start.live is not None,
         live_qos=start.live.status.qos_class if start.live is not None else "",
-        quotas=tuple(_costs(costs, counted=start.live is not None)),
+        quotas=tuple(sorted(_costs(costs, counted=start.live is not None), key=lambda cost: not cost.exceeded)),
         facts=seen,
         warnings=first.warnings,
-        assumptions=_assumptions(start, known, ask),
+        assumptions=_assumptions(start, known, ask, table.injected),
         unseen=(unseen := _unseen(store, subject)),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
-        certain=not any(value.alternatives for one in containers for value in one.values),
+        certain=(certain := not any(value.alternatives for one in containers for value in one.values)),
+        order=() if certain else first.order,
         complete=not any(one.required for one in unseen),
         journal=first.journal,
     )
@@ -119,8 +129,8 @@ def _verdict(outcomes: Sequence[Outcome]) -> Verdict:
     return Verdict(allowed, first.code, first.message, first.reason, first.causes, findings, others)
 
 
-def _remedies(outcomes: Sequence[Outcome], costs: Sequence[QuotaCharge], seen: Sequence[Fact]) -> tuple[str, ...]:
-    found = remedies(outcomes, costs)
+def _remedies(outcomes: Sequence[Outcome], names: Mapping[str, str], seen: Sequence[Fact]) -> tuple[str, ...]:
+    found = remedies(outcomes, names)
     if found != (NOTHING,):
         return found
     killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
@@ -174,9 +184,11 @@ def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
     return ()
 
 
-def _assumptions(start: Start, known: Known, ask: Ask) -> tuple[Assume, ...]:
+def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) -> tuple[Assume, ...]:
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
-    return (*((start.assumed,) if start.assumed else ()), *known.assumptions, *stated)
+    added = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
+    without = (Assume("spec", "webhook/not-computed", added),) if injected else ()
+    return (*((start.assumed,) if start.assumed else ()), *known.assumptions, *without, *stated)
 
 
 def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:

@@ -128,8 +128,8 @@ class Explanation(Record, frozen=True):
     """Why a pod, or the next pod of a workload, gets the resources it gets.
 
     ``start``: which manifest admission starts from. ``live``: the pod exists, and its values stand beside today's.
-    ``certain`` False: values depend on the order of LimitRanges. ``complete`` False: something the answer needs could
-    not be read.
+    ``certain`` False: values depend on the order of LimitRanges; all figures are then those of ``order``.
+    ``complete`` False: something the answer needs could not be read.
     """
 
     subject: ObjectRef
@@ -150,5 +150,6 @@ class Explanation(Record, frozen=True):
     edits: Mapping[str, Edit] = {}
     overhead: Mapping[str, str] = {}
     certain: bool = True
+    order: tuple[str, ...] = ()
     complete: bool = True
     journal: Journal = ()

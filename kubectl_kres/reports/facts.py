@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.meta import Condition
@@ -44,9 +45,9 @@ def _ends(status: ContainerStatus, source: Source) -> Iterator[Fact]:
         if ended is not None and ended.reason == "OOMKilled":
             limit = (status.resources.limits or {}).get("memory") if status.resources else None
             under = f" under its memory limit {limit}" if limit else ""
-            text = f"container {status.name} was killed for memory{under}"
-            count = max(1, status.restart_count)
-            yield Fact("OOMKilled", text, source.at(status.name), ended.finished_at or "", count)
+            since = f", restarted {status.restart_count} times so far" if status.restart_count > 1 else ""
+            text = f"container {status.name} was killed for memory{under}{since}"
+            yield Fact("OOMKilled", text, source, ended.finished_at or "")
             return
 
 
@@ -103,17 +104,31 @@ def _of_event(event: Event) -> Fact:
     return Fact(event.reason, event.message, Source(about.kind, about.name, about.namespace), time, count or 1)
 
 
+#: What controllers and the event recorder put before the server's sentence, and names that are new with each try.
+_PREFIX = re.compile(r"^(\(combined from similar events\): )?(Error creating: )?")
+_NEW_NAME = re.compile(r'pods? "[^"]*"')
+
+
+def _of_status(fact: Fact) -> bool:
+    return fact.source.field.startswith("status.")
+
+
+def _gist(text: str) -> str:
+    """The text without what differs between two tries to create the same pod."""
+    return _NEW_NAME.sub("pods", _PREFIX.sub("", text))
+
+
 def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Equal texts once, with their counts added, newest first; what a condition repeats of an event is dropped."""
+    """What says the same once, with counts added, newest first; what a condition repeats of an event is dropped."""
     found: dict[tuple[str, str], Fact] = {}
-    for fact in facts:
-        key = (fact.reason, fact.text)
+    for fact in sorted(facts, key=_of_status):
+        key = (fact.reason, _gist(fact.text))
         have = found.get(key)
         if have is None:
             found[key] = fact
-        else:
+        elif fact.source.kind == "Pod" or not _of_status(fact):
             latest = max(have, fact, key=lambda one: one.time)
-            found[key] = Fact(fact.reason, fact.text, latest.source, latest.time, have.count + fact.count)
+            found[key] = Fact(fact.reason, latest.text, latest.source, latest.time, have.count + fact.count)
     ranked = sorted(found.values(), key=lambda fact: fact.time, reverse=True)
     ranked.sort(key=lambda fact: fact.reason != "FailedCreate")
     return tuple(ranked[:_MOST])

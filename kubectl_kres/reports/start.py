@@ -11,6 +11,7 @@ from kubectl_kres.admission.limitranger import ANNOTATION
 from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, UsageError
 from kubectl_kres.model.meta import ResourceList
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
+from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import ControllerRevision, Workload
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.needs import REVISION_OWNERS, TEMPLATE_OWNERS, controller, revision_name
@@ -39,7 +40,7 @@ class Start(Struct, frozen=True):
 
 
 def start_of(store: Store, subject: Subject) -> Start:
-    """Raises NotFound if the object is not there, Forbidden if it may not be read, UsageError if it holds no template."""
+    """Raises NotFound or Forbidden if the object cannot be had, UsageError if it holds no template."""
     if subject.raw is not None:
         return _from_file(subject)
     ref = subject.ref
@@ -57,7 +58,7 @@ def start_of(store: Store, subject: Subject) -> Start:
             "and no spec.jobTemplate.spec.template.spec.containers"
         )
     source = Source(ref.kind, ref.name, ref.namespace)
-    return Start(pod_of_template(template, subject), source, f"{path}.", f"the template of {ref}", owner=found)
+    return Start(pod_of_template(template, subject), source, f"{path}.", "its template", owner=found)
 
 
 def _missing(store: Store, subject: Subject) -> KresError:
@@ -79,12 +80,12 @@ def _from_file(subject: Subject) -> Start:
     source = Source(ref.kind, ref.name, ref.namespace)
     where = f" in {subject.file}" if subject.file else ""
     if ref.kind == "Pod":
-        pod = msgspec.convert(raw, Pod)
+        pod = decoded(raw, Pod)
         metadata = msgspec.structs.replace(pod.metadata, namespace=ref.namespace)
-        return Start(msgspec.structs.replace(pod, metadata=metadata), source, "", f"{ref}{where}")
+        return Start(msgspec.structs.replace(pod, metadata=metadata), source, "", subject.file or "the input")
     path, template = raw_template(raw)
-    pod = pod_of_template(msgspec.convert(template, PodTemplateSpec), subject)
-    return Start(pod, source, f"{path}.", f"the template of {ref}{where}")
+    pod = pod_of_template(decoded(template, PodTemplateSpec), subject)
+    return Start(pod, source, f"{path}.", f"its template{where}")
 
 
 def start_of_live(store: Store, live: Pod) -> Start:

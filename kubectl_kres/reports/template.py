@@ -9,6 +9,7 @@ import msgspec
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
+from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.subject import Subject
 
@@ -48,8 +49,8 @@ def manifest_pod(subject: Subject) -> Pod | None:
         return None
     try:
         if subject.ref.kind == "Pod":
-            return msgspec.convert(subject.raw, Pod)
-        return pod_of_template(msgspec.convert(raw_template(subject.raw)[1], PodTemplateSpec), subject)
+            return decoded(subject.raw, Pod)
+        return pod_of_template(decoded(raw_template(subject.raw)[1], PodTemplateSpec), subject)
     except (msgspec.ValidationError, UsageError):
         return None
 

@@ -28,9 +28,8 @@ class Table:
     def __init__(self, store: Store, start: Start, outcomes: Sequence[Outcome]) -> None:
         self.store, self.start, self.outcomes = store, start, outcomes
         self.first = outcomes[0]
-        self.written = _by_path(start.pod)
-        self.live = _by_path(start.live) if start.live is not None else {}
-        self.names = _names(start.pod)
+        self.written, self.names = _by_path(start.pod), _names(start.pod)
+        self.live, self._added = _live_by_path(start.live, self.names) if start.live is not None else ({}, {})
         self._edits: dict[tuple[Source, str], Edit | None] = {}
 
     def containers(self) -> tuple[Container, ...]:
@@ -39,6 +38,8 @@ class Table:
         if draft is None:
             return tuple(self._undecoded())
         slots = sorted(draft.slots(), key=lambda slot: slot.role != "pod")
+        if draft.pod is None and self.start.pod.spec.resources is not None:
+            slots.insert(0, Slot("spec", "", "pod", {}, {}))
         found = [Container(slot.name, slot.role, slot.path, tuple(self._values(slot))) for slot in slots]
         return (*found, *self._injected())
 
@@ -61,7 +62,7 @@ class Table:
 
     def _value(self, slot: Slot, side: Any, resource: str, path: str) -> Value | None:
         computed = slot.side(side).get(resource)
-        written, live = self.written.get(path), self._live(slot, side, resource)
+        written, live = self.written.get(path), self.live.get(path)
         others = tuple(self._alternatives(path, None if computed is None else str(computed)))
         if computed is None and written is None and live is None and not others:
             return None
@@ -74,18 +75,8 @@ class Table:
         shown = None if computed is None else str(computed)
         return Value(path, side, resource, written, shown, live, rule, source, others, taken, note, edited)
 
-    def _live(self, slot: Slot, side: str, resource: str) -> str | None:
-        """Live values by container name: an injector may have moved the containers' positions."""
-        if self.start.live is None:
-            return None
-        for path, name in _names(self.start.live).items():
-            same_list = path.partition("[")[0] == slot.path.partition("[")[0]
-            if name == slot.name and same_list:
-                return self.live.get(f"{path}.resources.{side}[{resource}]")
-        return self.live.get(f"{slot.path}.resources.{side}[{resource}]") if slot.role == "pod" else None
-
     def _set_by(self, path: str, taken: Sequence[Entry], written: str | None) -> tuple[str, Source | None]:
-        sets = [entry for entry in taken if isinstance(entry, Set) and entry.source is not None]
+        sets = [entry for entry in taken if isinstance(entry, Set) and (entry.source or entry.after is None)]
         if sets:
             return sets[-1].rule, self._placed(sets[-1].source)
         if written is None:
@@ -126,33 +117,37 @@ class Table:
             self._edits[key] = last_edit(managed, source.field, names)
         return self._edits[key]
 
+    @property
+    def injected(self) -> tuple[str, ...]:
+        """Containers that only the live pod has."""
+        return tuple(one.name for one in self._added.values())
+
     def _injected(self) -> Iterator[Container]:
         if self.start.live is None:
             return
-        known = set(self.names.values())
-        for path, name in _names(self.start.live).items():
-            if name in known:
-                continue
-            values = tuple(
-                Value(at, side, at.partition(f"{side}[")[2].rstrip("]"), live=text)
-                for at, text in self.live.items()
-                for side in SIDES
-                if at.startswith(f"{path}.resources.{side}[")
-            )
-            role = "init" if "initContainers" in path else "container"
-            yield Container(name, role, path, values, injected(self.start.live, name, path))
+        texts = _by_path(self.start.live)
+        for path, one in self._added.items():
+            values = tuple(Value(at, side, resource, live=text) for at, side, resource, text in _below(texts, path))
+            role = "container" if path.startswith("spec.containers") else "sidecar" if one.restart_policy else "init"
+            yield Container(one.name, role, path, values, injected(self.start.live, one.name, path))
 
     def _undecoded(self) -> Iterator[Container]:
         """What was written, where a quantity does not parse and so nothing was computed."""
-        for path, name in self.names.items():
+        for path, name in ({"spec": ""} | self.names).items():
             values = tuple(
-                Value(at, side, at.partition(f"{side}[")[2].rstrip("]"), written=text)
-                for at, text in self.written.items()
-                for side in SIDES
-                if at.startswith(f"{path}.resources.{side}[")
+                Value(at, side, resource, written=text) for at, side, resource, text in _below(self.written, path)
             )
+            role = "pod" if path == "spec" else "init" if path.startswith("spec.init") else "container"
             if values:
-                yield Container(name, "init" if "init" in path else "container", path, values)
+                yield Container(name, role, path, values)
+
+
+def _below(texts: _Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
+    """Path, side, resource and text of each value of one container: cpu, memory, the others; requests first."""
+    heads = {side: f"{path}.resources.{side}[" for side in reversed(SIDES)}
+    found = [(at, side, at[len(head) : -1]) for side, head in heads.items() for at in texts if at.startswith(head)]
+    for at, side, resource in sorted(found, key=lambda one: _rank(one[2])):
+        yield at, side, resource, texts[at]
 
 
 def _resources(slot: Slot, drafts: Sequence[Draft | None], written: _Raw, live: _Raw) -> list[str]:
@@ -162,16 +157,40 @@ def _resources(slot: Slot, drafts: Sequence[Draft | None], written: _Raw, live: 
         head = f"{slot.path}.resources.{side}["
         for paths in (written, live, *(draft.values() for draft in drafts if draft is not None)):
             found |= {path[len(head) : -1] for path in paths if path.startswith(head)}
-    return sorted(found, key=lambda name: (name != "cpu", name != "memory", name))
+    return sorted(found, key=_rank)
+
+
+def _rank(resource: str) -> tuple[bool, bool, str]:
+    """cpu, memory, then the others by name."""
+    return resource != "cpu", resource != "memory", resource
+
+
+def _containers(pod: Pod) -> dict[str, PodContainer]:
+    """Containers and init containers by their path."""
+    lists = (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers))
+    return {f"spec.{key}[{index}]": one for key, group in lists for index, one in enumerate(group or ())}
 
 
 def _names(pod: Pod) -> dict[str, str]:
-    spec = pod.spec
-    lists: tuple[tuple[str, tuple[PodContainer, ...] | None], ...] = (
-        ("containers", spec.containers),
-        ("initContainers", spec.init_containers),
-    )
-    return {f"spec.{key}[{index}]": one.name for key, group in lists for index, one in enumerate(group or ())}
+    return {path: one.name for path, one in _containers(pod).items()}
+
+
+def _live_by_path(live: Pod, names: Mapping[str, str]) -> tuple[dict[str, str], dict[str, PodContainer]]:
+    """The live values at the paths of the manifest, for injectors move containers; and the containers they added."""
+    by_name = {(path.partition("[")[0], name): path for path, name in names.items()}
+    moved, added = {"spec": "spec"}, {}
+    for path, one in _containers(live).items():
+        home = by_name.get((path.partition("[")[0], one.name))
+        if home is None:
+            added[path] = one
+        else:
+            moved[path] = home
+    at_home = {}
+    for path, text in _by_path(live).items():
+        place, resources, rest = path.partition(".resources.")
+        if place in moved:
+            at_home[f"{moved[place]}{resources}{rest}"] = text
+    return at_home, added
 
 
 def _by_path(pod: Pod) -> dict[str, str]:

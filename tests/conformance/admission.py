@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,6 @@ from conformance.compare import Loose, Path, exactly
 from conformance.namespace import POLICIES, Namespace, recounted
 from conformance.systems import Data, Uncovered
 
-from kubectl_kres.admission import create
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.server import LimitedResource, Server
 
@@ -22,6 +22,8 @@ NOT_COMPARED = {
     "text": "the output of kubectl describe is not computed yet",
 }
 
+OPERATIONS = {"CREATE", "UPDATE", "RESIZE", "STATUS", "DELETE"}
+
 #: ``quotas`` stands where a quota existed before the request, and in no generated case.
 OPTIONAL = ("quotas",)
 
@@ -29,8 +31,7 @@ OPTIONAL = ("quotas",)
 def play(case: Data, file: Data) -> list[dict[str, Any]]:
     """The outcomes of the request, each in the shape of ``expect``."""
     namespace, outcomes = _outcomes(case, file)
-    kept = not case["request"].get("dryRun")
-    return [_answer(outcome, namespace.quotas(outcome if kept else None)) for outcome in outcomes]
+    return [_answer(outcome, _quotas(case["request"], namespace, outcome)) for outcome in outcomes]
 
 
 def rules(case: Data, file: Data) -> set[str]:
@@ -41,11 +42,8 @@ def rules(case: Data, file: Data) -> set[str]:
 
 
 def required(case: Data, file: Data) -> bool:
-    """Whether the engine must answer: a creation without quotas and without resources of the pod as a whole."""
-    if case["request"]["operation"] != "CREATE":
-        return False
-    objects = [*_given(case, file), case["request"]["object"]]
-    return not any(item["kind"] == "ResourceQuota" or any(map(_sizes_the_pod, _mappings(item))) for item in objects)
+    """Whether the engine must answer: every operation that can be recorded here but the one of kubectl."""
+    return case["request"]["operation"] in OPERATIONS
 
 
 def complete(case: Data, file: Data) -> bool:
@@ -75,17 +73,22 @@ def loose(case: Data, file: Data) -> Loose:
 
 def _outcomes(case: Data, file: Data) -> tuple[Namespace, Sequence[Outcome]]:
     request = case["request"]
-    if request["operation"] != "CREATE":
+    if request["operation"] not in OPERATIONS:
         raise Uncovered(f"{request['operation']} is not computed yet")
     namespace = Namespace(_server(file["server"]))
-    try:
-        if isinstance(case.get("given"), str):
-            namespace.fill(_given(case, file), file["fixtures"][case["given"]]["quotas"])
-        else:
-            namespace.replay(_given(case, file))
-        return namespace, namespace.create(request["object"])
-    except create.NotCovered as gap:
-        raise Uncovered(str(gap)) from gap
+    if isinstance(case.get("given"), str):
+        namespace.fill(_given(case, file), file["fixtures"][case["given"]]["quotas"])
+    else:
+        namespace.replay(_given(case, file))
+    return namespace, namespace.answers(request["operation"], request["object"])
+
+
+def _quotas(request: Data, namespace: Namespace, outcome: Outcome) -> Data:
+    """The quotas of the namespace after the outcome, once the controller has settled."""
+    then = copy.copy(namespace)
+    if outcome.allowed and not request.get("dryRun"):
+        then.settle(request["operation"], request["object"], outcome)
+    return then.quotas()
 
 
 def _given(case: Data, file: Data) -> Sequence[Data]:
@@ -127,10 +130,6 @@ def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, list):
         for item in value:
             yield from _mappings(item)
-
-
-def _sizes_the_pod(part: Mapping[str, Any]) -> bool:
-    return "containers" in part and "resources" in part
 
 
 def _notation(quantity: str) -> str:

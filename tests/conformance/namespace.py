@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from conformance.systems import Uncovered
+from conformance.merge import merged
 
-from kubectl_kres.admission import create
+from kubectl_kres.admission.create import create, policies_of
+from kubectl_kres.admission.draft import parse_list
+from kubectl_kres.admission.objects import request_of, resource_of
 from kubectl_kres.admission.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.recount import counts_again, status_after, wakes
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.update import update
+from kubectl_kres.model.claim import PersistentVolumeClaim, ResourceClaim, Service
+from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.node import Node
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 
 Raw = Mapping[str, Any]
@@ -22,12 +30,39 @@ POLICIES = {
     "PriorityClass": PriorityClass,
     "RuntimeClass": RuntimeClass,
 }
+STRUCTS = {
+    **POLICIES,
+    "Pod": Pod,
+    "PersistentVolumeClaim": PersistentVolumeClaim,
+    "ResourceClaim": ResourceClaim,
+    "Service": Service,
+}
 
-#: Kinds that no quota of these recordings counts, besides the policies.
-CLASSES = {"StorageClass", "VolumeAttributesClass", "DeviceClass"}
+#: Kinds without a namespace: no quota counts them.
+CLASSES = {"StorageClass", "VolumeAttributesClass", "DeviceClass", "Node"}
 
 #: What the controllers put into every new namespace.
 ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+
+#: What the recorded server serves and counts, besides the kinds that the objects are of.
+SERVED = (
+    "pods", "persistentvolumeclaims", "services", "resourceclaims.resource.k8s.io", "configmaps", "secrets",
+    "replicationcontrollers", "resourcequotas", "limitranges", "serviceaccounts", "endpoints", "podtemplates",
+    "deployments.apps", "replicasets.apps", "statefulsets.apps", "daemonsets.apps", "controllerrevisions.apps",
+    "jobs.batch", "cronjobs.batch", "leases.coordination.k8s.io", "horizontalpodautoscalers.autoscaling",
+    "ingresses.networking.k8s.io", "networkpolicies.networking.k8s.io", "poddisruptionbudgets.policy",
+    "roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io",
+    "csistoragecapacities.storage.k8s.io", "endpointslices.discovery.k8s.io",
+    "resourceclaimtemplates.resource.k8s.io",
+)  # fmt: skip
+
+
+class Counted(msgspec.Struct, rename="camel"):
+    """An object that only counts as one."""
+
+    kind: str
+    api_version: str
+    metadata: Metadata
 
 
 def recounted(given: Sequence[Raw]) -> bool:
@@ -40,60 +75,140 @@ def recounted(given: Sequence[Raw]) -> bool:
 
 
 class Namespace:
-    """Policies as sent, quotas with the status that the controller would have written."""
+    """Objects as stored, quotas with the status that the controller would have written."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._policies: dict[str, list[dict[str, Any]]] = {kind: [] for kind in POLICIES}
+        #: Never changed in place: copies of a namespace share them.
+        self.objects: dict[tuple[str, str], Raw] = {}
+        #: How the server shows each object.
+        self._shown: dict[tuple[str, str], Raw] = {}
+        self._store(ACCOUNT)
+
+    def __copy__(self) -> Namespace:
+        twin = Namespace(self.server)
+        twin.objects, twin._shown = dict(self.objects), dict(self._shown)
+        return twin
 
     def fill(self, given: Sequence[Raw], quotas: Mapping[str, Raw]) -> None:
         """Objects that stand there, with the status of each quota as recorded."""
         for item in given:
-            if item["kind"] in POLICIES:
-                status = {"status": quotas[item["metadata"]["name"]]} if item["kind"] == "ResourceQuota" else {}
-                self._policies[item["kind"]].append({**item, **status})
+            self._store(item)
+            if item["kind"] == "ResourceQuota":
+                self._set_status(_key(item), quotas[item["metadata"]["name"]])
 
     def replay(self, given: Sequence[Raw]) -> None:
-        """Create one object after the other. Raises Uncovered where the controller would have to recount."""
-        if any(item["kind"] == "ResourceQuota" for item in given) and recounted(given):
-            raise Uncovered("a quota's usage is not recounted yet")
+        """Create one object after the other; the controller settles each time."""
         for item in given:
             if item["kind"] in CLASSES:
+                self._store(item)
                 continue
-            outcomes = self.create(item)
+            outcomes = self.answers("CREATE", item)
             outcome = next((one for one in outcomes if one.allowed), None)
             assert outcome, f"given, so it was created: {item['kind']}: {outcomes[0].message}"
-            self.charge(outcome.charges)
-            if item["kind"] == "ResourceQuota":
-                self._start(item, outcome.object["spec"].get("hard", {}))
-            elif item["kind"] in POLICIES:
-                self._policies[item["kind"]].append(item)
+            self.settle("CREATE", item, outcome)
+            if "status" in item:
+                self.settle("STATUS", item, self.answers("STATUS", item)[0])
 
-    def create(self, item: Raw) -> tuple[Outcome, ...]:
-        """Every answer to creating an object now."""
-        held = [
-            [msgspec.convert(policy, struct) for policy in self._policies[kind]] for kind, struct in POLICIES.items()
-        ]
-        return create.create(item, create.policies_of(*held), self.server)
+    def answers(self, operation: str, item: Raw) -> tuple[Outcome, ...]:
+        """Every answer to a request about an object now."""
+        policies = self._policies()
+        if operation == "CREATE":
+            return create(item, policies, self.server)
+        old = self.objects[_key(item)]
+        if operation in {"DELETE", "STATUS"}:
+            return (Outcome(True, 200, object=self._shown[_key(item)]),)
+        new = merged(old, item)
+        if operation == "UPDATE":
+            return update(old, new, policies, self.server)
+        pods = (msgspec.convert(raw, Pod) for raw in (old, new))
+        node = self.objects.get(("Node", old["spec"].get("nodeName", "")), {})
+        return resize(*pods, policies, self.server, node=msgspec.convert(node, Node))
 
-    def charge(self, charges: Sequence[QuotaCharge]) -> None:
-        """Count what was created."""
-        for quota in self._policies["ResourceQuota"]:
-            for charge in charges:
-                if charge.quota == quota["metadata"]["name"]:
-                    quota["status"]["used"] |= charge.after
+    def quotas(self) -> dict[str, Raw]:
+        """``hard`` and ``used`` by name."""
+        return {name: held.get("status", {}) for (kind, name), held in self.objects.items() if kind == "ResourceQuota"}
 
-    def quotas(self, outcome: Outcome | None = None) -> dict[str, Raw]:
-        """``hard`` and ``used`` by name, after an outcome if one is given."""
-        then = copy.deepcopy(self)
-        if outcome is not None:
-            then.charge(outcome.charges)
-        return {quota["metadata"]["name"]: quota["status"] for quota in then._policies["ResourceQuota"]}
+    def settle(self, operation: str, item: Raw, outcome: Outcome) -> None:
+        """Store what a request led to, and let the controller count where the change makes it."""
+        self._charge(outcome.charges)
+        key = _key(item)
+        before = self._struct(key) if key in self.objects else None
+        if operation == "DELETE":
+            if not _held(self.objects[key]):
+                del self.objects[key]
+        elif operation == "STATUS":
+            self._set_status(key, merged(self.objects[key].get("status", {}), item.get("status", {})))
+        else:
+            new = item if operation == "CREATE" else merged(self.objects[key], item)
+            held = self.objects.get(key, {})
+            self._store({**new, "status": held.get("status", {})}, outcome.object)
+        after = self._struct(key) if key in self.objects else None
+        if before is not None and counts_again(before, after, self.server):
+            self._count(resource_of(key[0], str(item.get("apiVersion", "v1"))))
+        if isinstance(after, ResourceQuota) and (before is None or _hard(before) != _hard(after)):
+            self._sync(key)
 
-    def _start(self, quota: Raw, hard: Mapping[str, str]) -> None:
-        """The first count of a quota in a namespace without workloads: itself, and the account that every one has."""
-        status = {"hard": hard, "used": dict.fromkeys(hard, "0")}
-        self._policies["ResourceQuota"].append({**quota, "status": status})
-        for item in (quota, ACCOUNT):
-            charges = self.create(item)[0].charges
-            self.charge([charge for charge in charges if charge.quota == quota["metadata"]["name"]])
+    def _store(self, item: Raw, shown: Raw | None = None) -> None:
+        """Keep an object with what the server made of it; a status in what is sent is dropped at creation."""
+        key = _key(item)
+        # What is shown of a service is a summary.
+        self.objects[key] = item if shown is None or key[0] == "Service" else merged(item, shown)
+        self._shown[key] = shown or {"metadata": {"name": key[1]}}
+
+    def _policies(self) -> Any:
+        held = [[self._struct(key) for key in self.objects if key[0] == kind] for kind in POLICIES]
+        classes = {kind: {} for kind in CLASSES}
+        for (kind, name), raw in self.objects.items():
+            if kind in CLASSES:
+                classes[kind][name] = raw
+        devices = {name: raw.get("spec", {}) for name, raw in classes["DeviceClass"].items()}
+        return msgspec.structs.replace(
+            policies_of(*held),
+            extended={
+                name: spec["extendedResourceName"] for name, spec in devices.items() if "extendedResourceName" in spec
+            },
+            expandable={name: bool(raw.get("allowVolumeExpansion")) for name, raw in classes["StorageClass"].items()},
+        )
+
+    def _struct(self, key: tuple[str, str]) -> Any:
+        return msgspec.convert(self.objects[key], STRUCTS.get(key[0], Counted))
+
+    def _charge(self, charges: Sequence[QuotaCharge]) -> None:
+        for charge in charges:
+            key = ("ResourceQuota", charge.quota)
+            status = self.objects[key].get("status", {})
+            self._set_status(key, {**status, "used": {**status.get("used", {}), **charge.after}})
+
+    def _count(self, resource: str) -> None:
+        for key in [key for key in self.objects if key[0] == "ResourceQuota"]:
+            if wakes(self._struct(key), resource, self.server):
+                self._sync(key)
+
+    def _sync(self, key: tuple[str, str]) -> None:
+        requests: dict[str, list[Any]] = {resource: [] for resource in SERVED}
+        for other in self.objects:
+            if other[0] not in CLASSES and other[0] not in {"PriorityClass", "RuntimeClass"}:
+                request = request_of(self._struct(other), self.server)
+                requests.setdefault(request.resource, []).append(request)
+        status = status_after(self._struct(key), requests, self.server)
+        self._set_status(key, {"hard": dict(status.hard or {}), "used": dict(status.used or {})})
+
+    def _set_status(self, key: tuple[str, str], status: Raw) -> None:
+        self.objects[key] = {**self.objects[key], "status": status}
+
+
+def _held(raw: Raw) -> bool:
+    """Whether a deleted object stays: a claim is protected, a pod on a node has time to end, and nothing ends them."""
+    ended = raw.get("status", {}).get("phase") in {"Succeeded", "Failed"}
+    running = raw["kind"] == "Pod" and bool(raw["spec"].get("nodeName")) and not ended
+    return running or raw["kind"] == "PersistentVolumeClaim" or bool(raw["metadata"].get("finalizers"))
+
+
+def _hard(quota: ResourceQuota) -> Any:
+    return parse_list(quota.spec.hard, "spec.hard")
+
+
+def _key(item: Raw) -> tuple[str, str]:
+    metadata = item.get("metadata", {})
+    return item["kind"], metadata.get("name") or metadata.get("generateName", "")

@@ -131,7 +131,7 @@ def pod(name: str, code: int, operation: str = "CREATE") -> dict:
 
 def test_another_folder(tmp_path: Path):
     recording = {"server": {"version": "v1.36.3", "featureGates": {}}}
-    recording["cases"] = [pod("right", 201), pod("wrong", 418), pod("put", 200, "UPDATE")]
+    recording["cases"] = [pod("right", 201), pod("wrong", 418), pod("patched", 200, "PATCH")]
     (tmp_path / "admission").mkdir()
     (tmp_path / "admission" / "mine.json").write_text(json.dumps(recording))
     result = run(tmp_path)

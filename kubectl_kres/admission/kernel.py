@@ -1,0 +1,75 @@
+"""From the amounts of the API to those of the Linux kernel: shares, weights, quotas, page sizes, names of cgroups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.quantity import parse
+
+Driver = Literal["systemd", "cgroupfs"]
+
+#: Bounds of cpu.shares, and the shares of one cpu.
+MIN_SHARES, MAX_SHARES, SHARES_PER_CPU = 2, 262144, 1024
+#: Microseconds: the period that cpu time is measured over by default, and the least that can be granted in it.
+PERIOD, LEAST_QUOTA = 100_000, 1_000
+_MOST_WEIGHT = 10_000
+_UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
+
+
+def shares(milli: int) -> int:
+    """cpu.shares for thousandths of a cpu; for none the least. Source: kubelet/cm/helpers_linux.go MilliCPUToShares."""
+    return max(MIN_SHARES, min(MAX_SHARES, milli * SHARES_PER_CPU // 1000))
+
+
+def weight(cpu_shares: int) -> int:
+    """cpu.weight as the kubelet derives it for pods and QoS classes. Source: kubelet/cm getCPUWeight."""
+    if cpu_shares >= MAX_SHARES:
+        return _MOST_WEIGHT
+    return 1 + (cpu_shares - MIN_SHARES) * (_MOST_WEIGHT - 1) // (MAX_SHARES - MIN_SHARES)
+
+
+def runtime_weight(cpu_shares: int) -> int:
+    """cpu.weight as newer runtimes derive it for containers: 1024 shares become the kernel's default of 100.
+
+    Older runtimes use ``weight``. Source: opencontainers/cgroups ConvertCPUSharesToCgroupV2Value.
+    """
+    if cpu_shares <= MIN_SHARES:
+        return 1
+    if cpu_shares >= MAX_SHARES:
+        return _MOST_WEIGHT
+    logarithm = math.log2(cpu_shares)
+    return math.ceil(10 ** ((logarithm * logarithm + 125 * logarithm) / 612 - 7 / 34))
+
+
+def quota(milli: int, period: int = PERIOD) -> int:
+    """Microseconds of cpu time in a period; 0: without end. Source: kubelet/cm/helpers_linux.go MilliCPUToQuota."""
+    return max(LEAST_QUOTA, milli * period // 1000) if milli else 0
+
+
+def page_size(resource: str) -> str:
+    """The kernel's name of the pages of ``hugepages-2Mi``: ``2MB``; empty if the size is none.
+
+    Source: core/v1/helper HugePageUnitSizeFromByteSize.
+    """
+    try:
+        size = parse(resource.removeprefix("hugepages-")).value()
+    except QuantityError:
+        return ""
+    unit = 0
+    while size and size % 1024 == 0 and unit < len(_UNITS) - 1:
+        size, unit = size // 1024, unit + 1
+    return "" if size <= 0 or (size > 1024 and unit < len(_UNITS) - 1) else f"{size}{_UNITS[unit]}"
+
+
+def cgroup_path(parts: Sequence[str], driver: Driver) -> str:
+    """Path below the cgroup file system: slices that repeat their parents' names with systemd.
+
+    Source: kubelet/cm/cgroup_manager_linux.go ToSystemd, ToCgroupfs.
+    """
+    if driver == "cgroupfs":
+        return "/" + "/".join(parts)
+    escaped = [part.replace("-", "_") for part in parts]
+    return "".join(f"/{'-'.join(escaped[: count + 1])}.slice" for count in range(len(escaped)))

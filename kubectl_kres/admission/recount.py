@@ -1,0 +1,122 @@
+"""The quota controller: what it counts in a namespace, the status it writes, and what makes it count again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from kubectl_kres.admission.aggregate import add_into
+from kubectl_kres.admission.draft import Quantities, parse_list
+from kubectl_kres.admission.objects import names_of
+from kubectl_kres.admission.quota import Request
+from kubectl_kres.admission.scopes import requirements
+from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.usage import is_terminal
+from kubectl_kres.model.claim import PersistentVolumeClaim, Service
+from kubectl_kres.model.pod import ContainerStatus, Pod
+from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
+from kubectl_kres.quantity import ZERO
+
+#: Resource (plural with its group) to the requests of all its objects in the namespace (``objects.request_of``).
+#: None: they could not be read. A resource that the server does not have is left out.
+Objects = Mapping[str, Iterable[Request] | None]
+
+
+def recount(
+    quota: ResourceQuota, objects: Objects, server: Server, *, extended: Mapping[str, str] | None = None
+) -> Quantities:
+    """What the controller finds used, by the names of ``spec.hard``; scopes are respected.
+
+    A name is absent if no kind counts for it, as in ``status.used``, or if objects that count for it could not be read.
+    Sums have the notation of the first that is not zero; the server's order of objects is arbitrary.
+    Source: apiserver quota/v1/resources.go CalculateUsage, generic/evaluator.go CalculateUsageStats.
+    """
+    hard = tuple(quota.spec.hard or ())
+    scopes = requirements(quota.spec)
+    found: Quantities = {}
+    unread: set[str] = set()
+    for resource, requests in objects.items():
+        names = names_of(resource, server, extended)(hard)
+        if names and requests is None:
+            unread.update(names)
+        if not names or requests is None:
+            continue
+        found.update({name: ZERO for name in names if name not in found})
+        for request in requests:
+            if all(map(request.in_scope, scopes)):
+                add_into(found, {name: quantity for name, quantity in request.usage.items() if name in hard})
+    known = {name for resource in objects for name in names_of(resource, server, extended)(hard)}
+    return {name: quantity for name, quantity in found.items() if name in known - unread}
+
+
+def status_after(
+    quota: ResourceQuota, objects: Objects, server: Server, *, extended: Mapping[str, str] | None = None
+) -> ResourceQuotaStatus:
+    """The status once the controller has looked at the quota; the very same where no value changes.
+
+    What could not be read keeps the use it had. Source: resource_quota_controller.go syncResourceQuota.
+    """
+    hard, status = parse_list(quota.spec.hard, "spec.hard"), quota.status
+    before = parse_list(status.used, "status.used")
+    counted = {**before, **recount(quota, objects, server, extended=extended)}
+    used = {name: counted[name] for name in hard if name in counted}
+    seen = status.hard is not None and status.used is not None
+    if seen and hard == parse_list(status.hard, "status.hard") and used == before:
+        return status
+    return ResourceQuotaStatus(
+        {name: str(quantity) for name, quantity in hard.items()},
+        {name: str(quantity) for name, quantity in used.items()},
+    )
+
+
+def wakes(quota: ResourceQuota, resource: str, server: Server, extended: Mapping[str, str] | None = None) -> bool:
+    """Whether a changed object of the resource makes the controller count the quota again."""
+    return bool(names_of(resource, server, extended)(quota.status.hard or ()))
+
+
+def counts_again(old: Any, new: Any, server: Server, now: datetime | None = None) -> bool:
+    """Whether the change of an object, or its deletion (``new`` None), makes the controller count its kind again.
+
+    A pod that a resize made smaller does not until the kubelet reports its new resources: until then, or until the
+    full resync, it is counted as before. Source: quota/v1/install/update_filter.go.
+    """
+    if new is None:
+        return True
+    if isinstance(old, Pod) and isinstance(new, Pod):
+        moved = _terminating(old) != _terminating(new)
+        finished = is_terminal(new, now) and not is_terminal(old, now)
+        return moved or finished or (server.on("InPlacePodVerticalScaling") and _reported(old, new))
+    if isinstance(old, Service) and isinstance(new, Service):
+        return _exposed(old) != _exposed(new)
+    # The server compares two addresses instead of two sizes: every update of a claim counts as one of its size.
+    return isinstance(new, PersistentVolumeClaim) and server.on("RecoverVolumeExpansionFailure")
+
+
+def _terminating(pod: Pod) -> bool:
+    deadline = pod.spec.active_deadline_seconds
+    return deadline is not None and deadline >= 0
+
+
+def _exposed(service: Service) -> str:
+    return service.spec.type if service.spec.type in {"NodePort", "LoadBalancer"} else ""
+
+
+def _reported(old: Pod, new: Pod) -> bool:
+    """Whether a container status has other resources than before."""
+    pairs = (
+        (old.status.container_statuses, new.status.container_statuses),
+        (old.status.init_container_statuses, new.status.init_container_statuses),
+    )
+    for before, after in pairs:
+        now = {status.name: _resources(status) for status in after or ()}
+        if any(status.name in now and now[status.name] != _resources(status) for status in before or ()):
+            return True
+    return False
+
+
+def _resources(status: ContainerStatus) -> tuple[Quantities, Quantities] | None:
+    held = status.resources
+    if held is None:
+        return None
+    return parse_list(held.requests, "status.requests"), parse_list(held.limits, "status.limits")

@@ -1,0 +1,69 @@
+"""Findings that one change mends, with what the sentence about it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubectl_kres.admission.aggregate import of_containers
+from kubectl_kres.admission.draft import Draft, Side, Slot
+from kubectl_kres.admission.outcome import Finding, Outcome
+from kubectl_kres.provenance.journal import Journal, Set
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.bounds import RULES
+
+
+class Case:
+    """Findings that one change mends, with what its remedy looks at; ``finding`` is the first of them.
+
+    ``names`` gives a container's name by its path, where there is no draft to ask.
+    """
+
+    __slots__ = ("draft", "finding", "findings", "journal", "names")
+
+    def __init__(self, findings: Sequence[Finding], outcome: Outcome, names: Mapping[str, str]) -> None:
+        self.findings, self.finding, self.names = findings, findings[0], names
+        self.draft: Draft | None = outcome.draft
+        self.journal: Journal = outcome.journal
+
+    def slot(self) -> Slot | None:
+        """The container that the finding's path starts with; None for the pod as a whole."""
+        path = self.finding.path
+        slots = () if self.draft is None else tuple(self.draft.slots())
+        return next((slot for slot in slots if path == slot.path or path.startswith(f"{slot.path}.")), None)
+
+    def who(self) -> str:
+        slot = self.slot()
+        return "the pod level" if slot is None else slot.title
+
+    def setter(self, side: Side) -> str:
+        """The LimitRange that filled in one side of the resource; empty if somebody wrote it."""
+        last = self.last_set(side)
+        if last is None or not last.rule.startswith("limitrange/") or last.source is None:
+            return ""
+        return f"{last.source.kind}/{last.source.name}"
+
+    def last_set(self, side: Side) -> Set | None:
+        """The last step of one side of the resource; None if it is as written, or the finding is about sums."""
+        slot = self.slot()
+        path = slot.at(side, self.finding.resource) if slot is not None else ""
+        sets = [step for step in self.journal if isinstance(step, Set) and step.path == path]
+        return sets[-1] if sets else None
+
+    def in_sum(self) -> Quantity:
+        """What the containers request together."""
+        if self.draft is None:
+            return ZERO
+        return of_containers(self.draft.containers, self.draft.inits, "requests").get(self.finding.resource, ZERO)
+
+
+def grouped(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
+    """Findings that one change mends together: the bounds on one value, the containers that state no value."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.rule, finding.text, finding.path, finding.resource)
+        if finding.rule in RULES:
+            key = ("", "", finding.path, finding.resource)
+        elif finding.rule == "quota/must-specify":
+            key = (finding.rule, finding.text, "", finding.resource)
+        groups.setdefault(key, []).append(finding)
+    yield from groups.values()
