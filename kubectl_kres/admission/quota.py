@@ -14,7 +14,7 @@ from kubectl_kres.admission.server import LimitedResource
 from kubectl_kres.admission.usage import compute_usage
 from kubectl_kres.model.policy import ResourceQuota, ScopedRequirement
 from kubectl_kres.provenance.journal import Check, Entry, Source
-from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.quantity import ZERO, Quantity, parse
 
 #: Names that, once a quota limits them, every container must state.
 MUST_SPECIFY = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
@@ -187,10 +187,14 @@ def _charge(quota: Quota, delta: Quantities) -> tuple[QuotaCharge | None, list[s
     used = {name: quota.used.get(name, ZERO) for name in names}
     after = {name: used[name] + delta[name] for name in names}
     exceeded = [name for name in names if after[name] > quota.hard[name]]
-    charge = QuotaCharge(
-        quota.name, _shown(delta, names), _shown(used, names), _shown(after, names), _shown(quota.hard, names)
-    )
+    texts = {name: as_stored(after[name]) for name in names}
+    charge = QuotaCharge(quota.name, _shown(delta, names), _shown(used, names), texts, _shown(quota.hard, names))
     return charge, exceeded
+
+
+def as_stored(quantity: Quantity) -> str:
+    """How a status that was written shows when it is read back: 1000000000 of binary notation has become 1G."""
+    return str(parse(str(quantity)))
 
 
 def _shown(values: Mapping[str, Quantity], names: Sequence[str]) -> dict[str, str]:

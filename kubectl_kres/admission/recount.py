@@ -9,7 +9,7 @@ from typing import Any
 from kubectl_kres.admission.aggregate import add_into
 from kubectl_kres.admission.draft import Quantities, parse_list
 from kubectl_kres.admission.objects import names_of
-from kubectl_kres.admission.quota import Request
+from kubectl_kres.admission.quota import Request, as_stored
 from kubectl_kres.admission.scopes import requirements
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.usage import is_terminal
@@ -32,7 +32,7 @@ def recount(
     Sums have the notation of the first that is not zero; the server's order of objects is arbitrary.
     Source: apiserver quota/v1/resources.go CalculateUsage, generic/evaluator.go CalculateUsageStats.
     """
-    hard = tuple(quota.spec.hard or ())
+    hard = dict.fromkeys(quota.spec.hard or ())
     scopes = requirements(quota.spec)
     found: Quantities = {}
     unread: set[str] = set()
@@ -65,8 +65,8 @@ def status_after(
     if seen and hard == parse_list(status.hard, "status.hard") and used == before:
         return status
     return ResourceQuotaStatus(
-        {name: str(quantity) for name, quantity in hard.items()},
-        {name: str(quantity) for name, quantity in used.items()},
+        {name: as_stored(quantity) for name, quantity in hard.items()},
+        {name: as_stored(quantity) for name, quantity in used.items()},
     )
 
 

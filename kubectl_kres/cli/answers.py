@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -10,9 +10,10 @@ import click
 
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.server import described
-from kubectl_kres.cli.source import opened
-from kubectl_kres.cli.subjects import Found, chosen
+from kubectl_kres.cli.source import Input, Source, opened
+from kubectl_kres.cli.subjects import Found, Wants, chosen
 from kubectl_kres.cli.tally import Tally
+from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.store.store import Origin, Store
 
@@ -28,18 +29,20 @@ class Turn(NamedTuple):
 
 #: Makes and shows the answers of a turn.
 Answer = Callable[[Turn, Tally], None]
+#: Finds the objects that flags and words name, and reads what their answers need.
+Choose = Callable[[Source, Input, Options, Sequence[str], str], Iterator[Found]]
 #: Shows what comes last.
 End = Callable[[Origin, Tally], None]
 
 
-def answer(options: Options, words: Sequence[str], each: Answer, end: End) -> int:
-    """Goes through all objects that flags and words name; returns the exit code."""
+def answer(options: Options, words: Sequence[str], each: Answer, end: End, wants: Wants = needs) -> int:
+    """Goes through all objects that flags and words name; returns the exit code. ``wants``: see ``chosen``."""
     server_of = described(options)
     program = click.get_current_context().command_path
     tally = Tally(options)
     with opened(options) as (source, given):
         ask: Ask | None = None
-        for found in chosen(source, given, options, words, program):
+        for found in choose(source, given, options, words, program, wants):
             if ask is None:
                 server, assumptions = server_of(source.version())
                 now = source.store.origin.time or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

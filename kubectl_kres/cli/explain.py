@@ -11,6 +11,7 @@ from kubectl_kres.cli.options import (
     INPUT,
     OUTPUT,
     QUESTION,
+    RESIZE,
     SERVER,
     STEPS,
     Options,
@@ -26,7 +27,11 @@ from kubectl_kres.store.store import Origin
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
-    """One object in full; of several a line each, and how many are refused."""
+    """One object in full; of several a line each, and how many are refused. With ``--resize`` another answer."""
+    if options.resize:
+        from kubectl_kres.cli import resize  # noqa: PLC0415, only what is needed is loaded
+
+        return resize.run(options, words)
     with Items(options.output) as items:
         page = Page(options, items)
         return answer(options, words, page.show, page.end)
@@ -112,10 +117,14 @@ command = Command(
         # Which deployments of all namespaces would be refused? For scripts
         kubectl kres explain deployments -A --exit-code -o json
 
+        # May this running pod get more, and would it restart?
+        kubectl kres explain pod/web --resize '{"spec": {"containers": [
+            {"name": "app", "resources": {"limits": {"cpu": "2"}}}]}}'
+
         # On the bundled example, without a cluster
         kubectl kres explain --demo deployments
         """,
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
-    flags=(*INPUT, CONTAINER, QUESTION, STEPS, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
 )

@@ -22,6 +22,7 @@ from kubectl_kres.cli.options import SHARED
 #: Command to the module that holds it as ``command``, and its line in the help.
 COMMANDS = {
     "explain": ("explain", "Explain why pods get the requests and limits they get"),
+    "quota": ("quota", "Show what quotas limit, what is used and what still fits"),
     "diff": ("diff", "Compare what is written with what the API server stores"),
     "snapshot": ("snapshot", "Save what the other commands read to a file"),
     "version": ("version", "Print the versions of this program and of the server"),
@@ -29,6 +30,8 @@ COMMANDS = {
     "options": ("topics", "List the flags that every command takes"),
     "help": ("topics", "Help about a command"),
 }
+#: Other names of commands.
+ALIASES = {"quotas": "quota"}
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.
 _LOUDEST = re.compile(r"(^| )--?v[ =]?9( |$)")
 _HELP = """
@@ -96,6 +99,7 @@ class Program(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word names. Raises click.UsageError that suggests the nearest."""
         name, *rest = args
+        name = ALIASES.get(name, name)
         command = self.get_command(ctx, name)
         if command is None:
             near = "".join(f"\n\t{one}" for one in difflib.get_close_matches(name, COMMANDS))

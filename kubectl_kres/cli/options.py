@@ -29,6 +29,10 @@ class Options(NamedTuple):
     steps: bool = False
     container: str = ""
     question: str = ""
+    resize: str = ""
+    cgroup: str = ""
+    driver: str = ""
+    summary: bool = False
     allow_partial: bool = False
     exit_code: bool = False
     ignore_not_found: bool = False
@@ -39,6 +43,11 @@ class Options(NamedTuple):
     cache_dir: str = ""
     client: bool = False
     out: str = ""
+    recount: bool = False
+    by: str = ""
+    fit: str = ""
+    denied: bool = False
+    ascii: bool = False
 
 
 def _whole(highest: int | None = None) -> Callable[[click.Context, click.Parameter, str], int]:
@@ -59,7 +68,7 @@ def _word(*words: str) -> Callable[[click.Context, click.Parameter, str], str]:
     def read(ctx: click.Context, param: click.Parameter, value: str) -> str:
         if value in words:
             return value
-        raise _invalid(value, param, ctx, f"one of {', '.join(words)} is expected")
+        raise _invalid(value, param, ctx, f"one of {', '.join(filter(None, words))} is expected")
 
     return read
 
@@ -141,11 +150,35 @@ ALLOW_PARTIAL = _flag("allow_partial", "--allow-partial", text="Do not end with 
 EXIT_CODE = _flag("exit_code", "--exit-code", text="End with 1 if the answer is negative.")
 STEPS = _flag("steps", "--steps", text="Show every step that led to a value.")
 CONTAINER = _flag("container", "-c", "--container", metavar="NAME", text="Answer for this container only.")
+RESIZE = _flag("resize", "--resize", metavar="PATCH", text="Answer for a resize: a patch, @FILE or -.")
+CGROUP = _flag(
+    "cgroup", "--cgroup", metavar="V", text="Show the cgroups of version v1 or v2.", callback=_word("", "v1", "v2")
+)
+DRIVER = _flag(
+    "driver",
+    "--driver",
+    metavar="NAME",
+    text="The cgroup driver: systemd, the default, or cgroupfs.",
+    callback=_word("", "systemd", "cgroupfs"),
+)
+SUMMARY = _flag("summary", "--summary", text="Pods by class, requests and limits, of each namespace.")
 QUESTION = _flag("question", "--for", metavar="VALUE", text="Answer for one value, as app.limits.memory.")
 CLIENT = _flag("client", "--client", text="Show the client only; no server is asked.")
 OUT = _flag(
     "out", "--out", metavar="FILE", text="The file to write; - is standard output. Compressed if it ends in .gz."
 )
+
+RECOUNT = _flag("recount", "--recount", text="Count the objects, and say where that is not what the status says.")
+BY = _flag(
+    "by",
+    "--by",
+    metavar="WHOM",
+    callback=_word("", "workload", "pod", "priority"),
+    text="Show who uses it, by workload, pod or priority.",
+)
+FIT = _flag("fit", "--fit", metavar="TYPE/NAME", text="How many more pods of this template fit.")
+DENIED = _flag("denied", "--denied", text="The workloads that are being refused now, and what would free them.")
+ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
 
 #: Which objects, and where they come from.
 INPUT = (

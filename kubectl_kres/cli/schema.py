@@ -16,6 +16,7 @@ from kubectl_kres.render import data
 ANSWERS = {
     "explain": ("kubectl_kres.reports.explanation", "Explanation", "Explanation"),
     "diff": ("kubectl_kres.reports.diff", "Difference", "Diff"),
+    "resize": ("kubectl_kres.reports.resize", "Resize", "Resize"),
 }
 
 

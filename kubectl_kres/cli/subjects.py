@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.cli.arguments import Asked, asked, refuse_selectors
@@ -22,6 +22,7 @@ from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import unread
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
 
 
 class Found(NamedTuple):
@@ -37,14 +38,21 @@ class Found(NamedTuple):
     unseen: tuple[Unseen, ...] = ()
 
 
-def chosen(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+#: What must be read for the answer about one object, as far as that is known by now.
+Wants = Callable[[Store, Subject], tuple[Need, ...]]
+
+
+def chosen(
+    source: Source, given: Input, options: Options, words: Sequence[str], program: str, wants: Wants = needs
+) -> Iterator[Found]:
     """The objects that files or words name: all at once, or page by page where a type is listed.
 
+    ``wants``: for objects that are named; of those in a list only what every answer needs is read.
     Raises UsageError, ClusterError if the type or the list cannot be read.
     """
     single = bool(options.container or options.question)
     if options.filenames:
-        yield _from_files(source, given, options, words)
+        yield _from_files(source, given, options, words, wants)
         return
     found = asked(words, program=program, listing=not single)
     selector = bool(options.selector or options.field_selector)
@@ -52,7 +60,7 @@ def chosen(source: Source, given: Input, options: Options, words: Sequence[str],
     refuse_selectors(found, slashes=slashes, selector=selector, everywhere=options.all_namespaces)
     kinds = [_making_pods(source.kind(one.type)) for one in found]
     if found[0].names:
-        yield _named(source, [(kind, one) for kind, one in zip(kinds, found, strict=True)])
+        yield _named(source, [(kind, one) for kind, one in zip(kinds, found, strict=True)], wants)
         return
     for kind in kinds:
         yield from _listed(source, kind, options)
@@ -64,7 +72,7 @@ def _making_pods(kind: Kind) -> Kind:
     raise UsageError(f"{kind.qualified} hold no pod template", hint="name pods, or what makes pods, as deployments")
 
 
-def _from_files(source: Source, given: Input, options: Options, words: Sequence[str]) -> Found:
+def _from_files(source: Source, given: Input, options: Options, words: Sequence[str], wants: Wants) -> Found:
     if any("/" in word for word in words):
         raise UsageError("resource/name arguments cannot be provided when a path is specified")
     if words:
@@ -85,7 +93,7 @@ def _from_files(source: Source, given: Input, options: Options, words: Sequence[
         except InputError as error:
             faults.append(error)
     refuse(faults)
-    _complete(source, subjects)
+    _complete(source, subjects, wants)
     return Found(tuple(subjects))
 
 
@@ -100,14 +108,14 @@ def _of_manifest(manifest: Manifest) -> Subject:
     return Subject(manifest.ref, kind, manifest.raw, manifest.file)
 
 
-def _named(source: Source, wanted: Iterable[tuple[Kind, Asked]]) -> Found:
+def _named(source: Source, wanted: Iterable[tuple[Kind, Asked]], wants: Wants) -> Found:
     """Each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
         [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
         for kind, one in wanted
         for name in one.names
     ]
-    _complete(source, [subject for group in groups for subject in group])
+    _complete(source, [subject for group in groups for subject in group], wants)
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for group in groups:
@@ -146,11 +154,13 @@ def _listed(source: Source, kind: Kind, options: Options) -> Iterator[Found]:
             subjects = tuple(
                 Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind) for one in page
             )
-            _complete(source, subjects, scope=space, listed=True)
+            _complete(source, subjects, needs, scope=space, listed=True)
             yield Found(subjects, listed=True, unseen=unseen)
 
 
-def _complete(source: Source, subjects: Iterable[Subject], scope: str = "", *, listed: bool = False) -> None:
+def _complete(
+    source: Source, subjects: Iterable[Subject], wants: Wants, scope: str = "", *, listed: bool = False
+) -> None:
     """Read all that the answers need, which may need more once it is read.
 
     listed: what only adds to an answer is left out, and of what pods were made from the whole of ``scope`` is read,
@@ -161,7 +171,7 @@ def _complete(source: Source, subjects: Iterable[Subject], scope: str = "", *, l
     while True:
         wanted: dict[Need, None] = {}
         for subject in subjects:
-            for need in needs(source.store, subject):
+            for need in wants(source.store, subject):
                 if listed and not (need.required or subject.ref.kind == "Pod"):
                     continue
                 if source.store.covered(need).state == "unread":

@@ -9,16 +9,19 @@ from msgspec import Struct, field
 
 
 class ExecVariable(Struct, frozen=True):
-    """A variable added to the environment of a credential plugin."""
+    """A variable added to the environment of a credential plugin. Its ``repr`` hides the value."""
 
-    name: str
-    value: str = ""
+    name: str | None = None
+    value: str | None = None
+
+    def __repr__(self) -> str:
+        return f"ExecVariable({self.name!r}, …)"
 
 
 class Exec(Struct, frozen=True, rename="camel"):
-    """A credential plugin: a command that prints a token or a certificate."""
+    """A credential plugin: a command that prints a token or a certificate. Its ``repr`` shows the command only."""
 
-    command: str
+    command: str = ""
     api_version: str = ""
     args: tuple[str, ...] | None = None
     env: tuple[ExecVariable, ...] | None = None
@@ -26,12 +29,18 @@ class Exec(Struct, frozen=True, rename="camel"):
     interactive_mode: str | None = None
     provide_cluster_info: bool | None = None
 
+    def __repr__(self) -> str:
+        return f"Exec({self.command!r}, …)"
+
 
 class AuthProvider(Struct, frozen=True):
-    """A way of getting tokens that was once built into kubectl."""
+    """A way of getting tokens that was once built into kubectl. Its ``repr`` shows the name only."""
 
     name: str = ""
     config: Mapping[str, str] | None = None
+
+    def __repr__(self) -> str:
+        return f"AuthProvider({self.name!r}, …)"
 
 
 class User(Struct, frozen=True, rename="kebab"):
@@ -64,7 +73,7 @@ class Extension(Struct, frozen=True):
 
 
 class Cluster(Struct, frozen=True, rename="kebab"):
-    """Where a server is and how it proves itself."""
+    """Where a server is and how it proves itself. Its ``repr`` shows the server only: a proxy may have a password."""
 
     server: str | None = None
     certificate_authority: str | None = None
@@ -74,6 +83,9 @@ class Cluster(Struct, frozen=True, rename="kebab"):
     proxy_url: str | None = None
     disable_compression: bool | None = None
     extensions: tuple[Extension, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"Cluster({self.server!r}, …)"
 
 
 class Context(Struct, frozen=True):
@@ -85,23 +97,25 @@ class Context(Struct, frozen=True):
 
 
 class NamedCluster(Struct, frozen=True):
-    name: str
+    name: str = ""
     cluster: Cluster | None = None
 
 
 class NamedUser(Struct, frozen=True):
-    name: str
+    name: str = ""
     user: User | None = None
 
 
 class NamedContext(Struct, frozen=True):
-    name: str
+    name: str = ""
     context: Context | None = None
 
 
 class Config(Struct, frozen=True, rename="kebab"):
-    """One file."""
+    """One file. Without a version and a kind it is a kubeconfig all the same."""
 
+    api_version: str | None = field(default=None, name="apiVersion")
+    kind: str | None = None
     clusters: tuple[NamedCluster, ...] | None = None
     users: tuple[NamedUser, ...] | None = None
     contexts: tuple[NamedContext, ...] | None = None

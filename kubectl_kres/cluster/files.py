@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
+import select
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from time import monotonic
+from typing import TypeVar
 
 import msgspec
-import yaml
 from msgspec import Struct, structs
 
+from kubectl_kres.cluster import tree
 from kubectl_kres.cluster.entries import Cluster, Config, Context, Exec, User
 from kubectl_kres.errors import ConfigError
 
 Entry = TypeVar("Entry", Cluster, User, Context)
 
-#: The C loader where PyYAML has it: a file of thousands of contexts must not be felt.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+#: Larger kubeconfigs, in bytes, are taken for a mistake: this one would hold some ten thousand contexts.
+LARGEST = 32 << 20
+#: Seconds to wait for what comes through a pipe.
+PATIENCE = 5.0
+_FORM = ("v1", "Config")
 
 
 class Merged(Struct, frozen=True):
@@ -72,20 +78,65 @@ def read(names: Iterable[str]) -> Merged:
 def _parse(name: str) -> Config:
     prefix = f'error loading config file "{name}": '
     try:
-        data = yaml.load(Path(name).read_bytes(), Loader=_LOADER)  # noqa: S506, a safe loader
-    except IsADirectoryError as error:
-        raise ConfigError(f"{prefix}read {name}: is a directory") from error
+        data = tree.parse(content(name))
     except OSError as error:
-        raise ConfigError(f"{prefix}open {name}: {(error.strerror or str(error)).lower()}") from error
-    except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise ConfigError(f"{prefix}yaml: {line}{error.problem or error.context}") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ConfigError(f"{prefix}yaml: {' '.join(str(error).split())}") from error
+        raise ConfigError(prefix + why(name, error)) from error
+    except tree.TreeError as error:
+        raise ConfigError(f"{prefix}yaml: {error}") from error
+    except ConfigError as error:
+        raise ConfigError(prefix + error.message) from error
     try:
-        return msgspec.convert({} if data is None else data, Config)
-    except msgspec.ValidationError as error:
+        config = msgspec.convert({} if data is None else data, Config)
+    except (msgspec.ValidationError, RecursionError) as error:
         raise ConfigError(f"{prefix}{error}") from error
+    if (config.api_version or _FORM[0], config.kind or _FORM[1]) != _FORM:
+        raise ConfigError(f"{prefix}it is {config.kind or 'of no kind'} of {config.api_version or 'no version'}")
+    return config
+
+
+def content(name: str) -> bytes:
+    """What is in a file, or comes through a pipe as of ``<(command)``: never waits for long, never reads for long.
+
+    Raises OSError, and ConfigError for what is too large or never comes.
+    """
+    handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        state = os.fstat(handle)
+        if stat.S_ISDIR(state.st_mode):
+            raise IsADirectoryError(name)
+        if stat.S_ISREG(state.st_mode):
+            with open(handle, "rb", closefd=False) as file:  # noqa: PTH123, a handle is no path
+                found = file.read(LARGEST + 1)
+        else:
+            found = _piped(handle)
+    finally:
+        os.close(handle)
+    if len(found) > LARGEST:
+        raise ConfigError(f"larger than {LARGEST >> 20} MiB")
+    return found
+
+
+def _piped(handle: int) -> bytes:
+    """All that comes until the other side closes. Raises ConfigError if nobody writes."""
+    pieces: list[bytes] = []
+    deadline = monotonic() + PATIENCE
+    while sum(map(len, pieces)) <= LARGEST:
+        if not select.select([handle], [], [], max(deadline - monotonic(), 0))[0]:
+            raise ConfigError(f"it is no file, and nothing came from it for {PATIENCE:.0f} seconds")
+        piece = os.read(handle, 1 << 16)
+        if not piece and not pieces:
+            raise ConfigError("it is no file, and nobody writes to it")
+        if not piece:
+            break
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def why(name: str, error: OSError) -> str:
+    """What Go says about a file that cannot be read."""
+    if isinstance(error, IsADirectoryError):
+        return f"read {name}: is a directory"
+    return f"open {name}: {(error.strerror or str(error)).lower()}"
 
 
 def _first_wins(into: dict[str, Entry], entries: Iterable[tuple[str, Entry]], file: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.model import claim, pod, policy, workload
+from kubectl_kres.model import claim, node, pod, policy, workload
 
 
 class Kind(Struct, frozen=True):
@@ -85,6 +85,7 @@ KINDS = (
     Kind(
         "RuntimeClass", ("runtimeclasses", "runtimeclass"), "node.k8s.io", namespaced=False, struct=policy.RuntimeClass
     ),
+    Kind("Node", ("nodes", "node", "no"), namespaced=False, struct=node.Node),
     Kind("Event", ("events", "event", "ev"), struct=workload.Event),
     Kind(
         "PersistentVolumeClaim",

@@ -96,9 +96,16 @@ class RuntimeClass(Base, frozen=True):
     api_version: str = "node.k8s.io/v1"
 
 
+class NamespaceStatus(Base, frozen=True):
+    """Active, or Terminating."""
+
+    phase: str = ""
+
+
 class Namespace(Base, frozen=True):
     """A namespace and its labels."""
 
     metadata: ManagedMetadata = ManagedMetadata()
+    status: NamespaceStatus = NamespaceStatus()
     kind: str = "Namespace"
     api_version: str = "v1"

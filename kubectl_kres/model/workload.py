@@ -60,6 +60,9 @@ class WorkloadStatus(Base, frozen=True):
     available_replicas: int = 0
     unavailable_replicas: int = 0
     active: int = 0
+    succeeded: int = 0
+    desired_number_scheduled: int = 0
+    current_number_scheduled: int = 0
     conditions: tuple[Condition, ...] | None = None
     update_revision: str = ""
 

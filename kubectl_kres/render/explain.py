@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Set
-from kubectl_kres.render.line import Line, Tone, draw, padded, size, toned, wrapped
+from kubectl_kres.render.cost import cost_lines
+from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.steps import shown_source, text
 from kubectl_kres.render.values import answer, tables, title
 from kubectl_kres.reports import question as asked
-from kubectl_kres.reports.explanation import Explanation, QuotaCost, Total, Verdict
+from kubectl_kres.reports.explanation import Explanation, Total, Verdict
 
 
 def lines(
@@ -78,7 +79,7 @@ def _all(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]
     yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width)
     yield from _pod(explanation, width)
     for cost in explanation.quotas:
-        yield from _quota(cost)
+        yield from cost_lines(cost)
     if steps:
         yield from _other_steps(explanation, width)
     yield from _facts(explanation, width)
@@ -156,36 +157,14 @@ def _sum(total: Total, names: Mapping[str, str]) -> str:
     return " + ".join(kept) + (f"; before that {', then '.join(lost)}" if lost else "")
 
 
+#: Widest name in a sum; the title of its table has it in full.
+_NAME = 32
+
+
 def _term(path: str, names: Mapping[str, str]) -> str:
     if path.startswith("spec.overhead"):
         return "overhead"
-    return names.get(path.partition(".resources.")[0], path)
-
-
-def _quota(cost: QuotaCost) -> Iterator[Line]:
-    charge = cost.charge
-    heads = ("ASKS", "USED", "HARD", "") if cost.counted else ("COSTS", "USED", "HARD", "AFTER")
-    names = sorted(charge.requested)
-    rows = [(charge.requested[name], charge.used[name], charge.hard[name]) for name in names]
-    widths = [max(size(head), *(size(row[index]) for row in rows)) for index, head in enumerate(heads[:3])]
-    name = f"quota {cost.quota}"
-    label = max([14, size(name) - 2, *(size(name) for name in names)])
-    yield [("", "")]
-    shown = "  ".join(padded(head, width) for head, width in zip(heads, widths, strict=False))
-    yield [("strong", padded(name, label + 2)), ("quiet", f"  {shown}  {heads[3]}")]
-    for name, row in zip(names, rows, strict=True):
-        numbers = "  ".join(padded(number, width) for number, width in zip(row, widths, strict=True))
-        too_much = name in cost.exceeded and not cost.counted
-        after = "" if cost.counted else f"  {charge.after[name]}{'  too much' if too_much else ''}"
-        yield [("bad" if too_much else "", f"  {padded(name, label)}  {numbers}{after}")]
-    if cost.fits is not None:
-        yield [("", f"  {_room(cost.fits, counted=cost.counted)}")]
-
-
-def _room(fits: int, *, counted: bool) -> str:
-    if counted:
-        return f"this pod is already counted; {f'room for {fits} more' if fits else 'no room'} like it"
-    return f"room for {fits} such pod{'s' if fits != 1 else ''}" if fits else "no room for such a pod"
+    return clipped(names.get(path.partition(".resources.")[0], path), _NAME)
 
 
 def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -225,7 +204,7 @@ def _facts(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _remarks(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
-    """What else the answer may be, warns of, supposes, could not see; with steps, who last changed what."""
+    """What else the answer may be, what it warns of, supposes and could not see, and who last changed what."""
     groups: list[tuple[Tone, str, list[str]]] = [
         ("warn", "or: ", list(explanation.verdict.others)),
         ("warn", "Warning: ", list(explanation.warnings)),
@@ -233,17 +212,22 @@ def _remarks(explanation: Explanation, *, steps: bool, width: int) -> Iterator[L
         ("bad", "not seen: ", [_unseen_text(one.kind, one.namespace, one.message, one.state)
                                for one in explanation.unseen]),
     ]  # fmt: skip
-    if steps:
-        edits = [
-            f"{field}: {edit.manager} {edit.operation} {edit.time}".rstrip()
-            for field, edit in explanation.edits.items()
-        ]
-        groups.append(("quiet", "last changed: ", edits))
+    groups.append(("quiet", "last changed: ", list(_edits(explanation, steps=steps))))
     if any(texts for _, _, texts in groups):
         yield [("", "")]
     for tone, label, texts in groups:
         for said in texts:
             yield from toned(tone, wrapped(said, width, first=label, rest="  "))
+
+
+def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
+    """Who last changed what refuses; with ``steps`` also what set a value."""
+    sources = (finding.source for finding in explanation.verdict.findings)
+    refusing = {str(source.ref) for source in sources if source is not None}
+    for field, edit in explanation.edits.items():
+        if steps or field.partition(" ")[0] in refusing:
+            how = f" ({edit.operation})" if edit.operation else ""
+            yield f"{field} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"
 
 
 def _unseen_text(kind: str, namespace: str, message: str, state: str) -> str:

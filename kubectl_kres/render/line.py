@@ -49,7 +49,8 @@ def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> Iterat
     """``text`` in lines of at most ``width`` cells, broken at blanks; a longer word stands alone on its line."""
     line, empty = first, True
     for word in capped(text).split():
-        if not empty and size(line) + 1 + size(word) > width:
+        over = size(line) + (not empty) + size(word) > width
+        if over and (not empty or size(rest) + size(word) <= width < size(first) + size(word)):
             yield line
             line, empty = rest, True
         line += word if empty else f" {word}"

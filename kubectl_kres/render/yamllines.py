@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 #: Texts that every YAML reader takes as the same string without quotes.
-_BARE = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*|[0-9]+[A-Za-z][A-Za-z0-9]*")
+_BARE = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*|[0-9]+([munk]|[KMGTPE]i?)")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 #: What Kubernetes addresses by key rather than by field.
 _KEYED = ("limits", "requests", "overhead", "annotations")
@@ -48,6 +48,6 @@ def scalar(value: Any) -> str:
     """A value on one line; quoted where a reader could take it for something other than that string."""
     if not isinstance(value, str):
         return json.dumps(value)
-    if _BARE.fullmatch(value) and value.lower() not in _WORDS and not re.fullmatch(r"\d+[eE]\d+|\.\d*", value):
+    if _BARE.fullmatch(value) and value.lower() not in _WORDS:
         return value
     return json.dumps(value, ensure_ascii=False)

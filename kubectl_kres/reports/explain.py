@@ -19,14 +19,17 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports import facts
-from kubectl_kres.reports.explanation import Explanation, Fact, QuotaCost, Total, Unseen, Verdict
+from kubectl_kres.reports.explanation import Explanation, Fact, QuotaCost, Total, Unseen
+from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import Known, policies, unread
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.remedy import NOTHING, remedies
+from kubectl_kres.reports.room import room_for
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.values import Table
+from kubectl_kres.reports.verdict import verdict_of
 from kubectl_kres.store.store import Store
 
 __all__ = ["Explanation", "explain", "needs"]
@@ -95,7 +98,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     return Explanation(
         subject=subject.ref,
         start=start.text,
-        verdict=_verdict(outcomes),
+        verdict=verdict_of(outcomes),
         remedies=_remedies(outcomes, table.names, seen),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
@@ -115,18 +118,6 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         complete=not any(one.required for one in unseen),
         journal=first.journal,
     )
-
-
-def _verdict(outcomes: Sequence[Outcome]) -> Verdict:
-    refused = [outcome for outcome in outcomes if outcome.refusal is not None]
-    if not refused:
-        return Verdict(allowed=True, code=outcomes[0].code)
-    first = refused[0]
-    refusal = first.refusal
-    findings = refusal.findings if refusal is not None else ()
-    others = tuple(dict.fromkeys(one.message for one in refused[1:] if one.message != first.message))
-    allowed = False if len(refused) == len(outcomes) else None
-    return Verdict(allowed, first.code, first.message, first.reason, first.causes, findings, others)
 
 
 def _remedies(outcomes: Sequence[Outcome], names: Mapping[str, str], seen: Sequence[Fact]) -> tuple[str, ...]:
@@ -152,13 +143,8 @@ def _charges(start: Start, known: Policies, draft: Draft | None) -> tuple[QuotaC
 
 def _costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
     for charge in costs:
-        rooms = [
-            (parse(charge.hard[name]).nano - parse(charge.used[name]).nano) // parse(asked).nano
-            for name, asked in charge.requested.items()
-            if parse(asked).nano > 0
-        ]
         over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
-        yield QuotaCost(charge.quota, charge, counted, max(0, min(rooms)) if rooms else None, over)
+        yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
 
 
 def _totals(draft: Draft) -> Iterator[Total]:
@@ -188,7 +174,8 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     added = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
     without = (Assume("spec", "webhook/not-computed", added),) if injected else ()
-    return (*((start.assumed,) if start.assumed else ()), *known.assumptions, *without, *stated)
+    supposed = (start.assumed,) if start.assumed else ()
+    return (*supposed, *known.assumptions, *without, *gates(start.live or start.pod, ask.server), *stated)
 
 
 def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:

@@ -89,11 +89,25 @@ def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]
     """The workload, the ReplicaSets or Jobs that it controls, and their pods, by kind and name."""
     namespace = workload.metadata.namespace
     family = {(kind, workload.metadata.name)}
+    if kind == "Deployment" and not any(store.all("ReplicaSet", namespace)):
+        family |= _replica_sets(store, workload)
     for child in ("ReplicaSet", "Job"):
         if child != kind:
             family |= {(child, one.metadata.name) for one in store.all(child, namespace) if controller(one) in family}
     family |= {("Pod", pod.metadata.name) for pod in store.all("Pod", namespace) if controller(pod) in family}
     return family
+
+
+def _replica_sets(store: Store, deployment: Workload) -> set[tuple[str, str]]:
+    """ReplicaSets that were not read, by the name that a Deployment gives them: its own and a hash."""
+    namespace, head = deployment.metadata.namespace, f"{deployment.metadata.name}-"
+    named = {(event.involved_object.kind, event.involved_object.name) for event in store.all("Event", namespace)}
+    named |= {controller(pod) for pod in store.all("Pod", namespace)}
+    return {
+        (kind, name)
+        for kind, name in named
+        if kind == "ReplicaSet" and name.startswith(head) and "-" not in name.removeprefix(head)
+    }
 
 
 def _of_event(event: Event) -> Fact:

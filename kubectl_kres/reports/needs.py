@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubectl_kres.model.kinds import WORKLOADS
@@ -17,12 +17,16 @@ from kubectl_kres.store.store import Store
 TEMPLATE_OWNERS = ("ReplicaSet", "Job", "ReplicationController")
 REVISION_OWNERS = ("StatefulSet", "DaemonSet")
 
+#: GETs that one object may cost. Of what only adds to an answer, the kinds named last here are left out first.
+MOST = 6
+_WORTH = ("Event", "Pod", "Job", "ReplicationController", "ControllerRevision", "PriorityClass", "ReplicaSet")
+
 
 def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     """The reads that the answer depends on, as far as they are known by now.
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
-    where a quota or the pod names a class.
+    where a quota or the pod names a class. There are no more than MOST of them.
     """
     namespace = subject.ref.namespace
     wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
@@ -38,7 +42,14 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         spec = _spec_of_raw(subject)
     if spec is not None:
         wanted += _classes(store, namespace, spec)
-    return tuple(dict.fromkeys(wanted))
+    return _affordable(tuple(dict.fromkeys(wanted)))
+
+
+def _affordable(wanted: Sequence[Need]) -> tuple[Need, ...]:
+    """As many as may be read, in the order given."""
+    extra = sorted((need for need in wanted if not need.required), key=lambda need: _WORTH.index(need.kind))
+    room = MOST - (len(wanted) - len(extra))
+    return tuple(need for need in wanted if need.required or need in extra[: max(0, room)])
 
 
 def _spec(found: Any) -> PodSpec | None:
@@ -87,7 +98,8 @@ def _of_workload(kind: str, workload: Workload) -> Iterator[Need]:
         yield Need("ReplicaSet", namespace, label_selector=selector, required=False)
     if kind == "CronJob":
         yield Need("Job", namespace, required=False)
-    yield Need("Pod", namespace, label_selector=selector, required=False)
+    # A CronJob selects no pods itself; those of all jobs carry this label.
+    yield Need("Pod", namespace, label_selector="job-name" if kind == "CronJob" else selector, required=False)
     yield Need("Event", namespace, field_selector="type=Warning", required=False)
 
 

@@ -16,16 +16,26 @@ from kubectl_kres.reports.remedy_bounds import within_bounds
 NOTHING = "nothing to change"
 
 
-def remedies(outcomes: Sequence[Outcome], names: Mapping[str, str] | None = None) -> tuple[str, ...]:
+#: What to say of one group of findings.
+Remedy = Callable[[Case], Iterator[str]]
+
+
+def remedies(
+    outcomes: Sequence[Outcome],
+    names: Mapping[str, str] | None = None,
+    special: Mapping[str, Remedy] | None = None,
+) -> tuple[str, ...]:
     """One sentence for each change that the refusals ask for; for an admitted pod that there is nothing to change.
 
-    ``names``: containers by their path, for a pod that could not be decoded.
+    ``names``: containers by their path, for a pod that could not be decoded. ``special``: remedies by rule that come
+    before those for a new pod.
     """
+    said = {**_REMEDIES, **(special or {})}
     found: dict[str, None] = {}
     for outcome in outcomes:
         for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
             case = Case(group, outcome, names or {})
-            found.update(dict.fromkeys(_REMEDIES.get(case.finding.rule, _unknown)(case)))
+            found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
     first, *rest = found or (NOTHING,)
     return f"{first}{_merging(outcomes)}", *rest
 
@@ -145,7 +155,7 @@ def _fixed(text: str) -> Callable[[Case], Iterator[str]]:
     return say
 
 
-_REMEDIES: Mapping[str, Callable[[Case], Iterator[str]]] = {
+_REMEDIES: Mapping[str, Remedy] = {
     "limitrange/max": within_bounds,
     "limitrange/min": within_bounds,
     "limitrange/ratio": within_bounds,

@@ -55,6 +55,16 @@ def manifest_pod(subject: Subject) -> Pod | None:
         return None
 
 
+def manifest_workload(subject: Subject) -> Workload | None:
+    """What a manifest from a file says beside its template; None if it is no manifest, a pod, or does not decode."""
+    if subject.raw is None or subject.ref.kind == "Pod":
+        return None
+    try:
+        return decoded(subject.raw, Workload)
+    except msgspec.ValidationError:
+        return None
+
+
 def pod_of_template(template: PodTemplateSpec, subject: Subject) -> Pod:
     """The pod that a controller would send; its name stands for the generated one."""
     metadata = msgspec.structs.replace(

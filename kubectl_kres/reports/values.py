@@ -44,7 +44,12 @@ class Table:
         return (*found, *self._injected())
 
     def edits(self) -> dict[str, Edit]:
-        """Who last changed each policy or template field that set a value, by ``Kind/name field``."""
+        """Who last changed each policy or template field that set a value or refused one, by ``Kind/name field``."""
+        for outcome in self.outcomes:
+            for finding in outcome.refusal.findings if outcome.refusal else ():
+                source = finding.source
+                # What is enforced is the status, which the controller copies from what somebody wrote.
+                self._edit(source and source.at(source.field.replace("status.hard", "spec.hard", 1)))
         return {
             f"{source.kind}/{source.name} {source.field}": edit
             for (source, _), edit in sorted(self._edits.items(), key=lambda item: str(item[0][0]))

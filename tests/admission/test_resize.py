@@ -50,6 +50,20 @@ def quota(hard: dict[str, str], used: dict[str, str]) -> ResourceQuota:
     return msgspec.convert(raw, ResourceQuota)
 
 
+INIT = "spec.initContainers[0]"
+INIT_ONLY = f"{INIT}: Forbidden: only cpu and memory resources for init or sidecar containers are mutable"
+INIT_RESTART = (
+    f"{INIT}: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
+)
+INIT_POLICY = (
+    f'{INIT}.resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": '
+    "must not be set to 'RestartContainer' for non-sidecar initContainers"
+)
+ROOM = (
+    "node didn't have enough allocatable resources: cpu, requested: 3000, allocatable: 2000; "
+    "memory, requested: 2147483648, allocatable: 1073741824"
+)
+
 CPU1, CPU2 = container({"cpu": "1"}), container({"cpu": "2"})
 BURSTABLE = {"requests": {"cpu": "500m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}
 RESTART = [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]
@@ -91,19 +105,13 @@ LEVEL = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "2", "memo
         pytest.param(
             pod(CPU1, initContainers=[container({"cpu": "1", "ephemeral-storage": "1Gi"}, name="i")]),
             pod(CPU1, initContainers=[container({"cpu": "1", "ephemeral-storage": "2Gi"}, name="i")]),
-            ["spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable"],
+            [INIT_ONLY],
             id="init-container-storage",
         ),
         pytest.param(
             pod(CPU1, initContainers=[container({"cpu": "1"}, name="i")]),
             pod(CPU1, initContainers=[container({"cpu": "2"}, name="i", resizePolicy=RESTART)]),
-            [
-                "spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: \"RestartContainer\": must not be set "
-                "to 'RestartContainer' for non-sidecar initContainers",
-                "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer "
-                "cannot be resized",
-                "spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable",
-            ],
+            [INIT_ONLY, INIT_POLICY, INIT_RESTART],
             id="init-container-policy",
         ),
         pytest.param(pod(container({"cpu": "1", "memory": "1Gi"})), pod(CPU1), [
@@ -116,9 +124,12 @@ LEVEL = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "2", "memo
         pytest.param(pod(container(), status={"qosClass": "BestEffort"}), pod(CPU1), [
             f'spec: Invalid value: "BestEffort": {CLASS}',
         ], id="class"),
-        pytest.param(pod(container(status={"qosClass": "Burstable"}, **BURSTABLE)), pod(container(limits=BURSTABLE["limits"])), [
-            f'spec: Invalid value: "": {CLASS}',
-        ], id="requests-follow-limits-as-sent"),
+        pytest.param(
+            pod(container(**BURSTABLE), status={"qosClass": "Burstable"}),
+            pod(container(limits=BURSTABLE["limits"])),
+            [f'spec: Invalid value: "Burstable": {CLASS}'],
+            id="requests-follow-limits-as-sent",
+        ),
         pytest.param(pod(CPU1, os={"name": "windows"}), pod(container({"cpu": "-2"})), [
             "[]: Forbidden: windows pods cannot be resized",
         ], id="windows-hides-the-rest"),
@@ -128,8 +139,12 @@ LEVEL = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "2", "memo
         pytest.param(pod(CPU1, status=RUNNING), pod(CPU2), [
             "spec: Forbidden: Pod running on node without support for resize",
         ], id="old-kubelet"),
-        pytest.param(pod(container(), resources=LEVEL), pod(container(), resources={**LEVEL, "requests": {"cpu": "1"}}), [],
-                     id="pod-level-request-follows-limit"),
+        pytest.param(
+            pod(container(), resources=LEVEL),
+            pod(container(), resources={**LEVEL, "requests": {"cpu": "1"}}),
+            [],
+            id="pod-level-request-follows-limit",
+        ),
         pytest.param(pod(container(), resources={"requests": LEVEL["requests"]}),
                      pod(container(), resources={"requests": {"cpu": "1"}}), [
             "spec.resources.requests: Forbidden: pod-level resource requests cannot be removed",
@@ -204,8 +219,7 @@ BIG = container({"cpu": "3", "memory": "2Gi"})
     ("node", "new", "text", "cause"),
     [
         (NODE, container({"cpu": "2", "memory": "1Gi"}), "", ""),
-        (NODE, BIG, "node didn't have enough allocatable resources: cpu, requested: 3000, allocatable: 2000; "
-                    "memory, requested: 2147483648, allocatable: 1073741824", "NodeCapacity"),
+        (NODE, BIG, ROOM, "NodeCapacity"),
         (WINDOWS, BIG, 'pod resize is only supported on linux nodes, node "n" is "windows"', "UnsupportedPlatform"),
         (Node(), BIG, 'node "n" not found', ""),
         (None, BIG, "", ""),
@@ -239,6 +253,12 @@ def test_quota_is_charged_for_what_grows(status: dict[str, Any], new: str, after
     policies = policies_of([], [quota({"requests.cpu": "3", "pods": "1"}, {"requests.cpu": "2", "pods": "1"})])
     outcome = ask(old, pod(container({"cpu": new})), policies)
     assert [charge.after for charge in outcome.charges] == ([{"requests.cpu": after}] if after else [])
+
+
+def test_use_is_shown_as_it_is_read_back():
+    policies = policies_of([], [quota({"memory": "2Gi"}, {"memory": "128Mi"})])
+    outcome = ask(pod(container({"memory": "128Mi"})), pod(container({"memory": "1e9"})), policies)
+    assert [charge.after for charge in outcome.charges] == [{"memory": "1G"}]
 
 
 def test_a_full_quota_refuses():

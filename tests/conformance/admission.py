@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 from conformance.compare import Loose, Path, exactly
+from conformance.described import texts
 from conformance.namespace import POLICIES, Namespace, recounted
 from conformance.systems import Data, Uncovered
 
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.server import LimitedResource, Server
 
-COMPARED = ("allowed", "code", "reason", "message", "unordered", "causes", "warnings", "object", "quotas")
+COMPARED = ("allowed", "code", "reason", "message", "unordered", "causes", "warnings", "object", "quotas", "text")
 
 NOT_COMPARED = {
     "firstLine": "says how to compare the message: up to its first line break",
-    "text": "the output of kubectl describe is not computed yet",
 }
 
 OPERATIONS = {"CREATE", "UPDATE", "RESIZE", "STATUS", "DELETE"}
@@ -30,20 +30,24 @@ OPTIONAL = ("quotas",)
 
 def play(case: Data, file: Data) -> list[dict[str, Any]]:
     """The outcomes of the request, each in the shape of ``expect``."""
+    if case["request"]["operation"] == "DESCRIBE":
+        return [{"text": text} for text in texts(_namespace(case, file), case["request"]["args"])]
     namespace, outcomes = _outcomes(case, file)
     return [_answer(outcome, _quotas(case["request"], namespace, outcome)) for outcome in outcomes]
 
 
 def rules(case: Data, file: Data) -> set[str]:
     """The rules that the outcomes name, in their journals and in what they refuse for."""
+    if case["request"]["operation"] == "DESCRIBE":
+        return set()
     _, outcomes = _outcomes(case, file)
     found = {finding.rule for one in outcomes if one.refusal for finding in one.refusal.findings}
     return found | {entry.rule for one in outcomes for entry in one.journal if hasattr(entry, "rule")}
 
 
 def required(case: Data, file: Data) -> bool:
-    """Whether the engine must answer: every operation that can be recorded here but the one of kubectl."""
-    return case["request"]["operation"] in OPERATIONS
+    """Whether the engine must answer: every operation that can be recorded here."""
+    return case["request"]["operation"] in OPERATIONS | {"DESCRIBE"}
 
 
 def complete(case: Data, file: Data) -> bool:
@@ -75,12 +79,18 @@ def _outcomes(case: Data, file: Data) -> tuple[Namespace, Sequence[Outcome]]:
     request = case["request"]
     if request["operation"] not in OPERATIONS:
         raise Uncovered(f"{request['operation']} is not computed yet")
+    namespace = _namespace(case, file)
+    return namespace, namespace.answers(request["operation"], request["object"])
+
+
+def _namespace(case: Data, file: Data) -> Namespace:
+    """What stands there before the request."""
     namespace = Namespace(_server(file["server"]))
     if isinstance(case.get("given"), str):
         namespace.fill(_given(case, file), file["fixtures"][case["given"]]["quotas"])
     else:
         namespace.replay(_given(case, file))
-    return namespace, namespace.answers(request["operation"], request["object"])
+    return namespace
 
 
 def _quotas(request: Data, namespace: Namespace, outcome: Outcome) -> Data:

@@ -1,0 +1,126 @@
+"""The objects that ``quota`` is asked about, each with all that its answer needs in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.cli.arguments import Asked
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.source import Input, Source
+from kubectl_kres.cli.subjects import Found, fault_of, in_files, making_pods, named
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports import denied
+from kubectl_kres.reports.counted import counting_needs
+from kubectl_kres.reports.policies import unread
+from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.coverage import Need
+
+_QUOTA = BY_KIND["ResourceQuota"]
+
+
+def quotas(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+    """Quotas by name, or all of the namespaces that are asked about; with their objects only where they are counted.
+
+    Raises UsageError, and ClusterError if all of them is one list that cannot be read.
+    """
+    del given, program
+    if words and options.all_namespaces:
+        raise UsageError("a resource cannot be retrieved by name across all namespaces")
+    if words:
+        yield from _by_name(source, options, words)
+    elif source.namespaces or options.filenames:
+        for space in source.namespaces or ("",):
+            yield from _of_namespace(source, options, space)
+    else:
+        for page in source.pages(Need(_QUOTA.kind)):
+            yield from _counted(source, options, page, listed=True)
+
+
+def _by_name(source: Source, options: Options, words: Sequence[str]) -> Iterator[Found]:
+    held: list[ResourceQuota] = []
+    missing: list[KresError] = []
+    for name in dict.fromkeys(_name(word) for word in words):
+        places = source.places(_QUOTA, name)
+        source.fill(Need(_QUOTA.kind, space, name) for space in places)
+        found = [one for space in places if (one := source.store.get(_QUOTA.kind, name, space)) is not None]
+        held += found
+        if not found:
+            missing.append(fault_of(source, [Subject(ObjectRef(_QUOTA.kind, name, space), _QUOTA) for space in places]))
+    if missing:
+        yield Found((), tuple(missing))
+    yield from _counted(source, options, held, listed=len(held) + len(missing) > 1)
+
+
+def _name(word: str) -> str:
+    """``team`` and ``quota/team`` are the same quota. Raises UsageError for another type."""
+    head, slash, name = word.partition("/")
+    if not slash:
+        return word
+    if head.lower().partition(".")[0] not in _QUOTA.names or not name or "/" in name:
+        raise UsageError(f'"{word}" is no quota', hint="name quotas, as: kubectl kres quota team")
+    return name
+
+
+def _of_namespace(source: Source, options: Options, space: str) -> Iterator[Found]:
+    need = Need(_QUOTA.kind, space)
+    source.fill([need])
+    if not source.store.covered(need).known:
+        yield Found((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
+        return
+    yield from _counted(source, options, source.store.all(_QUOTA.kind, space or None), listed=True)
+
+
+def _counted(source: Source, options: Options, held: Iterable[ResourceQuota], *, listed: bool) -> Iterator[Found]:
+    """Namespace by namespace. Of a cluster no more than one namespace's objects are kept; a file is read once."""
+    live = source.store.origin.kind == "cluster"
+    for space, group in groupby(held, key=lambda quota: quota.metadata.namespace):
+        group_ = list(group)
+        needs: tuple[Need, ...] = ()
+        if options.recount or options.by:
+            needs = counting_needs(group_, Server(), space if live else "")
+            source.fill(needs)
+        refs = (ObjectRef(_QUOTA.kind, one.metadata.name, space) for one in group_)
+        yield Found(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
+        for need in needs if live else ():
+            if need.kind != _QUOTA.kind:
+                source.store.forget(need.kind)
+
+
+def fitted(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+    """The one object whose template is to fit, from the files if it stands there."""
+    del program
+    if words or options.all_namespaces:
+        raise UsageError("--fit looks at all quotas of the namespace; it goes with no quota's name and not with -A")
+    head, _, name = options.fit.partition("/")
+    if not head or not name or "/" in name:
+        raise UsageError(f'invalid argument "{options.fit}" for "--fit" flag: TYPE/NAME is expected, as deploy/web')
+    kind = making_pods(source.kind(head))
+    subjects = [one for one in in_files(source, given) if (one.ref.kind, one.ref.name) == (kind.kind, name)]
+    yield Found(tuple(subjects)) if subjects else named(source, [(kind, Asked(head, (name,)))])
+
+
+def workloads(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+    """All that keeps a number of pods, by namespace."""
+    del given, program, options
+    if words:
+        raise UsageError("--denied looks at all workloads; it goes with no quota's name")
+    for space in source.namespaces or ("",):
+        needs = denied.denied_needs(space)
+        source.fill(needs)
+        unseen = tuple(
+            Unseen(need.kind, state, need.namespace, message=message)
+            for need, state, message in unread(source.store, needs) if need.required
+        )  # fmt: skip
+        subjects = [
+            Subject(ObjectRef(kind, one.metadata.name, one.metadata.namespace), BY_KIND[kind])
+            for kind in denied.KINDS
+            for one in source.store.all(kind, space or None)
+        ]
+        subjects.sort(key=lambda subject: (subject.ref.namespace, denied.KINDS.index(subject.ref.kind)))
+        yield Found(tuple(subjects), listed=True, unseen=unseen)

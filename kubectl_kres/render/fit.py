@@ -1,0 +1,115 @@
+"""What fits, and which workloads are refused, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.cost import cost_lines
+from kubectl_kres.render.line import Line, Tone, draw, padded, toned, wrapped
+from kubectl_kres.reports.denied import Denied
+from kubectl_kres.reports.fit import Fit
+from kubectl_kres.reports.replicas import Replicas
+
+
+def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """How many fit comes first; then replicas and rolling update, what one costs each quota, and the remedy."""
+    for line in _all(fit, width):
+        yield draw(line, color=color)
+
+
+def _all(fit: Fit, width: int) -> Iterator[Line]:
+    tone: Tone = "good" if fit.enough else "bad"
+    yield from toned(tone, wrapped(f"{_count(fit)}: {_name(fit.subject)}{_tightest(fit)}", width, rest="  "))
+    if fit.replicas is not None:
+        for label, bad, text in _replicas(fit, fit.replicas):
+            head = padded(f"{label}:", 16)
+            yield from toned("bad" if bad else "", wrapped(text, width, first=head, rest=" " * 16))
+    if fit.verdict.allowed is not True:
+        yield from toned("bad", wrapped(fit.verdict.message, width, first=padded("the next one:", 16), rest=" " * 16))
+        for remedy in fit.remedies:
+            yield from toned("", wrapped(remedy, width, first=padded("remedy:", 16), rest=" " * 16))
+    for cost in fit.quotas:
+        yield from cost_lines(cost)
+    for assumed in fit.assumptions:
+        yield from toned("quiet", wrapped(assumed.text, width, first="assumed: ", rest="  "))
+    for one in fit.unseen:
+        yield from toned("bad", wrapped(f"{one.kind}: {one.message or one.state}", width, first="not seen: ", rest="  "))
+
+
+def _count(fit: Fit) -> str:
+    if fit.fits is None:
+        return "no quota limits such pods"
+    if fit.verdict.allowed is None or fit.at_most is not None:
+        most = "any number of" if fit.at_most is None else fit.at_most
+        return f"{fit.fits or 'no'} or {most} more such pods fit, by the order of LimitRanges"
+    return f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}" if fit.fits else "no such pod fits"
+
+
+def _tightest(fit: Fit) -> str:
+    if not fit.tightest or fit.fits is None:
+        return ""
+    quotas = " and ".join(fit.tightest)
+    return f" (quota{'s' * (len(fit.tightest) > 1)} {quotas})"
+
+
+def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
+    """Label, whether it is bad, and sentence."""
+    have = f"{replicas.existing} of {replicas.wanted} exist"
+    if fit.lacking:
+        yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing} missing do not fit"
+    elif replicas.missing:
+        yield "replicas", False, f"{have}; the {replicas.missing} missing fit{'s' * (replicas.missing == 1)}"
+    else:
+        yield "replicas", False, have
+    bad = fit.rollout in {"slow", "shrinking", "stuck"}
+    surge, fewer = replicas.surge, replicas.unavailable
+    match fit.rollout:
+        case "fits":
+            yield "rolling update", bad, f"fits with its surge of {surge}"
+        case "slow":
+            yield "rolling update", bad, f"goes on with {fit.surge_fits} of the {surge} surge pods at a time"
+        case "shrinking":
+            text = f"no surge pod fits; it goes on only as old pods end first, up to {fewer} at a time"
+            yield "rolling update", bad, text
+        case "stuck":
+            yield "rolling update", bad, "stuck: no surge pod fits, and no pod may be unavailable"
+        case "replaced":
+            how = "all old pods end first" if replicas.strategy == "Recreate" else f"{fewer} at a time ends first"
+            yield "rolling update" if replicas.strategy != "Recreate" else "update", bad, f"needs no surge: {how}"
+
+
+def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """A refused workload: what is missing, why, and what would free it."""
+    for line in _denied(denied, width):
+        yield draw(line, color=color)
+
+
+def _denied(denied: Denied, width: int) -> Iterator[Line]:
+    have = denied.replicas
+    word, tone = ("refused", "bad") if denied.verdict.allowed is False else ("depends", "warn")
+    if denied.verdict.allowed is True:
+        word, tone = "waiting", "warn"
+    missing = f"{have.missing} of {have.wanted} pods missing" if have.missing else f"{have.wanted} pods, no new ones"
+    yield [(tone, padded(word, 9)), ("strong", _name(denied.subject)), ("", f"  {missing}")]  # type: ignore[list-item]
+    texts: list[tuple[str, str]] = []
+    if denied.verdict.message:
+        texts.append(("because", denied.verdict.message.partition(" is forbidden: ")[2] or denied.verdict.message))
+    texts += [("remedy", remedy) for remedy in denied.remedies]
+    for fact in denied.seen[:1]:
+        times = f" {fact.count}x" if fact.count > 1 else ""
+        last = f", last {fact.time}" if fact.time else ""
+        texts.append(("seen", f"{fact.reason}{times} of {fact.source.ref}{last}"))
+    if not denied.seen:
+        texts.append(("seen", "no failed try is on record; the next one would be refused"))
+    for label, text in texts:
+        yield from toned("", wrapped(text, width, first=padded(f"  {label}:", 12), rest=" " * 12))
+
+
+def denied_count(refused: int, asked: int) -> str:
+    """The last line over all workloads that were looked at."""
+    return f"{refused} of {asked} workloads {'is' if refused == 1 else 'are'} being refused" if asked else "no workloads"
+
+
+def _name(ref: ObjectRef) -> str:
+    return f"{ref.namespace}/{ref}" if ref.namespace else str(ref)

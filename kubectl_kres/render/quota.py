@@ -1,0 +1,137 @@
+"""Quotas as text: a block each, with a row and a bar for each name, the drift below it, and who uses what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.admission.drift import Drift
+from kubectl_kres.render.bar import bar
+from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.reports.quota import QuotaReport, Share, Use
+
+#: Widest column of names and of figures; what is wider gets a line of its own or is clipped.
+_LABEL, _CELL = 32, 20
+_BAR = 12
+#: From here on a bar warns.
+_NEARLY = 90
+#: Pods named as the cause of a drift.
+_NAMED = 5
+
+
+def lines(report: QuotaReport, *, ascii_only: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line of one quota. Lines keep to ``width`` but for a single word that is longer."""
+    for line in _all(report, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def _all(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    where = f" in {report.subject.namespace}" if report.subject.namespace else ""
+    yield [("strong", f"quota {report.subject.name}"), ("", where)]
+    for phrase in report.scopes:
+        yield from toned("quiet", wrapped(f"counts {phrase}", width, first="  ", rest="    "))
+    if not report.enforced:
+        text = "no status yet, so it enforces nothing; the quota controller may be slow or off"
+        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    for fault in report.faults:
+        yield from toned("bad", wrapped(f"the API server would not store it: {fault}", width, first="  ", rest="    "))
+    if not report.uses:
+        yield [("quiet", "  limits nothing")]
+        return
+    yield from _Table(report, ascii_only=ascii_only, width=width).lines()
+    if report.by:
+        yield from _shares(report, width)
+
+
+class _Table:
+    """The rows of one quota, with their columns."""
+
+    def __init__(self, report: QuotaReport, *, ascii_only: bool, width: int) -> None:
+        self.report, self.ascii_only, self.width = report, ascii_only, width
+        self.heads = ("USED", "COUNTED", "HARD", "LEFT") if report.recounted else ("USED", "HARD", "LEFT")
+        rows = [self._cells(use) for use in report.uses]
+        self.widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(self.heads)]
+        self.label = min(_LABEL, max(12, *(size(use.name) for use in report.uses)))
+
+    def lines(self) -> Iterator[Line]:
+        yield [("quiet", f"  {padded('NAME', self.label)}  {self._row(self.heads)}".rstrip())]
+        for use in self.report.uses:
+            yield from self._use(use)
+
+    def _cells(self, use: Use) -> tuple[str, ...]:
+        used, left, counted = use.used or "-", use.left or "-", use.counted or ("?" if use.unread else "-")
+        shown = (used, counted, use.hard, left) if self.report.recounted else (used, use.hard, left)
+        return tuple(clipped(text, _CELL) for text in shown)
+
+    def _row(self, cells: Sequence[str]) -> str:
+        return "  ".join(padded(cell, width) for cell, width in zip(cells, self.widths, strict=True))
+
+    def _use(self, use: Use) -> Iterator[Line]:
+        tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= _NEARLY else ""
+        head, row = f"  {use.name}", f"  {self._row(self._cells(use))}"
+        tail: Line = [("", row), (tone, self._bar(use, row))]
+        if size(use.name) <= self.label:
+            yield [("", padded(head, self.label + 2)), *tail]
+        else:
+            yield [("", head)]
+            yield [("", " " * (self.label + 2)), *tail]
+        for tone_, text in _remarks(use):
+            yield from toned(tone_, wrapped(text, self.width, first="      ", rest="        "))
+
+    def _bar(self, use: Use, row: str) -> str:
+        if use.percent is None:
+            return "  over" if use.over else ""
+        figures = f" {use.percent:>3}%{' over' if use.over else ''}" if use.percent < 10_000 else " over"
+        room = min(_BAR, self.width - self.label - 4 - size(row) - size(figures))
+        drawn = bar(use.percent, room, ascii_only=self.ascii_only) if room >= _BAR // 3 else ""
+        return f"  {drawn}{figures}" if drawn else f" {figures}"
+
+
+def _remarks(use: Use) -> Iterator[tuple[Tone, str]]:
+    if use.wanted is not None:
+        says = f"says {use.wanted}" if use.wanted else "no longer names it"
+        yield "warn", f"spec.hard {says}; the quota controller has not taken that over yet"
+    if use.unread:
+        yield "warn", f"not recounted: the {use.unread} were not read"
+    if use.drift is not None:
+        yield "warn", drift_words(use.drift)
+
+
+def drift_words(drift: Drift) -> str:
+    """Why ``status.used`` is not what was counted, as a sentence without a point."""
+    some = ", ".join(drift.pods[:_NAMED]) + (f" and {len(drift.pods) - _NAMED} more" * (len(drift.pods) > _NAMED))
+    match drift.cause:
+        case "pending":
+            return "spec.hard names it; the quota controller has not taken that over yet"
+        case "nobody":
+            return "nothing counts for this name, so it limits nothing"
+        case "unread":
+            return "not recounted: its objects were not read"
+        case "finished":
+            part = "that is the difference" if drift.exact else "that is a part of the difference"
+            return f"drift: pods that have ended are still counted ({some}); {part}"
+        case "resized":
+            return f"drift: pods were resized and may have been larger before ({some})"
+    return "drift: nothing seen here explains it; the quota controller counts again at its next resync"
+
+
+def _shares(report: QuotaReport, width: int) -> Iterator[Line]:
+    """For each name who uses it, the largest first."""
+    for use in report.uses:
+        held = [share for share in report.shares if use.name in share.usage]
+        if not held:
+            continue
+        held.sort(key=lambda share: (-share.percents[use.name], share.who))
+        yield [("", "")]
+        yield [("strong", f"  {use.name}"), ("quiet", f" by {report.by}")]
+        yield from _share_rows(use, held, width)
+
+
+def _share_rows(use: Use, held: Sequence[Share], width: int) -> Iterator[Line]:
+    amounts = [clipped(share.usage[use.name], _CELL) for share in held]
+    amount = max(map(size, amounts))
+    room = max(16, width - amount - 26)
+    label = min(room, max(size(share.who) for share in held))
+    for share, text in zip(held, amounts, strict=True):
+        pods = f"  {share.pods} pod{'s' * (share.pods != 1)}" if share.pods and not share.who.startswith("Pod/") else ""
+        who = padded(clipped(share.who, label), label)
+        yield [("", f"    {who}  {padded(text, amount)}  {share.percents[use.name]:>3}%"), ("quiet", pods)]

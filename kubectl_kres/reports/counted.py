@@ -1,0 +1,100 @@
+"""The objects that quotas count: which kinds, what each object counts for, and who it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from kubectl_kres.admission.objects import names_of, request_of
+from kubectl_kres.admission.quota import Request
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.kinds import KINDS, Kind
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.needs import controller
+from kubectl_kres.reports.subject import Ask
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Names of quotas that count objects of kinds which are not read here: a prefix, or the old names.
+_COUNT = "count/"
+_OLD_NAMES = frozenset({"configmaps", "secrets", "resourceclaims"})
+_DEVICES = ".deviceclass.resource.k8s.io/devices"
+
+_HASH = "pod-template-hash"
+
+
+class Counted(NamedTuple):
+    """An object with what it counts for."""
+
+    item: Any
+    request: Request
+
+
+#: Resource (plural with its group) to its objects in one namespace; None: they could not be read.
+Objects = Mapping[str, Sequence[Counted] | None]
+
+
+def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kind, ...]:
+    """The kinds whose objects count for a name of the quotas, as far as they are kinds that are read at all."""
+    hard = {name: None for quota in quotas for name in (*(quota.spec.hard or ()), *(quota.status.hard or ()))}
+    return tuple(kind for kind in KINDS if names_of(kind.qualified, server)(hard))
+
+
+def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: str) -> tuple[Need, ...]:
+    """The reads that a recount of quotas in one namespace (empty: in all) depends on."""
+    return tuple(Need(kind.kind, namespace) for kind in counting_kinds(quotas, server))
+
+
+def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, ask: Ask) -> Objects:
+    """What counts for quotas of one namespace. Raises Unparsable for an object that no server would have stored."""
+    now = datetime.fromisoformat(ask.now) if ask.now else None
+    return {
+        kind.qualified: tuple(
+            Counted(item, request_of(item, ask.server, now=now)) for item in store.all(kind.kind, namespace)
+        )
+        if store.covered(Need(kind.kind, namespace)).known
+        else None
+        for kind in counting_kinds(quotas, ask.server)
+    }
+
+
+def unreadable(quota: ResourceQuota, objects: Objects, server: Server) -> dict[str, str]:
+    """The names of a quota whose objects are not known, with the kind that is missing."""
+    hard = tuple(quota.spec.hard or ())
+    counted = {name for resource in objects for name in names_of(resource, server)(hard)}
+    missing = {name: resource for resource, held in objects.items() if held is None
+               for name in names_of(resource, server)(hard)}  # fmt: skip
+    for name in hard:
+        if name not in counted and (name.startswith(_COUNT) or name in _OLD_NAMES or name.endswith(_DEVICES)):
+            missing[name] = name.removeprefix(_COUNT)
+    return missing
+
+
+def workload_of(pod: Pod) -> str:
+    """``Deployment/web``: what made the pod; a ReplicaSet with its pods' hash in its name is a Deployment's.
+
+    A pod without a controller is its own workload.
+    """
+    kind, name = controller(pod)
+    suffix = f"-{(pod.metadata.labels or {}).get(_HASH, '')}"
+    if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):
+        return f"Deployment/{name.removesuffix(suffix)}"
+    return f"{kind}/{name}" if kind else f"Pod/{pod.metadata.name}"
+
+
+def owner_of(item: Any, by: str) -> str:
+    """Whom an object's use is put down to, by ``workload``, ``pod`` or ``priority``."""
+    if not isinstance(item, Pod):
+        return f"{item.kind}/{item.metadata.name}"
+    if by == "priority":
+        name = item.spec.priority_class_name
+        return f"PriorityClass/{name}" if name else "no priority class"
+    return workload_of(item) if by == "workload" else f"Pod/{item.metadata.name}"
+
+
+def every(objects: Objects) -> Iterator[Counted]:
+    """The objects that are known, kind by kind."""
+    for held in objects.values():
+        yield from held or ()

@@ -1,0 +1,68 @@
+"""The workloads whose pods are being refused now, with what the next pod would be told and what would let it in."""
+
+from __future__ import annotations
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.explanation import Fact, QuotaCost, Record, Unseen, Verdict
+from kubectl_kres.reports.needs import controller
+from kubectl_kres.reports.replicas import Replicas, replicas_of
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Kinds that keep a number of pods, so that a pod of theirs can be missing.
+KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
+#: What says that a pod was refused; other events and conditions are about pods that exist.
+_REFUSED = {"FailedCreate"}
+_FAILURE = "ReplicaFailure"
+
+
+class Denied(Record, frozen=True):
+    """A workload that lacks pods because they are refused. ``verdict``: of the next pod; ``remedies`` let it in.
+
+    ``seen``: what the cluster says of earlier tries; none: nobody has tried yet, or the events have expired.
+    """
+
+    subject: ObjectRef
+    replicas: Replicas
+    verdict: Verdict
+    remedies: tuple[str, ...]
+    quotas: tuple[QuotaCost, ...] = ()
+    seen: tuple[Fact, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+
+def denied_needs(namespace: str) -> tuple[Need, ...]:
+    """The reads for all workloads of a namespace; of pods there are none."""
+    policies = (Need("LimitRange", namespace), Need("ResourceQuota", namespace))
+    workloads = tuple(Need(kind, namespace) for kind in KINDS)
+    events = Need("Event", namespace, field_selector="type=Warning", required=False)
+    return (*policies, *workloads, events, Need("PriorityClass", required=False), Need("RuntimeClass", required=False))
+
+
+def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
+    """None if no pod of the workload is being refused, or if it is another workload's, which is asked itself."""
+    workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    if not isinstance(workload, Workload) or controller(workload)[0] in KINDS:
+        return None
+    replicas = replicas_of(subject.ref.kind, workload)
+    failing = any(one.type == _FAILURE and one.status == "True" for one in workload.status.conditions or ())
+    if replicas is None or not (failing or replicas.missing):
+        return None
+    found = explain(store, subject, ask)
+    seen = tuple(fact for fact in found.facts if fact.reason in _REFUSED)
+    if not (failing or seen) and found.verdict.allowed is True:
+        return None
+    return Denied(
+        subject.ref,
+        replicas,
+        found.verdict,
+        found.remedies,
+        tuple(cost for cost in found.quotas if cost.exceeded),
+        seen,
+        tuple(one for one in found.unseen if one.required),
+        found.complete,
+    )

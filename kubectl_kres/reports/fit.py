@@ -1,0 +1,129 @@
+"""How many more pods of a template the quotas have room for, and whether all replicas and a rolling update fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import structs
+
+from kubectl_kres.admission.outcome import Outcome
+from kubectl_kres.admission.pods import quota_request
+from kubectl_kres.admission.quota import charges
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.explain import Analysis, analyse, explained
+from kubectl_kres.reports.explanation import QuotaCost, Record, Unseen, Verdict
+from kubectl_kres.reports.policies import policies
+from kubectl_kres.reports.replicas import Replicas, replicas_of
+from kubectl_kres.reports.room import room_for
+from kubectl_kres.reports.start import start_of
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.template import manifest_workload
+from kubectl_kres.store.store import Store
+
+#: fits: with its whole surge. slow: with fewer surge pods at a time. shrinking: no surge pod fits, it goes on as old
+#: pods end first. stuck: no surge pod fits and no old pod may end first. replaced: there is no surge, pods end first.
+Rollout = Literal["fits", "slow", "shrinking", "stuck", "replaced"]
+
+
+class Fit(Record, frozen=True):
+    """``fits``: how many more pods there is room for; absent: no quota limits them. ``verdict`` is that of the next.
+
+    ``at_most``: how many under a luckier order of LimitRanges, where that differs. ``tightest``: the quotas that end
+    it. ``lacking``: replicas that neither exist nor fit. ``surge_fits``: how many of the surge pods fit once all
+    replicas are there; absent: all, whatever the number. ``enough``: everything fits.
+    """
+
+    subject: ObjectRef
+    start: str
+    verdict: Verdict
+    remedies: tuple[str, ...]
+    quotas: tuple[QuotaCost, ...]
+    enough: bool
+    fits: int | None = None
+    at_most: int | None = None
+    tightest: tuple[str, ...] = ()
+    replicas: Replicas | None = None
+    lacking: int = 0
+    surge_fits: int | None = None
+    rollout: Rollout | None = None
+    assumptions: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+
+def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
+    """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods.
+
+    A live pod stands for another one like it.
+    """
+    start = structs.replace(start_of(store, subject), live=None)
+    known = policies(store, subject.ref.namespace)
+    analysis = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
+    found = explained(store, subject, ask, analysis)
+    counts = [_room(outcome, analysis) for outcome in analysis.outcomes]
+    fits, most = _least(counts), _most(counts)
+    workload = start.owner or manifest_workload(subject)
+    replicas = replicas_of(subject.ref.kind, workload) if isinstance(workload, Workload) else None
+    lacking, surge_fits, rollout = _judged(replicas, fits)
+    return Fit(
+        subject.ref,
+        found.start,
+        found.verdict,
+        found.remedies,
+        found.quotas,
+        enough=not lacking and rollout in {None, "fits", "replaced"} and (fits != 0 or not _more(replicas)),
+        fits=fits,
+        at_most=most if most != fits else None,
+        tightest=tuple(cost.quota for cost in found.quotas if cost.fits is not None and cost.fits == fits),
+        replicas=replicas,
+        lacking=lacking,
+        surge_fits=surge_fits,
+        rollout=rollout,
+        assumptions=found.assumptions,
+        unseen=tuple(one for one in found.unseen if one.required),
+        complete=found.complete,
+    )
+
+
+def _more(replicas: Replicas | None) -> bool:
+    """Whether any pod is needed: of what keeps no number of pods, the next one."""
+    return replicas is None or replicas.missing + replicas.surge > 0
+
+
+def _room(outcome: Outcome, analysis: Analysis) -> int | None:
+    """How many pods in a row are admitted where each ends as ``outcome``; None: as many as one likes."""
+    if outcome.refusal is not None or outcome.draft is None:
+        return 0
+    costs = charges(quota_request(analysis.start.pod, outcome.draft), analysis.known.policies.quotas)
+    return _least([room_for(cost) for cost in costs])
+
+
+def _least(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return min(known) if known else None
+
+
+def _most(counts: Sequence[int | None]) -> int | None:
+    return None if None in counts else max(count for count in counts if count is not None)
+
+
+def _judged(replicas: Replicas | None, fits: int | None) -> tuple[int, int | None, Rollout | None]:
+    """Replicas that do not fit, surge pods that fit, and how a rolling update would go."""
+    if replicas is None:
+        return 0, None, None
+    room = replicas.missing + replicas.surge if fits is None else fits
+    lacking = max(0, replicas.missing - room)
+    if replicas.strategy in {"", "OnDelete"}:
+        return lacking, None, None
+    if not replicas.surge:
+        return lacking, None, "replaced"
+    # Pods beyond what is wanted, from an update that is under way, take a part of the surge already.
+    ahead = max(0, replicas.existing - replicas.wanted)
+    need = max(0, replicas.surge - ahead)
+    surge = min(need, max(0, room - replicas.missing))
+    if surge == need:
+        return lacking, surge, "fits"
+    return lacking, surge, "slow" if surge else "shrinking" if replicas.unavailable else "stuck"

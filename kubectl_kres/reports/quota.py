@@ -1,0 +1,188 @@
+"""The answer of ``quota``: what a quota limits, what is used and left, who uses it, and whether that is true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from kubectl_kres.admission import quota_object
+from kubectl_kres.admission.aggregate import add_into
+from kubectl_kres.admission.draft import Quantities, Unparsable, parse_list
+from kubectl_kres.admission.drift import Drift, drift
+from kubectl_kres.admission.recount import recount
+from kubectl_kres.admission.scopes import requirements
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.counted import Objects, counting_needs, every, objects_of, owner_of, unreadable
+from kubectl_kres.reports.explanation import Record, Unseen
+from kubectl_kres.reports.policies import unread
+from kubectl_kres.reports.scope_words import scope_words
+from kubectl_kres.reports.subject import Ask
+from kubectl_kres.store.store import Store
+
+
+class Use(Record, frozen=True):
+    """One name of a quota: ``used`` + ``left`` = ``hard``. ``used`` absent: the quota controller has not counted yet.
+
+    percent: ``used`` of ``hard`` in whole hundredths, rounded down; absent if ``hard`` is zero. wanted: ``spec.hard``
+    where it is not what is enforced, empty if it no longer names the resource. counted: what a recount found. unread:
+    the kind that a recount would need and that was not read.
+    """
+
+    name: str
+    hard: str
+    used: str | None = None
+    left: str | None = None
+    percent: int | None = None
+    wanted: str | None = None
+    counted: str | None = None
+    drift: Drift | None = None
+    unread: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether more is used than allowed, as it can be after ``hard`` was lowered."""
+        return self.left is not None and self.left.startswith("-")
+
+
+class Share(Record, frozen=True):
+    """What one workload, pod, priority class or other object uses. ``pods``: how many pods that is."""
+
+    who: str
+    pods: int
+    usage: Mapping[str, str]
+    percents: Mapping[str, int] = {}
+
+
+class QuotaReport(Record, frozen=True):
+    """A quota. ``scopes``: what it counts, in words; empty: everything. ``enforced`` False: it has no status yet.
+
+    ``by`` says what ``shares`` are by; the largest of each name come first there. ``recounted``: the uses carry what
+    was counted. ``faults``: why the server would not store it.
+    """
+
+    subject: ObjectRef
+    uses: tuple[Use, ...]
+    scopes: tuple[str, ...] = ()
+    enforced: bool = True
+    by: str = ""
+    shares: tuple[Share, ...] = ()
+    recounted: bool = False
+    faults: tuple[str, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+
+def quota_reports(
+    store: Store, quotas: Sequence[ResourceQuota], ask: Ask, *, recounted: bool = False, by: str = ""
+) -> Iterator[QuotaReport]:
+    """One report for each quota; all are of one namespace, whose objects are looked at once.
+
+    Raises UsageError where a quota, or an object to count, holds what is no quantity.
+    """
+    if not quotas:
+        return
+    namespace = quotas[0].metadata.namespace
+    try:
+        objects = objects_of(store, quotas, namespace, ask) if recounted or by else {}
+    except Unparsable as fault:
+        raise UsageError(f"an object of namespace {namespace} cannot be counted: {fault}") from fault
+    for quota in quotas:
+        try:
+            yield _report(store, quota, ask, objects, recounted=recounted, by=by)
+        except Unparsable as fault:
+            name = f"ResourceQuota/{quota.metadata.name}"
+            raise UsageError(f"{name}: {fault}", hint="no API server stores such a quota") from fault
+
+
+def _report(store: Store, quota: ResourceQuota, ask: Ask, objects: Objects, *, recounted: bool, by: str) -> QuotaReport:
+    meta = quota.metadata
+    hard = parse_list(quota.spec.hard, "spec.hard")
+    reads = counting_needs([quota], ask.server, meta.namespace) if objects else ()
+    unseen = tuple(
+        Unseen(need.kind, state, need.namespace, message=message) for need, state, message in unread(store, reads)
+    )
+    uses = _uses(quota, hard)
+    return QuotaReport(
+        ObjectRef("ResourceQuota", meta.name, meta.namespace),
+        _recounted(uses, quota, objects, ask) if recounted else uses,
+        scopes=scope_words(quota.spec),
+        enforced=bool(quota.status.hard) or not hard,
+        by=by,
+        shares=_shares(quota, hard, objects, by) if by else (),
+        recounted=recounted,
+        faults=tuple(map(str, quota_object.validate(quota.spec, hard))),
+        unseen=unseen,
+        complete=not unseen,
+    )
+
+
+def _uses(quota: ResourceQuota, wanted: Quantities) -> tuple[Use, ...]:
+    """The names of status and spec; what is enforced is the status."""
+    status = quota.status
+    hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
+    return tuple(
+        _use(name, hard.get(name), used.get(name) if name in hard else None, wanted.get(name))
+        for name in sorted({*hard, *wanted})
+    )
+
+
+def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quantity | None) -> Use:
+    bound = hard if hard is not None else wanted or ZERO
+    other = None if hard is None or hard == wanted else "" if wanted is None else str(wanted)
+    if used is None:
+        return Use(name, str(bound), wanted=other)
+    percent = used.nano * 100 // bound.nano if bound.nano > 0 else None
+    left = Quantity(bound.nano - used.nano, bound.format)
+    return Use(name, str(bound), str(used), str(left), percent, other)
+
+
+def _recounted(uses: Sequence[Use], quota: ResourceQuota, objects: Objects, ask: Ask) -> tuple[Use, ...]:
+    requests = {resource: None if held is None else [one.request for one in held] for resource, held in objects.items()}
+    found = recount(quota, requests, ask.server)
+    missing = unreadable(quota, objects, ask.server)
+    pods = [one.item for one in objects.get("pods") or () if isinstance(one.item, Pod)]
+    now = datetime.fromisoformat(ask.now) if ask.now else None
+    drifts = {one.name: one for one in drift(quota, found, missing, pods, ask.server, now)}
+    return tuple(
+        Use(
+            use.name,
+            use.hard,
+            use.used,
+            use.left,
+            use.percent,
+            use.wanted,
+            str(found[use.name]) if use.name in found else None,
+            None if use.name in missing else drifts.get(use.name),
+            missing.get(use.name, ""),
+        )
+        for use in uses
+    )
+
+
+def _shares(quota: ResourceQuota, hard: Quantities, objects: Objects, by: str) -> tuple[Share, ...]:
+    """Who uses what a quota counts, the largest share of any name first; what uses nothing of it is left out."""
+    scopes = requirements(quota.spec)
+    sums: dict[str, Quantities] = {}
+    pods: dict[str, int] = {}
+    for item, request in every(objects):
+        usage = {name: value for name, value in request.usage.items() if value.nano and name in hard}
+        if not usage or not all(map(request.in_scope, scopes)):
+            continue
+        who = owner_of(item, by)
+        add_into(sums.setdefault(who, {}), usage)
+        pods[who] = pods.get(who, 0) + isinstance(item, Pod)
+    totals: Quantities = {}
+    for held in sums.values():
+        add_into(totals, held)
+
+    def share(who: str) -> Share:
+        values = {name: sums[who][name] for name in sorted(sums[who])}
+        percents = {name: value.nano * 100 // totals[name].nano for name, value in values.items()}
+        return Share(who, pods[who], {name: str(value) for name, value in values.items()}, percents)
+
+    ranked = sorted(map(share, sums), key=lambda one: (-max(one.percents.values()), one.who))
+    return tuple(ranked)

@@ -1,0 +1,73 @@
+"""What to do about a refused resize, by the rule that refused it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.case import Case
+
+_REPLACE = "make a new pod: change the template, or delete the pod and create it again"
+_CLASSES = {
+    "Guaranteed": "keep cpu and memory requests equal to the limits in every container: the pod stays Guaranteed",
+    "Burstable": "leave at least one cpu or memory request below its limit: the pod stays Burstable",
+    "BestEffort": f"{_REPLACE}; a BestEffort pod stays without cpu and memory",
+}
+
+
+def _kept_class(case: Case) -> Iterator[str]:
+    stored = re.search(r'Invalid value: "(\w+)"', case.finding.text)
+    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is")
+
+
+def _room(case: Case) -> Iterator[str]:
+    finding = case.finding
+    node = finding.source.name if finding.source is not None else "the node"
+    yield f"ask for at most {finding.bound} of {finding.resource} in all, which is what {node} has, or {_REPLACE}"
+
+
+_OBSERVED = re.compile(r"used (\S+) \+ (\S+)")
+
+
+def _exceeded(case: Case) -> Iterator[str]:
+    """A resize pays for what grows only."""
+    finding = case.finding
+    quota = finding.source.name if finding.source is not None else ""
+    texts = _OBSERVED.fullmatch(finding.observed)
+    if texts is None:
+        yield f"raise {finding.resource} of quota {quota}"
+        return
+    used, hard = parse(texts[1]), parse(finding.bound)
+    after = used + parse(texts[2])
+    left = f", or grow by at most {hard - used}" if hard > used else ", or do not grow"
+    yield f"free {after - hard} of {finding.resource} in quota {quota}, or raise its hard to {after}{left}"
+
+
+def _named(case: Case) -> Iterator[str]:
+    slots = () if case.draft is None else (*case.draft.containers, *case.draft.inits)
+    names = ", ".join(slot.name for slot in slots)
+    yield f"name the containers as they are{f'; sent were {names}' if names else ''}"
+
+
+def _fixed(text: str) -> Callable[[Case], Iterator[str]]:
+    def say(case: Case) -> Iterator[str]:
+        yield text.format(path=case.finding.path)
+
+    return say
+
+
+REMEDIES: Mapping[str, Callable[[Case], Iterator[str]]] = {
+    "quota/exceeded": _exceeded,
+    "resize/absent": _fixed(f"{_REPLACE}; resizes in place need Kubernetes 1.33, or its gate in 1.27 and later"),
+    "resize/qos": _kept_class,
+    "resize/removed": _fixed("lower the values of {path} instead of removing them"),
+    "resize/immutable": _fixed("change cpu and memory only; for anything else make a new pod"),
+    "resize/containers": _named,
+    "resize/init": _fixed("leave plain init containers as they are: they have run, or run with what they have"),
+    "resize/pod-level": _fixed(f"{_REPLACE}; this server resizes no pods with pod-level resources"),
+    "resize/unsupported": _fixed(_REPLACE),
+    "resize/node-absent": _fixed("wait until the pod has been removed with its node"),
+    "resize/node-platform": _fixed(_REPLACE),
+    "resize/node-capacity": _room,
+}

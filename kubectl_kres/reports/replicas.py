@@ -1,0 +1,100 @@
+"""How many pods a workload wants and has, and how many more a rolling update needs for a while."""
+
+from __future__ import annotations
+
+import re
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.workload import Strategy, Workload
+from kubectl_kres.reports.explanation import Record
+
+_PERCENT = re.compile(r"[0-9]{1,6}%")
+_DEFAULT = "25%"
+#: Statuses that end a job.
+_ENDED = {"Complete", "Failed", "Suspended"}
+
+
+class Replicas(Record, frozen=True):
+    """The pods of a workload. ``wanted`` 0: it makes pods by itself, as a CronJob does, or none at present.
+
+    strategy: how its pods are replaced, empty if they are not. surge: how many pods more than ``wanted`` there may be
+    meanwhile, unavailable: how many fewer; both after the server's rounding of percentages.
+    """
+
+    wanted: int
+    existing: int
+    strategy: str = ""
+    surge: int = 0
+    unavailable: int = 0
+
+    @property
+    def missing(self) -> int:
+        """Pods that are wanted and do not exist."""
+        return max(0, self.wanted - self.existing)
+
+
+def replicas_of(kind: str, workload: Workload) -> Replicas | None:
+    """None for kinds that keep no number of pods. Raises UsageError for a surge that is no count and no percentage."""
+    spec, status = workload.spec, workload.status
+    wanted = 1 if spec.replicas is None else spec.replicas
+    match kind:
+        case "Deployment":
+            return _deployment(wanted, status.replicas, spec.strategy)
+        case "StatefulSet":
+            strategy = (spec.update_strategy.type if spec.update_strategy else "") or "RollingUpdate"
+            return Replicas(wanted, status.replicas, strategy, 0, 1 if strategy == "RollingUpdate" else 0)
+        case "ReplicaSet" | "ReplicationController":
+            return Replicas(wanted, status.replicas)
+        case "DaemonSet":
+            return _daemon_set(workload)
+        case "Job":
+            return Replicas(_parallel(workload), status.active)
+        case _:
+            return None
+
+
+def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replicas:
+    """Source: deployment/util ResolveFenceposts: surge is rounded up, unavailable down, and not both are zero."""
+    if strategy is not None and strategy.type == "Recreate":
+        return Replicas(wanted, existing, "Recreate", 0, wanted)
+    rolling = strategy.rolling_update if strategy is not None else None
+    surge, unavailable = (rolling.max_surge, rolling.max_unavailable) if rolling is not None else (None, None)
+    most = scaled(_DEFAULT if surge is None else surge, wanted, up=True)
+    fewest = scaled(_DEFAULT if unavailable is None else unavailable, wanted, up=False)
+    return Replicas(wanted, existing, "RollingUpdate", most, fewest if most or fewest else 1)
+
+
+def _daemon_set(workload: Workload) -> Replicas:
+    """Without a surge old pods end first. Source: daemon/util SurgeCount."""
+    status, strategy = workload.status, workload.spec.update_strategy
+    kind = (strategy.type if strategy else "") or "RollingUpdate"
+    rolling = strategy.rolling_update if strategy is not None else None
+    surge = rolling.max_surge if rolling is not None else None
+    wanted = status.desired_number_scheduled
+    most = scaled(surge, wanted, up=True) if surge is not None and kind == "RollingUpdate" else 0
+    return Replicas(wanted, status.current_number_scheduled, kind, most, 0 if most or kind != "RollingUpdate" else 1)
+
+
+def _parallel(job: Workload) -> int:
+    """Pods that a job runs side by side now; of one without completions none is added after the first success."""
+    spec, status = job.spec, job.status
+    ended = any(one.type in _ENDED and one.status == "True" for one in status.conditions or ())
+    if ended or spec.suspend:
+        return 0
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
+    if spec.completions is None:
+        return min(parallelism, status.active) if status.succeeded else parallelism
+    return max(0, min(parallelism, spec.completions - status.succeeded))
+
+
+def scaled(text: int | str, total: int, *, up: bool) -> int:
+    """A count, or a percentage of ``total`` rounded up or down. Source: util/intstr GetScaledValueFromIntOrPercent.
+
+    Raises UsageError for a text that is neither.
+    """
+    if isinstance(text, int):
+        return max(0, text)
+    if _PERCENT.fullmatch(text) is None:
+        raise UsageError(f'"{text}" is neither a count nor a percentage', hint="maxSurge is written as 2 or 25%")
+    part = int(text[:-1]) * total
+    return -(-part // 100) if up else part // 100

@@ -1,0 +1,21 @@
+"""One verdict out of every answer that the server can give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kubectl_kres.admission.outcome import Outcome
+from kubectl_kres.reports.explanation import Verdict
+
+
+def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
+    """The first refusal, if there is one, with the other things that the server may say instead."""
+    refused = [outcome for outcome in outcomes if outcome.refusal is not None]
+    if not refused:
+        return Verdict(allowed=True, code=outcomes[0].code)
+    first = refused[0]
+    refusal = first.refusal
+    findings = refusal.findings if refusal is not None else ()
+    others = tuple(dict.fromkeys(one.message for one in refused[1:] if one.message != first.message))
+    allowed = False if len(refused) == len(outcomes) else None
+    return Verdict(allowed, first.code, first.message, first.reason, first.causes, findings, others)

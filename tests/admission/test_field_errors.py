@@ -1,0 +1,64 @@
+"""Field errors read as the API server writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kubectl_kres.admission.field import (
+    duplicate,
+    forbidden,
+    invalid,
+    joined,
+    not_found,
+    not_supported,
+    quote,
+    required,
+)
+from kubectl_kres.quantity import parse
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("plain", '"plain"'),
+        ('a "b"', r'"a \"b\""'),
+        ("a<b>&c", r'"a\u003cb\u003e\u0026c"'),
+        ("back\\slash", r'"back\\slash"'),
+        ("größe", '"größe"'),
+        ("tab\there", r'"tab\there"'),
+        (["X", "Y"], '["X","Y"]'),
+        (None, "null"),
+        ({"A": None, "B": ["<"]}, r'{"A":null,"B":["\u003c"]}'),
+    ],
+)
+def test_values_are_quoted_as_by_gos_encoder(value, text):
+    assert quote(value) == text
+
+
+@pytest.mark.parametrize(
+    ("error", "text", "reason"),
+    [
+        (invalid("a.b", "-1", "must be 0"), 'a.b: Invalid value: "-1": must be 0', "FieldValueInvalid"),
+        (invalid("a", parse("1024Ki"), "no"), 'a: Invalid value: "1Mi": no', "FieldValueInvalid"),
+        (invalid("a", None, "no"), "a: Invalid value: null: no", "FieldValueInvalid"),
+        (required("a", "say it"), "a: Required value: say it", "FieldValueRequired"),
+        (required("a"), "a: Required value", "FieldValueRequired"),
+        (forbidden("a", "not here"), "a: Forbidden: not here", "FieldValueForbidden"),
+        (duplicate("a", "x"), 'a: Duplicate value: "x"', "FieldValueDuplicate"),
+        (
+            not_supported("a", "x", ("memory", "cpu")),
+            'a: Unsupported value: "x": supported values: "cpu", "memory"',
+            "FieldValueNotSupported",
+        ),
+        (not_found("a", "x", "one of none"), 'a: Not found: "x": one of none', "FieldValueNotFound"),
+    ],
+)
+def test_texts(error, text, reason):
+    assert (str(error), error.reason) == (text, reason)
+
+
+@pytest.mark.parametrize(
+    ("texts", "text"), [(["b"], "b"), (["b", "a"], "[a, b]"), (["a", "a"], "a"), (["b", "a", "b"], "[a, b]")]
+)
+def test_equal_texts_are_joined_once(texts, text):
+    assert joined(texts) == text

@@ -1,0 +1,97 @@
+"""Generated objects: what the engine predicts is what the real API server answers to a dry run."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+
+import msgspec
+import pytest
+from build import locate
+from controlplane import BASIC_CONTROLLERS, ControlPlane
+from e2e.asking import Asking
+from e2e.differential import Judged, Results, Run
+from e2e.generate import LIMITED, limited, settings
+from e2e.seed import COUNTS, SEED
+
+from kubectl_kres.admission.server import LimitedResource, Server
+from kubectl_kres.provenance.rules import RULES
+
+pytestmark = pytest.mark.e2e
+
+SETTINGS = settings(SEED)
+
+#: Rules that no CREATE of these kinds can name, or none that gets this far.
+OUT_OF_REACH = {
+    "manifest/written": "named by reports, which know the file",
+    "quota/negative-usage": "a negative request is refused before",
+}
+#: What comes before the slash in the codes of rules about creating these kinds.
+SYSTEMS = {"quantity", "defaulting", "limitrange", "validation", "pod-level", "priority", "runtime-class", "pod", "qos", "quota"}
+
+ADMISSION = {
+    "apiVersion": "apiserver.config.k8s.io/v1",
+    "kind": "AdmissionConfiguration",
+    "plugins": [
+        {
+            "name": "ResourceQuota",
+            "configuration": {
+                "apiVersion": "apiserver.config.k8s.io/v1",
+                "kind": "ResourceQuotaConfiguration",
+                "limitedResources": LIMITED,
+            },
+        }
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def results(controlplane: ControlPlane, request: pytest.FixtureRequest) -> Results:
+    """One run over all settings, on a server as it comes."""
+    with Asking(controlplane) as asking:
+        found = Run(asking, secrets.token_hex(3)).play(SETTINGS)
+    request.config.stash[COUNTS] = [f"seed {SEED}: {line}" if not number else line for number, line in enumerate(found.lines())]
+    return found
+
+
+@pytest.fixture(scope="module")
+def configured(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A server that allows some resources only under a quota, and knows no pod-level resources."""
+    path = tmp_path_factory.mktemp("configured") / "admission.json"
+    path.write_text(json.dumps(ADMISSION))
+    gates = {"PodLevelResources": False, "InPlacePodLevelResourcesVerticalScaling": False}
+    server = Server(gates=gates, limited_resources=msgspec.convert(LIMITED, tuple[LimitedResource, ...]))
+    options = {"controllers": BASIC_CONTROLLERS, "admission_config": path, "feature_gates": gates}
+    with ControlPlane(assets, **options) as plane, Asking(plane) as asking:
+        return Run(asking, "x", server).play([limited(), *settings(SEED, count=4)[-4:]])
+
+
+def wrong(judged: list[Judged]) -> str:
+    found = [one.about for one in judged if one.faults]
+    return "\n".join([f"seed {SEED} (KRES_SEED): {len(found)} answers were not predicted", *found[:5]]) if found else ""
+
+
+@pytest.mark.parametrize("name", [setting.name for setting in SETTINGS])
+def test_answers_are_predicted(results: Results, name: str) -> None:
+    judged = [one for one in results.judged if one.setting == name]
+    assert judged
+    assert not wrong(judged)
+
+
+def test_enough_is_asked_and_refused(results: Results) -> None:
+    pods = [one for one in results.judged if one.object["kind"] == "Pod"]
+    refused = sum(one.reply.status >= 400 for one in pods)
+    assert len(pods) >= 300
+    assert 0.3 * len(pods) <= refused <= 0.9 * len(pods), f"seed {SEED}"
+
+
+def test_a_configured_server(configured: Results) -> None:
+    assert not wrong(configured.judged)
+    assert {"quota/limited-resource", "quota/limited-scope", "pod-level/dropped"} <= set(configured.rules)
+
+
+def test_every_rule_is_met(results: Results, configured: Results) -> None:
+    reachable = {code for code in RULES if code.partition("/")[0] in SYSTEMS} - set(OUT_OF_REACH)
+    assert reachable - set(results.rules) - set(configured.rules) == set(), f"seed {SEED}"
+    assert not set(OUT_OF_REACH) & (set(results.rules) | set(configured.rules))

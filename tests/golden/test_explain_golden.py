@@ -1,0 +1,78 @@
+"""Whole answers to twelve situations, byte for byte; KRES_GOLDEN=write rewrites them, to be read in review."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from golden.situation import SITUATIONS, Situation, load
+
+from kubectl_kres.render import data
+from kubectl_kres.render import diff as diff_text
+from kubectl_kres.render import explain as explain_text
+from kubectl_kres.render.line import size
+from kubectl_kres.reports.diff import diff
+from kubectl_kres.reports.explain import explain
+
+GOLDEN = Path(__file__).parent / "explain"
+WIDTH = 80
+
+#: A line that may be longer: the server's own sentence, its annotation, a path with nothing to break it at.
+VERDICT = re.compile(r"(# )?(refused|depends)\b")
+ANNOTATION = re.compile(r"[ +-] *kubernetes\.io/limit-ranger: ")
+UNBREAKABLE = re.compile(r" *(#? *)\S+")
+
+
+def outputs(situation: Situation) -> Iterator[tuple[str, str]]:
+    """Ending of the file name, and the output."""
+    store, subject, ask, steps = situation
+    explanation = explain(store, subject, ask)
+    yield "txt", ended(explain_text.lines(explanation))
+    if steps:
+        yield "steps.txt", ended(explain_text.lines(explanation, steps=True))
+    difference = diff(store, subject, ask)
+    yield "diff", ended(diff_text.lines(difference))
+    yield "json", data.to_json(data.document("Explanation", [explanation], store.origin, complete=True)) + "\n"
+
+
+def ended(lines: Iterator[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+CASES = [
+    pytest.param(GOLDEN / f"{name}.{ending}", text, id=f"{name}.{ending}")
+    for name in SITUATIONS
+    for ending, text in outputs(load(name))
+]
+
+
+@pytest.mark.parametrize(("file", "text"), CASES)
+def test_the_answer_is_the_golden_one(file: Path, text: str):
+    if os.environ.get("KRES_GOLDEN") == "write":
+        file.write_text(text)
+    assert text == file.read_text()
+
+
+def test_there_are_no_other_golden_files():
+    assert {path.name for path in GOLDEN.iterdir()} == {case.values[0].name for case in CASES}
+
+
+@pytest.mark.parametrize(("file", "text"), [case for case in CASES if case.values[0].suffix != ".json"])
+def test_no_line_of_ours_is_too_wide(file: Path, text: str):
+    long = [
+        line
+        for line in text.splitlines()
+        if size(line) > WIDTH and not any(kind.match(line) for kind in (VERDICT, ANNOTATION))
+    ]
+    assert [line for line in long if not UNBREAKABLE.fullmatch(line)] == []
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_the_verdict_comes_first_and_the_remedy_second(name: str):
+    store, subject, ask, _ = load(name)
+    first, second, *_ = explain_text.lines(explain(store, subject, ask))
+    assert re.match("(admitted|refused|depends)\\b", first)
+    assert second.startswith("remedy: ")

@@ -1,0 +1,250 @@
+"""Explanations as text, piece by piece. Whole ones are in tests/golden."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from golden.situation import SITUATIONS, load
+from reports.stored import made, store_of, subject, template
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render import data
+from kubectl_kres.render.explain import counts, lines, summary
+from kubectl_kres.render.line import size
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.explanation import Explanation, Verdict
+from kubectl_kres.reports.subject import Ask
+from kubectl_kres.store.coverage import Coverage, Need
+
+
+def found(name: str) -> Explanation:
+    return explain(*load(next(one for one in SITUATIONS if one.endswith(name)))[:3])
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "expected"),
+    [
+        (
+            "defaults",
+            "app.limits.cpu",
+            """
+app.limits.cpu = 2
+set by   limitrange/default LimitRange/defaults spec.limits[0].max[cpu]
+changed  by argocd-controller at 2026-11-02T08:15:00Z
+    1. 2 by limitrange/default
+        LimitRange/defaults spec.limits[0].max[cpu]
+        A LimitRange fills a limit that is missing.
+        In a LimitRange, max without default becomes the default limit.
+""",
+        ),
+        (
+            "defaults",
+            "app.request.memory",
+            """
+app.requests.memory = 256Mi
+set by   manifest/written Deployment/web
+         spec.template.spec.containers[0].resources.requests[memory]
+changed  by kubectl-edit at 2026-11-19T22:41:00Z
+written  0.25Gi
+    1. 0.25Gi -> 256Mi by quantity/canonical
+        The server stores a quantity in its canonical notation, rounded up to
+        thousandths.
+""",
+        ),
+        (
+            "order-dependent",
+            "limits.memory",
+            """
+main.limits.memory = 256Mi or 1Gi
+set by   limitrange/default LimitRange/platform spec.limits[0].default[memory]
+or       1Gi by limitrange/default LimitRange/team
+         spec.limits[0].default[memory], if team comes before platform
+    1. 256Mi by limitrange/default
+        LimitRange/platform spec.limits[0].default[memory]
+        A LimitRange fills a limit that is missing.
+""",
+        ),
+        (
+            "live-pod-drifted",
+            "app.limits.cpu",
+            """
+app.limits.cpu = 1
+set by   manifest/written ReplicaSet/web-7d4b9
+         spec.template.spec.containers[0].resources.limits[cpu]
+live     2
+because  resized by kubectl-resize at 2026-11-19T16:20:00Z
+""",
+        ),
+        (
+            "live-pod-drifted",
+            "istio-proxy.limits.memory",
+            """
+istio-proxy.limits.memory = nothing
+live     1Gi
+""",
+        ),
+        (
+            "pod-level",
+            "pod.requests.cpu",
+            """
+pod.requests.cpu = 400m
+set by   pod-level/request-from-containers Pod/mesh sum of the containers'
+         requests[cpu]
+    1. 400m by pod-level/request-from-containers
+        sum of the containers' requests[cpu]
+        With pod-level limits, a missing pod-level request is the sum of the
+        containers' requests.
+""",
+        ),
+    ],
+)
+def test_one_question(name, question, expected):
+    assert list(lines(found(name), question=question)) == expected.strip("\n").split("\n")
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("gone.limits.cpu", 'has no container "gone"'),
+        ("limits.cpu", "which container?"),
+        ("app.cpu", "say CONTAINER.requests.RESOURCE"),
+        ("app.limits.gpu", "nothing sets limits.gpu of app"),
+        ("app.limits.", "say CONTAINER.requests.RESOURCE"),
+    ],
+)
+def test_a_question_without_an_answer(question, message):
+    with pytest.raises(UsageError, match=message.replace("?", r"\?")):
+        list(lines(found("defaults"), question=question))
+
+
+def test_one_container():
+    text = list(lines(found("pod-level"), container="pod"))
+    assert text[1].split()[:2] == ["pod", "level"]
+    assert not any("sidecar" in line for line in text)
+    with pytest.raises(UsageError, match='no container "x"') as raised:
+        list(lines(found("pod-level"), container="x"))
+    assert raised.value.hint == "containers: pod, app, proxy"
+
+
+def test_wide_output_puts_sources_beside_values():
+    text = list(lines(found("defaults"), width=200))
+    assert any(
+        line.endswith("limitrange/default  LimitRange/defaults spec.limits[0].max[cpu]") and "cpu limit" in line
+        for line in text
+    )
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+@pytest.mark.parametrize("width", [60, 80, 160])
+def test_columns_stand_below_their_heads(name, width):
+    """WRITTEN and STORED or TODAY begin in the same cell in every table of an answer."""
+    text = list(lines(found(name), width=width))
+    heads = [line for line in text if line.endswith("SET BY")]
+    assert heads
+    assert len({tuple(line.index(head) for head in line.split() if head.isupper()) for line in heads}) == 1
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_colours_change_no_text(name):
+    plain = list(lines(found(name), steps=True))
+    drawn = list(lines(found(name), steps=True, color=True))
+    assert [line.replace("\x1b[0m", "") for line in drawn] != plain
+    assert len(drawn) == len(plain)
+
+
+def test_summary_lines_up_and_says_the_remedy():
+    shown = [summary(found(name)) for name in ("defaults", "max-refused", "order-refused")]
+    assert [line.split()[0] for line in shown] == ["admitted", "refused", "depends"]
+    assert len({line.index("Burstable") for line in shown}) == 1
+    assert shown[1].endswith("set limits.memory of container app to at most 1Gi")
+    assert "nothing to change" not in shown[0]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "text"),
+    [
+        ([], "no objects"),
+        ([True, True], "2 objects: 2 admitted"),
+        ([True, False, None, False], "4 objects: 1 admitted, 2 refused, 1 depends"),
+    ],
+)
+def test_counts(verdicts, text):
+    assert counts([Verdict(allowed, 0) for allowed in verdicts]) == text
+
+
+WEB = made("Deployment", "web", spec=template({"name": "app", "resources": {"limits": {"cpu": "1"}}}))
+
+
+def test_what_could_not_be_read_is_said():
+    store = store_of(WEB, unread=("LimitRange", "Event"))
+    store.cover(Need("LimitRange", "ns"), Coverage("denied", 'limitranges is forbidden: User "u" cannot list'))
+    store.cover(Need("Event", "ns", field_selector="type=Warning"), Coverage("failed", "timed out"))
+    explanation = explain(store, subject("Deployment/web"), Ask())
+    assert not explanation.complete
+    text = list(lines(explanation))
+    assert 'not seen: LimitRange in ns: limitranges is forbidden: User "u" cannot list' in text
+    assert "not seen: Event in ns: timed out" in text
+
+
+def test_what_only_adds_does_not_make_the_answer_partial():
+    store = store_of(WEB, unread=("Event",))
+    store.cover(Need("Event", "ns", field_selector="type=Warning"), Coverage("denied", "no"))
+    assert explain(store, subject("Deployment/web"), Ask()).complete
+
+
+def test_assumptions_are_said():
+    quota = made("ResourceQuota", "new", spec={"hard": {"pods": "1"}})
+    ask = Ask(assumptions=("the rules of Kubernetes 1.36 are used",))
+    text = list(lines(explain(store_of(WEB, quota), subject("Deployment/web"), ask)))
+    assert "assumed: the rules of Kubernetes 1.36 are used" in text
+    assert any(line.startswith("assumed: ResourceQuota/new has no status yet, so it enforces nothing") for line in text)
+
+
+def test_a_pod_level_that_the_server_drops_is_shown():
+    level = made("Deployment", "web", spec=template(resources={"limits": {"cpu": "1"}}))
+    text = list(lines(explain(store_of(level), subject("Deployment/web"), Ask(Server((1, 33))))))
+    assert ["cpu", "limit", "1", "-", "pod-level/dropped"] in [line.split() for line in text]
+
+
+def test_the_class_of_a_live_pod_is_kept():
+    pod = made(
+        "Pod", "p", spec={"containers": [{"name": "app", "resources": {"limits": {"cpu": "1"}}}]},
+        status={"qosClass": "BestEffort"},
+    )  # fmt: skip
+    text = list(lines(explain(store_of(pod), subject("Pod/p"), Ask())))
+    assert "  the live pod is BestEffort: the class is kept from its creation" in text
+
+
+def test_others_that_can_answer_are_listed():
+    quotas = [
+        made("ResourceQuota", name, spec={"hard": {"pods": "0"}}, status={"hard": {"pods": "0"}, "used": {"pods": "0"}})
+        for name in ("a", "b")
+    ]
+    text = list(lines(explain(store_of(WEB, *quotas), subject("Deployment/web"), Ask())))
+    assert text[0].startswith("refused by ResourceQuota/a: ")
+    assert any(line.startswith('or: pods "web" is forbidden: exceeded quota: b') for line in text)
+    assert [line for line in text if "quota a" in line and "raise" in line]
+    assert [line for line in text if "quota b" in line and "raise" in line]
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_json_and_yaml_hold_the_same(name):
+    store = load(name).store
+    document = data.document("Explanation", [found(name)], store.origin, complete=False)
+    shown = json.loads(data.to_json(document))
+    assert yaml.safe_load(data.to_yaml(document)) == shown
+    assert shown["items"][0]["verdict"]["code"] == found(name).verdict.code
+    assert document["metadata"]["complete"] is False
+    assert document["apiVersion"] == data.API_VERSION
+
+
+def test_long_labels_get_a_line_of_their_own():
+    name = "x" * 63
+    pod = made("Pod", "p", spec={"containers": [{"name": name, "resources": {"limits": {"cpu": "1"}}}]})
+    text = list(lines(explain(store_of(), subject("Pod/p", pod, "p.yaml"), Ask())))
+    place = text.index(f"container {name}")
+    assert text[place + 1].split() == ["WRITTEN", "STORED", "SET", "BY"]
+    assert [line for line in text if size(line) > 80] == []

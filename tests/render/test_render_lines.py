@@ -1,0 +1,51 @@
+"""Lines: wrapping, columns, clipping, colours."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_kres.render.line import clipped, draw, padded, size, wrapped
+
+words = st.text(alphabet="ab日e\u0301\x1b\u202e", min_size=1, max_size=12)
+
+
+@given(st.lists(words, max_size=20).map(" ".join), st.integers(10, 40))
+def test_wrapped_lines_hold_the_width_and_all_words(text, width):
+    lines = list(wrapped(text, width, first="- ", rest="  "))
+    assert " ".join(lines).replace("-", "", 1).split() == text.split()
+    for line in lines:
+        assert size(line) <= width or len(line.split()) <= 1 + (line is lines[0])
+
+
+def test_a_long_word_stands_alone():
+    assert list(wrapped("a " + "x" * 30 + " b", 20, first="> ", rest="  ")) == ["> a", "  " + "x" * 30, "  b"]
+
+
+def test_a_huge_text_is_capped():
+    lines = list(wrapped("word " * 5000, 80))
+    assert sum(map(len, lines)) < 2100
+    assert lines[-1].endswith("more characters)")
+
+
+@given(words, st.integers(0, 20))
+def test_padding_and_clipping_hold_cells(text, width):
+    assert size(padded(text, width)) == max(width, size(text))
+    short = clipped(text, max(1, width))
+    assert size(short) <= max(1, width)
+    assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
+
+
+@pytest.mark.parametrize(
+    ("line", "plain", "coloured"),
+    [
+        ([("", "a"), ("bad", "b")], "ab", "a\x1b[31mb\x1b[0m"),
+        ([("strong", ""), ("", "a  ")], "a", "a"),
+        ([("good", "\x1b[31mred")], "\ufffd[31mred", "\x1b[32m\ufffd[31mred\x1b[0m"),
+        ([("warn", "[bold]")], "[bold]", "\x1b[33m[bold]\x1b[0m"),
+    ],
+)
+def test_drawing(line, plain, coloured):
+    assert draw(line, color=False) == plain
+    assert draw(line, color=True) == coloured

@@ -1,0 +1,119 @@
+"""What an explanation reads: enough, and never more than six GETs for one object."""
+
+from __future__ import annotations
+
+import pytest
+from reports.stored import made, owned_by, store_of, subject, template
+
+from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.reports.needs import MOST, needs, selector_text
+from kubectl_kres.store.coverage import Need
+
+SELECTOR = {"selector": {"matchLabels": {"app": "web"}}}
+CLASSES = {"priorityClassName": "high", "runtimeClassName": "kata"}
+SCOPED = made(
+    "ResourceQuota",
+    "q",
+    spec={"scopeSelector": {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "Exists"}]}},
+)
+
+
+def workload(kind: str, **spec) -> dict:
+    inner = template(**spec)
+    if kind == "CronJob":
+        return made(kind, "w", spec={"jobTemplate": {"spec": inner}})
+    if kind == "PodTemplate":
+        return {**made(kind, "w"), **inner}
+    return made(kind, "w", spec={**inner, **SELECTOR})
+
+
+@pytest.mark.parametrize("scoped", [False, True])
+@pytest.mark.parametrize("spec", [{}, {"priorityClassName": "high"}, CLASSES])
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_a_workload_costs_six_gets_at_most(kind, spec, scoped):
+    store = store_of(workload(kind, **spec), *([SCOPED] if scoped else []))
+    found = needs(store, subject(f"{kind}/w"))
+    assert len(found) == len(set(found)) <= MOST == 6
+    kinds = {need.kind for need in found}
+    assert {kind, "LimitRange", "ResourceQuota"} <= kinds
+    assert ("RuntimeClass" in kinds) is ("runtimeClassName" in spec)
+    assert "PriorityClass" in kinds or not scoped
+    assert "Event" in kinds or kind == "PodTemplate"
+
+
+@pytest.mark.parametrize("spec", [{}, CLASSES])
+@pytest.mark.parametrize("owner", ["", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"])
+def test_a_pod_costs_six_gets_at_most(owner, spec):
+    metadata = owned_by(owner, "o") | {"labels": {"controller-revision-hash": "o-1"}} if owner else {}
+    store = store_of(made("Pod", "p", spec={"containers": [{"name": "c"}], **spec}, **metadata), SCOPED)
+    found = needs(store, subject("Pod/p"))
+    assert len(found) <= MOST
+    owners = {
+        need
+        for need in found
+        if need.kind not in {"Pod", "LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"}
+    }
+    expected = {
+        "": set(),
+        "StatefulSet": {Need("ControllerRevision", "ns", "o-1", required=False)},
+        "DaemonSet": {Need("ControllerRevision", "ns", "o-o-1", required=False)},
+    }
+    assert owners == expected.get(owner, {Need(owner, "ns", "o", required=False)})
+
+
+def test_before_anything_is_read():
+    assert needs(store_of(), subject("Pod/p")) == (
+        Need("Pod", "ns", "p"),
+        Need("LimitRange", "ns"),
+        Need("ResourceQuota", "ns"),
+    )
+
+
+def test_a_file_needs_policies_only():
+    raw = workload("Deployment", runtimeClassName="kata")
+    assert needs(store_of(), subject("Deployment/w", raw)) == (
+        Need("LimitRange", "ns"),
+        Need("ResourceQuota", "ns"),
+        Need("RuntimeClass", name="kata"),
+    )
+
+
+def test_what_is_given_up_first_is_what_adds_least():
+    kept = [need.kind for need in needs(store_of(workload("Deployment", **CLASSES), SCOPED), subject("Deployment/w"))]
+    assert kept == ["Deployment", "LimitRange", "ResourceQuota", "Event", "PriorityClass", "RuntimeClass"]
+    kept = [need.kind for need in needs(store_of(workload("Deployment")), subject("Deployment/w"))]
+    assert kept == ["Deployment", "LimitRange", "ResourceQuota", "ReplicaSet", "Pod", "Event"]
+
+
+def test_lists_are_narrow():
+    found = {need.kind: need for need in needs(store_of(workload("Deployment")), subject("Deployment/w"))}
+    assert found["Pod"].label_selector == found["ReplicaSet"].label_selector == "app=web"
+    assert found["Event"].field_selector == "type=Warning"
+    cron = {need.kind: need for need in needs(store_of(workload("CronJob")), subject("CronJob/w"))}
+    assert cron["Pod"].label_selector == "job-name"
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        (None, ""),
+        ({}, ""),
+        ({"b": "2", "a": "1"}, "a=1,b=2"),
+        ({"matchLabels": {"b": "2", "a": "1"}}, "a=1,b=2"),
+        ({"matchLabels": None, "matchExpressions": None}, ""),
+        (
+            {
+                "matchLabels": {"app": "web"},
+                "matchExpressions": [
+                    {"key": "tier", "operator": "In", "values": ["a", "b"]},
+                    {"key": "env", "operator": "NotIn", "values": ["dev"]},
+                    {"key": "x", "operator": "Exists"},
+                    {"key": "y", "operator": "DoesNotExist"},
+                ],
+            },
+            "app=web,tier in (a,b),env notin (dev),x,!y",
+        ),
+    ],
+)
+def test_selectors_as_query_parameters(selector, text):
+    assert selector_text(selector) == text

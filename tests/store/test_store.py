@@ -1,0 +1,96 @@
+"""Objects by kind, namespace and name, and what is known of what is not there."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import PriorityClass
+from kubectl_kres.store.coverage import READ, UNREAD, Coverage, Need
+from kubectl_kres.store.store import Origin, Store
+
+DENIED = Coverage("denied", "no")
+ABSENT = Coverage("absent")
+FAILED = Coverage("failed", "timed out")
+
+
+def pod(name: str, namespace: str, cpu: str = "1") -> Pod:
+    container = {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+    return msgspec.convert(
+        {"metadata": {"name": name, "namespace": namespace}, "spec": {"containers": [container]}}, Pod
+    )
+
+
+def store() -> Store:
+    return Store(Origin("cluster"))
+
+
+def test_objects_come_back_sorted_and_the_last_one_counts():
+    held = store()
+    for one in (pod("b", "y"), pod("a", "y"), pod("c", "x"), pod("a", "y", "2")):
+        held.add("Pod", one)
+    held.add("PriorityClass", PriorityClass(metadata=msgspec.convert({"name": "high"}, type(PriorityClass().metadata))))
+    assert [(one.metadata.namespace, one.metadata.name) for one in held.all("Pod")] == [
+        ("x", "c"),
+        ("y", "a"),
+        ("y", "b"),
+    ]
+    assert [one.metadata.name for one in held.all("Pod", "y")] == ["a", "b"]
+    assert held.get("Pod", "a", "y").spec.containers[0].resources.requests == {"cpu": "2"}
+    assert held.get("PriorityClass", "high").metadata.name == "high"
+    assert held.get("Pod", "a") is held.get("Node", "a") is None
+    assert list(held.all("Node")) == list(held.all("Pod", "z")) == []
+    assert held.kinds() == ("Pod", "PriorityClass")
+
+
+def test_files_are_remembered():
+    held = store()
+    held.add("Pod", pod("a", "y"), file="a.yaml")
+    held.add("Pod", pod("b", "y"))
+    assert held.files == {ObjectRef("Pod", "a", "y"): "a.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "coverage"),
+    [
+        pytest.param(Need("Pod", "a", "p"), READ, id="one object of a list of the namespace"),
+        pytest.param(Need("Pod", "a"), READ, id="the list itself"),
+        pytest.param(Need("Pod", "a", required=False), READ, id="whether it is required is no matter"),
+        pytest.param(Need("Pod", "b", "p"), UNREAD, id="another namespace"),
+        pytest.param(Need("Pod"), UNREAD, id="all namespaces, of which one was read"),
+        pytest.param(Need("LimitRange", "b"), DENIED, id="a namespace, of all that were denied"),
+        pytest.param(Need("LimitRange", "a"), READ, id="denied everywhere, read here"),
+        pytest.param(Need("Event", "a", field_selector="type=Warning"), READ, id="with the selector that was used"),
+        pytest.param(Need("Event", "a"), UNREAD, id="without it"),
+        pytest.param(Need("ReplicaSet", "a", label_selector="app=web"), READ, id="a part of what was read whole"),
+        pytest.param(Need("ResourcePool"), ABSENT, id="a kind that there is not"),
+        pytest.param(Need("ResourcePool", "a", "p"), ABSENT, id="nor any object of it"),
+        pytest.param(Need("Job", "a", "one"), FAILED, id="exactly what failed, though its list was read"),
+        pytest.param(Need("Job", "a", "two"), READ, id="another one of the list"),
+    ],
+)
+def test_what_is_covered(asked, coverage):
+    held = store()
+    for need, state in (
+        (Need("Pod", "a"), READ),
+        (Need("LimitRange"), DENIED),
+        (Need("LimitRange", "a"), READ),
+        (Need("Event", "a", field_selector="type=Warning"), READ),
+        (Need("ReplicaSet"), READ),
+        (Need("ResourcePool"), ABSENT),
+        (Need("Job", "a", "one"), FAILED),
+        (Need("Job", "a"), READ),
+    ):
+        held.cover(need, state)
+    assert held.covered(asked) == coverage
+    assert held.covered(asked).known is (coverage.state in {"read", "absent"})
+
+
+def test_gaps_are_what_is_not_known():
+    held = store()
+    for need, state in ((Need("Pod"), READ), (Need("Event"), DENIED), (Need("Job"), FAILED), (Need("Pool"), ABSENT)):
+        held.cover(need, state)
+    assert held.gaps() == {Need("Event"): DENIED, Need("Job"): FAILED}
+    assert list(held.needs()) == [Need("Pod"), Need("Event"), Need("Job"), Need("Pool")]
