@@ -138,13 +138,13 @@ def smallest(root: Cgroup, container: str, file: str) -> tuple[str, int] | None:
     """The cgroup on the way up from a container whose limit in ``file`` is the smallest, and that limit.
 
     This is what holds for the container, and what programs that look at the whole way find; of equal ones the nearest.
-    None: there is none.
+    Of ``cpu.max`` it is the first number, the microseconds in a period. None: there is none.
     """
     limits = [
-        (one.path, int(value.value))
+        (one.path, int(value.value.partition(" ")[0]))
         for one in reversed(_way(root, container))
         for value in one.values
-        if value.file == file and value.value.isdigit()
+        if value.file == file and value.value.partition(" ")[0].isdigit()
     ]
     return min(limits, key=lambda limit: limit[1], default=None)
 

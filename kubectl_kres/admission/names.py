@@ -87,13 +87,18 @@ def qualified_faults(text: str) -> tuple[str, ...]:
     return (*_prefix_faults(prefix if slash else None), *_name_faults(name))
 
 
+def _octets(text: str) -> int:
+    """Length in UTF-8; half a surrogate pair counts as what Go reads in its place."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
 def _prefix_faults(prefix: str | None) -> Iterator[str]:
     if prefix is None:
         return
     if not prefix:
         yield "prefix part must be non-empty"
         return
-    if len(prefix.encode()) > 253:
+    if _octets(prefix) > 253:
         yield "prefix part must be no more than 253 bytes"
     if not re.fullmatch(_SUBDOMAIN, prefix):
         yield f"prefix part {_SUBDOMAIN_RULE}"
@@ -102,7 +107,7 @@ def _prefix_faults(prefix: str | None) -> Iterator[str]:
 def _name_faults(name: str) -> Iterator[str]:
     if not name:
         yield "name part must be non-empty"
-    elif len(name.encode()) > 63:
+    elif _octets(name) > 63:
         yield "name part must be no more than 63 bytes"
     if not re.fullmatch(_NAME, name):
         yield f"name part {_NAME_RULE}"
@@ -110,7 +115,7 @@ def _name_faults(name: str) -> Iterator[str]:
 
 def label_faults(text: str) -> Iterator[str]:
     """What keeps ``text`` from being a DNS label. Source: apimachinery util/validation IsDNS1123Label."""
-    if len(text.encode()) > 63:
+    if _octets(text) > 63:
         yield "must be no more than 63 characters"
     if re.fullmatch(_LABEL, text):
         return

@@ -21,7 +21,7 @@ def oom_score(draft: Draft, slot: Slot, qos_class: str, capacity: int) -> int | 
         return BEST_EFFORT
     if not capacity:
         return None
-    extra = _unassigned(draft)
+    extra = unassigned(draft)
     score = _score(_bytes(slot) + extra, capacity)
     if slot.role == "sidecar":
         least = min((_bytes(one) for one in draft.containers), default=0)
@@ -37,8 +37,8 @@ def _bytes(slot: Slot) -> int:
     return slot.requests.get("memory", ZERO).value()
 
 
-def _unassigned(draft: Draft) -> int:
-    """What the pod level requests beyond its containers, in equal parts for each of them."""
+def unassigned(draft: Draft) -> int:
+    """Bytes of memory that the pod level requests beyond its containers, in equal parts for each of them."""
     level = draft.pod.requests.get("memory") if draft.pod is not None else None
     count = len(draft.containers) + len(draft.inits)
     if not level or not count:

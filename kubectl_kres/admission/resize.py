@@ -14,7 +14,7 @@ from kubectl_kres.admission.outcome import Finding, Outcome, Refusal, forbidden_
 from kubectl_kres.admission.pods import Policies, distinct, mutated, stored_pod
 from kubectl_kres.admission.qos import class_of
 from kubectl_kres.admission.quota import Verdict, evaluate
-from kubectl_kres.admission.resize_node import check_node
+from kubectl_kres.admission.resize_node import check_features, check_node
 from kubectl_kres.admission.resize_rules import Version, resize_errors, same_containers
 from kubectl_kres.admission.server import Server
 from kubectl_kres.model.meta import ObjectRef
@@ -37,7 +37,7 @@ def resize(
 
     A patch is applied to the stored pod first. Of what was sent only resources and resize policies are kept. ``node``:
     the one that runs the pod (see ``check_node``). ``decoded``: the decoder's warnings.
-    Order: LimitRange defaults, 422, LimitRange bounds, the node's capacity, quota by what grows.
+    Order: LimitRange defaults, 422, LimitRange bounds, what the node can do, its capacity, quota by what grows.
     Source: registry/core/pod/strategy.go podResizeStrategy.
     """
     name = old.metadata.name or patched.metadata.name
@@ -132,8 +132,18 @@ class _Run:
             return
         bounds = [] if "LimitRanger" in self.server.disabled_plugins else [*self._bounds(draft, entries)]
         yield from bounds
-        if not bounds and self._changed(draft) and "PodResizeValidator" not in self.server.disabled_plugins:
-            yield from check_node(self.old.pod, draft, self.node, entries)
+        if not bounds and self._changed(draft):
+            yield from self._of_node(draft, entries)
+
+    def _of_node(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
+        """What the plugins that look at the node refuse; the first of them answers."""
+        disabled, pod = self.server.disabled_plugins, self.old.pod
+        refusals: list[Refusal] = []
+        if self.server.on("NodeDeclaredFeatures") and "NodeDeclaredFeatureValidator" not in disabled:
+            refusals += check_features(pod, self.old.draft, draft, self.node, entries)
+        if not refusals and "PodResizeValidator" not in disabled:
+            refusals += check_node(pod, draft, self.node, entries)
+        yield from refusals
 
     def _bounds(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
         """One refusal for each violated LimitRange: any of them can be the one that answers."""

@@ -1,4 +1,4 @@
-"""The PodResizeValidator plugin: whether the node that runs a pod could hold it after a resize."""
+"""The plugins that ask the node of a pod about a resize: whether it can do it, and whether it could hold the pod."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from kubectl_kres.admission.aggregate import of_pod
-from kubectl_kres.admission.draft import Draft, parse_list
+from kubectl_kres.admission.draft import Draft, Quantities, Slot, parse_list
 from kubectl_kres.admission.outcome import Cause, Finding, Refusal, forbidden_object
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Pod
@@ -15,6 +15,54 @@ from kubectl_kres.provenance.journal import Assume, Check, Entry, Source
 from kubectl_kres.quantity import ZERO, Quantity
 
 _OS = "kubernetes.io/os"
+_POD_LEVEL, _INIT = "InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"
+
+
+def check_features(
+    pod: Pod, old: Draft, new: Draft, node: Node | None, journal: list[Entry] | None
+) -> Iterator[Refusal]:
+    """403 for a node that does not declare what the resize needs: for the pod level, or for plain init containers.
+
+    ``node`` as for ``check_node``. Source: plugin/pkg/admission/nodedeclaredfeatures, component-helpers
+    nodedeclaredfeatures/features/inplacepodresize.
+    """
+    needed = [*_needed(old, new)]
+    if not needed or not pod.spec.node_name or node is None:
+        return
+    if not node.metadata.name:
+        yield _absent(pod)
+        return
+    source = Source("Node", pod.spec.node_name, field="status.declaredFeatures")
+    declared = node.status.declared_features or ()
+    missing = [name for name in needed if name not in declared]
+    text = f'pod update requires features {", ".join(missing)} which are not available on node "{pod.spec.node_name}"'
+    if journal is not None:
+        observed, bound = ", ".join(needed), ", ".join(declared)
+        journal.append(
+            Check("spec", "resize/node-features", not missing, observed, bound, text if missing else "", source)
+        )
+    if missing:
+        finding = Finding(text, "resize/node-features", "spec", "", ", ".join(missing), source=source)
+        yield forbidden_object("pods", pod.metadata.name, [finding])
+
+
+def _needed(old: Draft, new: Draft) -> Iterator[str]:
+    if (old.pod is None) != (new.pod is None) or (
+        old.pod is not None and new.pod is not None and _sides(old.pod) != _sides(new.pod)
+    ):
+        yield _POD_LEVEL
+    if any(was.role == "init" and _sides(was) != _sides(is_) for was, is_ in zip(old.inits, new.inits, strict=False)):
+        yield _INIT
+
+
+def _sides(slot: Slot) -> tuple[Quantities, Quantities]:
+    return slot.requests, slot.limits
+
+
+def _absent(pod: Pod) -> Refusal:
+    text = f'node "{pod.spec.node_name}" not found'
+    finding = Finding(text, "resize/node-absent", "spec.nodeName", source=Source("Node", pod.spec.node_name))
+    return forbidden_object("pods", pod.metadata.name, [finding])
 
 
 def check_node(pod: Pod, draft: Draft, node: Node | None, journal: list[Entry] | None) -> Iterator[Refusal]:
@@ -29,13 +77,11 @@ def check_node(pod: Pod, draft: Draft, node: Node | None, journal: list[Entry] |
         return
     if node is None:
         if journal is not None:
-            text = f"node {name} is not known: it is supposed to have room for the pod"
+            text = f"node {name} is not known: it is supposed to have room for the pod, and to be able to resize it"
             journal.append(Assume("spec.nodeName", "resize/node-unknown", text))
         return
     if not node.metadata.name:
-        text = f'node "{name}" not found'
-        finding = Finding(text, "resize/node-absent", "spec.nodeName", source=Source("Node", name))
-        yield forbidden_object("pods", pod.metadata.name, [finding])
+        yield _absent(pod)
         return
     system = (node.metadata.labels or {}).get(_OS, "linux")
     if system != "linux":

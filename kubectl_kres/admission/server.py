@@ -16,6 +16,7 @@ GATES: Mapping[str, tuple[int, int]] = {
     "InPlacePodVerticalScalingInitContainers": (36, 36),
     "PodLevelResources": (32, 34),
     "InPlacePodLevelResourcesVerticalScaling": (35, 36),
+    "NodeDeclaredFeatures": (35, 36),
     "VolumeAttributesClass": (29, 34),
     "DynamicResourceAllocation": (26, 34),
     "DRAExtendedResource": (34, 36),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 import click
@@ -35,14 +36,25 @@ Choose = Callable[[Source, Input, Options, Sequence[str], str], Iterator[Found]]
 End = Callable[[Origin, Tally], None]
 
 
-def answer(options: Options, words: Sequence[str], each: Answer, end: End, wants: Wants = needs) -> int:
-    """Goes through all objects that flags and words name; returns the exit code. ``wants``: see ``chosen``."""
+def answer(
+    options: Options,
+    words: Sequence[str],
+    each: Answer,
+    end: End,
+    wants: Wants = needs,
+    choose: Choose | None = None,
+) -> int:
+    """Goes through all objects that flags and words name; returns the exit code.
+
+    ``choose`` finds them if they are no pods and make none; else ``chosen`` does, with ``wants``.
+    """
+    choose = choose or partial(chosen, wants=wants)
     server_of = described(options)
     program = click.get_current_context().command_path
     tally = Tally(options)
     with opened(options) as (source, given):
         ask: Ask | None = None
-        for found in choose(source, given, options, words, program, wants):
+        for found in choose(source, given, options, words, program):
             if ask is None:
                 server, assumptions = server_of(source.version())
                 now = source.store.origin.time or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kubectl_kres.cli.answers import Turn, answer
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import (
@@ -16,14 +18,21 @@ from kubectl_kres.cli.options import (
     STEPS,
     Options,
 )
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, speaks_unicode, width
+from kubectl_kres.cli.subjects import chosen, making_pods
 from kubectl_kres.cli.tally import Tally
-from kubectl_kres.errors import KresError
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import Kind
 from kubectl_kres.render import explain as render
+from kubectl_kres.render import policy as render_policy
 from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.explain_policy import explain_policy, explains, policy_needs
 from kubectl_kres.reports.explanation import Explanation, Verdict
+from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.store.store import Origin
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Origin, Store
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -34,7 +43,16 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         return resize.run(options, words)
     with Items(options.output) as items:
         page = Page(options, items)
-        return answer(options, words, page.show, page.end)
+        choose = partial(chosen, wants=_wants, takes=_takes)
+        return answer(options, words, page.show, page.end, choose=choose)
+
+
+def _takes(kind: Kind) -> bool:
+    return making_pods(kind) or explains(kind)
+
+
+def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+    return policy_needs(store, subject) if explains(subject.kind) else needs(store, subject)
 
 
 class Page:
@@ -50,13 +68,39 @@ class Page:
         """The explanations of some objects; one without an explanation is missed."""
         for subject in turn.found.subjects:
             try:
-                found = explain(turn.store, subject, turn.ask)
-                self._print(subject, found, many=turn.many)
+                found = self._answer(turn, subject)
             except KresError as error:
                 tally.missed(error)
                 continue
-            negative = self._options.exit_code and found.verdict.allowed is not True
+            verdict = found.verdict
+            refused = verdict is not None and verdict.allowed is not True
+            at_odds = isinstance(found, PolicyExplanation) and bool(found.contradictions)
+            negative = self._options.exit_code and (refused or at_odds)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
+
+    def _answer(self, turn: Turn, subject: Subject) -> Explanation | PolicyExplanation:
+        if explains(subject.kind):
+            policy = explain_policy(turn.store, subject, turn.ask)
+            self._print_policy(subject, policy, many=turn.many)
+            return policy
+        found = explain(turn.store, subject, turn.ask)
+        self._print(subject, found, many=turn.many)
+        return found
+
+    def _print_policy(self, subject: Subject, found: PolicyExplanation, *, many: bool) -> None:
+        for flag in ("container", "question", "steps"):
+            if getattr(self._options, flag):
+                name = "for" if flag == "question" else flag
+                raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
+        if self._options.output in DOCUMENTS:
+            self._items.add(found)
+        elif self._options.output == "name":
+            print(named(subject))
+        elif many:
+            print(render_policy.summary(found, color=self._color))
+        else:
+            ascii_only = not speaks_unicode()
+            put(render_policy.lines(found, ascii_only=ascii_only, color=self._color, width=self._width))
 
     def _print(self, subject: Subject, found: Explanation, *, many: bool) -> None:
         options = self._options
@@ -97,6 +141,9 @@ command = Command(
         are not, and which rule of which object set each value.
 
         Workloads are explained by the next pod of their template. Several objects get a line each.
+
+        Of a quota, a LimitRange or a namespace: what it allows, what it gives, what contradicts what. Of a claim or a
+        service: what it costs each quota.
         """,
     examples="""
         # Why does this pod have the requests and limits that it has?
@@ -120,6 +167,9 @@ command = Command(
         # May this running pod get more, and would it restart?
         kubectl kres explain pod/web --resize '{"spec": {"containers": [
             {"name": "app", "resources": {"limits": {"cpu": "2"}}}]}}'
+
+        # What does a namespace give to a container that states nothing, and what does it allow?
+        kubectl kres explain ns/shop
 
         # On the bundled example, without a cluster
         kubectl kres explain --demo deployments

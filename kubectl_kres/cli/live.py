@@ -17,8 +17,11 @@ from kubectl_kres.cluster import discovery, read
 from kubectl_kres.cluster.connect import connect
 from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.duration import seconds
-from kubectl_kres.cluster.kubeconfig import ConnectOptions, Target, load
+from kubectl_kres.cluster.kubeconfig import load
 from kubectl_kres.cluster.parallel import start
+from kubectl_kres.cluster.target import ConnectOptions, Target
+from kubectl_kres.cluster.whoami import whoami
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
@@ -28,11 +31,62 @@ _REQUESTS, _READS = 6, 1
 
 
 def connected(options: Options) -> tuple[Target, Connection]:
-    """The target that the flags name, and a connection to it. Nothing is sent yet. Raises ConfigError."""
-    namespace = options.namespaces[0] if options.namespaces else ""
-    asked = ConnectOptions(options.kubeconfig, options.context, namespace, seconds(options.request_timeout))
+    """The target that the flags name, and a connection to it; what is doubtful about them goes to stderr.
+
+    Nothing is sent yet, unless ``-v 6`` asks who we are. Raises UsageError and ConfigError.
+    """
+    asked = _asked(options)
     target = load(asked)
-    return target, connect(target, asked, log=say if options.verbosity >= _REQUESTS else None)
+    for warning in target.warnings:
+        say(f"Warning: {warning}")
+    connection = connect(target, asked, log=say, level=options.verbosity)
+    if options.verbosity >= _REQUESTS:
+        for line in _about(target, connection):
+            say(line)
+    return target, connection
+
+
+def _about(target: Target, connection: Connection) -> Iterator[str]:
+    """Where and as whom we are connected, line by line; whom the server takes us for comes last, if it says so."""
+    yield f"Server: {target.server}"
+    yield f"Context: {target.context or 'none'}"
+    name, acting = target.user_name or "none", target.user.impersonate
+    yield f"User: {name} in the kubeconfig{f', acting as {acting}' if acting else ''}"
+    person = whoami(connection)
+    if person is not None:
+        groups = f" of {', '.join(person.groups)}" if person.groups else ""
+        yield f"Known to the server as: {person.username}{groups}"
+
+
+def _asked(options: Options) -> ConnectOptions:
+    """What the flags say about the connection."""
+    extra: dict[str, tuple[str, ...]] = {}
+    for text in options.impersonate_extra:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f'invalid argument "{text}" for "--as-user-extra" flag: KEY=VALUE is expected')
+        extra[key] = (*extra.get(key, ()), value)
+    return ConnectOptions(
+        kubeconfig=options.kubeconfig,
+        context=options.context,
+        namespace=options.namespaces[0] if options.namespaces else "",
+        request_timeout=seconds(options.request_timeout),
+        cluster=options.cluster,
+        user=options.user,
+        server=options.server,
+        token=options.token,
+        client_certificate=options.client_certificate,
+        client_key=options.client_key,
+        certificate_authority=options.certificate_authority,
+        insecure_skip_tls_verify=options.insecure,
+        tls_server_name=options.tls_server_name,
+        disable_compression=options.disable_compression,
+        impersonate=options.impersonate,
+        impersonate_groups=options.impersonate_groups,
+        impersonate_uid=options.impersonate_uid,
+        impersonate_extra=extra,
+        kuberc=options.kuberc,
+    )
 
 
 def open_live(options: Options) -> tuple[Live, Input]:

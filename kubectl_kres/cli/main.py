@@ -24,6 +24,7 @@ COMMANDS = {
     "explain": ("explain", "Explain why pods get the requests and limits they get"),
     "quota": ("quota", "Show what quotas limit, what is used and what still fits"),
     "diff": ("diff", "Compare what is written with what the API server stores"),
+    "qos": ("qos", "Show QoS classes, what decides them, and cgroups"),
     "snapshot": ("snapshot", "Save what the other commands read to a file"),
     "version": ("version", "Print the versions of this program and of the server"),
     "schema": ("schema", "Print the JSON Schema of a command's output"),

@@ -9,7 +9,7 @@ import click
 
 
 class Options(NamedTuple):
-    """The values of all flags; a command gets the defaults of those that it does not take."""
+    """The values of all flags; a command gets the defaults of those that it does not take. ``repr`` hides the token."""
 
     kubeconfig: str = ""
     context: str = ""
@@ -48,6 +48,25 @@ class Options(NamedTuple):
     fit: str = ""
     denied: bool = False
     ascii: bool = False
+    server: str = ""
+    cluster: str = ""
+    user: str = ""
+    token: str = ""
+    client_certificate: str = ""
+    client_key: str = ""
+    certificate_authority: str = ""
+    insecure: bool = False
+    tls_server_name: str = ""
+    disable_compression: bool = False
+    impersonate: str = ""
+    impersonate_groups: tuple[str, ...] = ()
+    impersonate_uid: str = ""
+    impersonate_extra: tuple[str, ...] = ()
+    kuberc: str = ""
+
+    def __repr__(self) -> str:
+        shown = self._replace(token="…" if self.token else "")._asdict()
+        return f"Options({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
 def _whole(highest: int | None = None) -> Callable[[click.Context, click.Parameter, str], int]:
@@ -111,6 +130,46 @@ CONNECTION = (
     _flag("kubeconfig", "--kubeconfig", metavar="FILE", text="The kubeconfig file to use."),
 )
 
+#: Where to connect and as whom, with kubectl's meaning.
+ACCESS = (
+    _hidden("server", "-s", "--server", metavar="URL", text="The API server, instead of the context's."),
+    _hidden("cluster", "--cluster", metavar="NAME", text="The kubeconfig cluster to use, instead of the context's."),
+    _hidden("user", "--user", metavar="NAME", text="The kubeconfig user to use, instead of the context's."),
+    _hidden("token", "--token", metavar="TOKEN", text="The bearer token. A token file of the kubeconfig wins over it."),
+    _hidden("client_certificate", "--client-certificate", metavar="FILE", text="The client certificate, in PEM."),
+    _hidden("client_key", "--client-key", metavar="FILE", text="The key of the client certificate, in PEM."),
+    _hidden(
+        "certificate_authority",
+        "--certificate-authority",
+        metavar="FILE",
+        text="The certificate that the server's descends from, in PEM.",
+    ),
+    _hidden(
+        "insecure",
+        "--insecure-skip-tls-verify",
+        text="Do not verify the server's certificate. Whoever listens on the way can read and change everything.",
+    ),
+    _hidden(
+        "tls_server_name", "--tls-server-name", metavar="NAME", text="The name that the server's certificate is for."
+    ),
+    _hidden("disable_compression", "--disable-compression", text="Do not ask the server for compressed answers."),
+    _hidden("impersonate", "--as", metavar="USER", text="Act as this user."),
+    _hidden("impersonate_groups", "--as-group", metavar="GROUP", text="Act as a member; may be repeated. Needs --as."),
+    _hidden("impersonate_uid", "--as-uid", metavar="UID", text="Act as the user with this UID. Needs --as."),
+    _hidden(
+        "impersonate_extra",
+        "--as-user-extra",
+        metavar="KEY=VALUE",
+        text="Act with this attribute; may be repeated. Needs --as.",
+    ),
+    _hidden(
+        "kuberc",
+        "--kuberc",
+        metavar="FILE",
+        text="kubectl's preferences; of them the policy for credential plugins counts.",
+    ),
+)
+
 #: What every command takes, listed by ``kubectl kres options``.
 GLOBAL = (
     _hidden(
@@ -126,7 +185,8 @@ GLOBAL = (
         "--v",
         callback=_whole(9),
         metavar="N",
-        text="Say more on stderr. 1 (also -v alone): what is read. 6: each request. 9: tracebacks.",
+        text="Say more on stderr. 1 (also -v alone): what is read. 6: who asks whom, and each request with its time. "
+        "8: its headers, secrets masked. 9: tracebacks.",
     ),
     _hidden(
         "request_timeout",
@@ -142,6 +202,7 @@ GLOBAL = (
         text="How many objects a list asks for at a time. 0: all at once.",
     ),
     _hidden("cache_dir", "--cache-dir", metavar="DIR", text="Accepted as kubectl does; nothing is cached."),
+    *ACCESS,
 )
 
 ALL_NAMESPACES = _flag("all_namespaces", "-A", "--all-namespaces", text="Look in all namespaces; wins over -n.")
@@ -222,17 +283,11 @@ SHARED = (
     *SERVER,
 )
 
-_LATER = "is not supported yet; kubectl-kres takes the server and the user from the kubeconfig's context"
-
 #: Flags of kubectl that people will try, and what to do instead.
 REFUSED = {
     **dict.fromkeys(
-        (
-            *("--server", "-s", "--token", "--user", "--username", "--password", "--cluster", "--as", "--as-group"),
-            *("--as-uid", "--as-user-extra", "--client-certificate", "--client-key", "--certificate-authority"),
-            *("--insecure-skip-tls-verify", "--tls-server-name", "--disable-compression"),
-        ),
-        _LATER,
+        ("--username", "--password"),
+        "is not supported: API servers have not taken passwords since Kubernetes 1.19; use --token or --user",
     ),
     **dict.fromkeys(("-k", "--kustomize"), 'is not supported; pipe "kubectl kustomize DIR" into -f -'),
     **dict.fromkeys(("-w", "--watch", "--watch-only"), "is not supported"),

@@ -50,6 +50,11 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+def speaks_unicode() -> bool:
+    """Whether standard output takes more than ASCII."""
+    return sys.stdout is not None and "utf" in (sys.stdout.encoding or "").lower()
+
+
 def put(lines: Iterable[str]) -> None:
     """Lines on standard output."""
     for line in lines:

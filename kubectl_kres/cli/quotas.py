@@ -9,15 +9,16 @@ from kubectl_kres.admission.server import Server
 from kubectl_kres.cli.arguments import Asked
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.source import Input, Source
-from kubectl_kres.cli.subjects import Found, fault_of, in_files, making_pods, named
+from kubectl_kres.cli.subjects import Found, complete, fault_of, in_files, named, taken
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports import denied
 from kubectl_kres.reports.counted import counting_needs
-from kubectl_kres.reports.policies import unread
 from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.policies import unread
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 
@@ -80,14 +81,14 @@ def _counted(source: Source, options: Options, held: Iterable[ResourceQuota], *,
     """Namespace by namespace. Of a cluster no more than one namespace's objects are kept; a file is read once."""
     live = source.store.origin.kind == "cluster"
     for space, group in groupby(held, key=lambda quota: quota.metadata.namespace):
-        group_ = list(group)
-        needs: tuple[Need, ...] = ()
+        quotas_ = list(group)
+        wanted: tuple[Need, ...] = ()
         if options.recount or options.by:
-            needs = counting_needs(group_, Server(), space if live else "")
-            source.fill(needs)
-        refs = (ObjectRef(_QUOTA.kind, one.metadata.name, space) for one in group_)
+            wanted = counting_needs(quotas_, Server(), space if live else "")
+            source.fill(wanted)
+        refs = (ObjectRef(_QUOTA.kind, one.metadata.name, space) for one in quotas_)
         yield Found(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
-        for need in needs if live else ():
+        for need in wanted if live else ():
             if need.kind != _QUOTA.kind:
                 source.store.forget(need.kind)
 
@@ -100,8 +101,9 @@ def fitted(source: Source, given: Input, options: Options, words: Sequence[str],
     head, _, name = options.fit.partition("/")
     if not head or not name or "/" in name:
         raise UsageError(f'invalid argument "{options.fit}" for "--fit" flag: TYPE/NAME is expected, as deploy/web')
-    kind = making_pods(source.kind(head))
-    subjects = [one for one in in_files(source, given) if (one.ref.kind, one.ref.name) == (kind.kind, name)]
+    kind = taken(source.kind(head))
+    subjects = [one for one in in_files(given) if (one.ref.kind, one.ref.name) == (kind.kind, name)]
+    complete(source, subjects, needs)
     yield Found(tuple(subjects)) if subjects else named(source, [(kind, Asked(head, (name,)))])
 
 
@@ -111,16 +113,17 @@ def workloads(source: Source, given: Input, options: Options, words: Sequence[st
     if words:
         raise UsageError("--denied looks at all workloads; it goes with no quota's name")
     for space in source.namespaces or ("",):
-        needs = denied.denied_needs(space)
-        source.fill(needs)
+        wanted = denied.denied_needs(space)
+        source.fill(wanted)
         unseen = tuple(
             Unseen(need.kind, state, need.namespace, message=message)
-            for need, state, message in unread(source.store, needs) if need.required
+            for need, state, message in unread(source.store, wanted) if need.required
         )  # fmt: skip
         subjects = [
             Subject(ObjectRef(kind, one.metadata.name, one.metadata.namespace), BY_KIND[kind])
             for kind in denied.KINDS
             for one in source.store.all(kind, space or None)
+            if denied.stands_alone(one)
         ]
         subjects.sort(key=lambda subject: (subject.ref.namespace, denied.KINDS.index(subject.ref.kind)))
         yield Found(tuple(subjects), listed=True, unseen=unseen)

@@ -15,9 +15,18 @@ from kubectl_kres.render import data
 #: Command to the module and the name of its answer's type, and the kind of the document that holds the answers.
 ANSWERS = {
     "explain": ("kubectl_kres.reports.explanation", "Explanation", "Explanation"),
+    "quota": ("kubectl_kres.reports.quota", "QuotaReport", "Quota"),
+    "fit": ("kubectl_kres.reports.fit", "Fit", "Fit"),
+    "denied": ("kubectl_kres.reports.denied", "Denied", "Denied"),
     "diff": ("kubectl_kres.reports.diff", "Difference", "Diff"),
+    "qos": ("kubectl_kres.reports.qos", "Quality", "Qos"),
+    "summary": ("kubectl_kres.reports.qos_sums", "Sums", "QosSummary"),
     "resize": ("kubectl_kres.reports.resize", "Resize", "Resize"),
 }
+
+
+#: What stands beside the answers about pods in the documents of a command.
+MORE = {"explain": ("kubectl_kres.reports.policy", "PolicyExplanation")}
 
 
 def run(_options: Options, words: tuple[str, ...]) -> int:
@@ -34,8 +43,10 @@ def run(_options: Options, words: tuple[str, ...]) -> int:
 def schema(command: str) -> dict[str, Any]:
     """The schema of a command's document, made from the types of its report."""
     module, name, kind = ANSWERS[command]
-    answer = getattr(import_module(module), name)
-    (item,), definitions = msgspec.json.schema_components([answer], ref_template="#/$defs/{name}")
+    types = [(module, name), *([MORE[command]] if command in MORE else [])]
+    answers = [getattr(import_module(where), what) for where, what in types]
+    items, definitions = msgspec.json.schema_components(answers, ref_template="#/$defs/{name}")
+    item = {"anyOf": list(items)} if len(items) > 1 else items[0]
     text = {"type": "string"}
     origin = dict.fromkeys(("source", "name", "context", "serverVersion", "time"), text)
     return {

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubectl_kres.cli.arguments import Asked, asked, refuse_selectors
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.selector import labels_match
+from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
-from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
@@ -38,41 +38,63 @@ class Found(NamedTuple):
     unseen: tuple[Unseen, ...] = ()
 
 
+#: Kinds that are read beside every list.
+_BESIDE = ("LimitRange", "ResourceQuota")
 #: What must be read for the answer about one object, as far as that is known by now.
 Wants = Callable[[Store, Subject], tuple[Need, ...]]
 
 
+def making_pods(kind: Kind) -> bool:
+    """Whether objects of the kind are pods or make pods."""
+    return kind.struct in {Pod, Workload}
+
+
 def chosen(
-    source: Source, given: Input, options: Options, words: Sequence[str], program: str, wants: Wants = needs
+    source: Source,
+    given: Input,
+    options: Options,
+    words: Sequence[str],
+    program: str,
+    wants: Wants = needs,
+    takes: Callable[[Kind], bool] = making_pods,
 ) -> Iterator[Found]:
     """The objects that files or words name: all at once, or page by page where a type is listed.
 
-    ``wants``: for objects that are named; of those in a list only what every answer needs is read.
+    ``wants``: for objects that are named; of those in a list only what every answer needs is read. ``takes``: which
+    kinds there are answers about.
     Raises UsageError, ClusterError if the type or the list cannot be read.
     """
     single = bool(options.container or options.question)
     if options.filenames:
-        yield _from_files(source, given, options, words, wants)
+        yield _from_files(source, given, options, words, wants, takes)
         return
     found = asked(words, program=program, listing=not single)
     selector = bool(options.selector or options.field_selector)
     slashes = any("/" in word for word in words)
     refuse_selectors(found, slashes=slashes, selector=selector, everywhere=options.all_namespaces)
-    kinds = [_making_pods(source.kind(one.type)) for one in found]
+    kinds = [taken(source.kind(one.type), takes) for one in found]
     if found[0].names:
-        yield _named(source, [(kind, one) for kind, one in zip(kinds, found, strict=True)], wants)
+        yield named(source, [(kind, one) for kind, one in zip(kinds, found, strict=True)], wants)
         return
     for kind in kinds:
-        yield from _listed(source, kind, options)
+        yield from _listed(source, kind, options, wants)
 
 
-def _making_pods(kind: Kind) -> Kind:
-    if kind.struct in {Pod, Workload}:
+def taken(kind: Kind, takes: Callable[[Kind], bool] = making_pods) -> Kind:
+    """The kind itself. Raises UsageError for one that there are no answers about."""
+    if takes(kind):
         return kind
     raise UsageError(f"{kind.qualified} hold no pod template", hint="name pods, or what makes pods, as deployments")
 
 
-def _from_files(source: Source, given: Input, options: Options, words: Sequence[str], wants: Wants) -> Found:
+def _from_files(
+    source: Source,
+    given: Input,
+    options: Options,
+    words: Sequence[str],
+    wants: Wants,
+    takes: Callable[[Kind], bool],
+) -> Found:
     if any("/" in word for word in words):
         raise UsageError("resource/name arguments cannot be provided when a path is specified")
     if words:
@@ -81,9 +103,18 @@ def _from_files(source: Source, given: Input, options: Options, words: Sequence[
         )
     if options.field_selector:
         raise UsageError("--field-selector does not go with -f")
+    subjects = in_files(given, options.selector)
     if not given.workloads:
-        raise UsageError(f"{', '.join(options.filenames)}: there is no pod and nothing that makes pods")
-    fits = labels_match(options.selector)
+        subjects = _policies_in_files(given, options.selector, takes)
+        if not subjects:
+            raise UsageError(f"{', '.join(options.filenames)}: there is no pod and nothing that makes pods")
+    complete(source, subjects, wants)
+    return Found(tuple(subjects))
+
+
+def in_files(given: Input, selector: str = "") -> list[Subject]:
+    """The pods, and what makes pods, that the files hold. Raises InputError at the fields of a wrong type."""
+    fits = labels_match(selector)
     subjects: list[Subject] = []
     faults: list[InputError] = []
     for manifest in given.workloads:
@@ -93,8 +124,19 @@ def _from_files(source: Source, given: Input, options: Options, words: Sequence[
         except InputError as error:
             faults.append(error)
     refuse(faults)
-    _complete(source, subjects, wants)
-    return Found(tuple(subjects))
+    return subjects
+
+
+def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
+    """Files without workloads are asked about themselves."""
+    fits = labels_match(selector)
+    return [
+        Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind)
+        for kind in map(BY_KIND.__getitem__, given.policies.kinds())
+        if takes(kind)
+        for one in given.policies.all(kind.kind)
+        if fits(one.metadata.labels or {})
+    ]
 
 
 def _of_manifest(manifest: Manifest) -> Subject:
@@ -108,22 +150,38 @@ def _of_manifest(manifest: Manifest) -> Subject:
     return Subject(manifest.ref, kind, manifest.raw, manifest.file)
 
 
-def _named(source: Source, wanted: Iterable[tuple[Kind, Asked]], wants: Wants) -> Found:
+def named(source: Source, wanted: Iterable[tuple[Kind, Asked]], wants: Wants = needs) -> Found:
     """Each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
         [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
         for kind, one in wanted
         for name in one.names
     ]
-    _complete(source, [subject for group in groups for subject in group], wants)
+    complete(source, [subject for group in groups for subject in group], wants)
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for group in groups:
-        there = [one for one in group if source.store.get(one.ref.kind, one.ref.name, one.ref.namespace) is not None]
+        there = [one for one in group if _there(source, one)]
         subjects += there
         if not there:
-            missing.append(next(filter(None, (_unread(source, one) for one in group)), _not_found(group[0])))
+            missing.append(fault_of(source, group))
     return Found(tuple(subjects), tuple(missing))
+
+
+def _there(source: Source, subject: Subject) -> bool:
+    """Whether there is something to answer about; a namespace is known by what is in it, even if it may not be read."""
+    ref = subject.ref
+    if source.store.get(ref.kind, ref.name, ref.namespace) is not None:
+        return True
+    return ref.kind == "Namespace" and source.store.covered(Need(ref.kind, "", ref.name, required=False)).state in {
+        "denied",
+        "unread",
+    }
+
+
+def fault_of(source: Source, group: Sequence[Subject]) -> ClusterError:
+    """Why an object is in none of the places where it was looked for."""
+    return next(filter(None, (_unread(source, one) for one in group)), _not_found(group[0]))
 
 
 def _unread(source: Source, subject: Subject) -> ClusterError | None:
@@ -141,8 +199,9 @@ def _not_found(subject: Subject) -> NotFound:
     return NotFound(f'{subject.kind.qualified} "{subject.ref.name}" not found', code=404, reason="NotFound")
 
 
-def _listed(source: Source, kind: Kind, options: Options) -> Iterator[Found]:
+def _listed(source: Source, kind: Kind, options: Options, wants: Wants) -> Iterator[Found]:
     """Page by page. Of the cluster only the policies are read beside them, and what the pods were made from."""
+    wants = needs if making_pods(kind) else wants
     for space in (source.namespaces or ("",)) if kind.namespaced else ("",):
         policies = (Need("LimitRange", space), Need("ResourceQuota", space))
         source.fill(policies)
@@ -150,15 +209,28 @@ def _listed(source: Source, kind: Kind, options: Options) -> Iterator[Found]:
             Unseen(one.kind, state, space, message=message) for one, state, message in unread(source.store, policies)
         )
         need = Need(kind.kind, space, label_selector=options.selector, field_selector=options.field_selector)
-        for page in source.pages(need):
+        for page in _held(source, need) if kind.kind in _BESIDE else source.pages(need):
             subjects = tuple(
                 Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind) for one in page
             )
-            _complete(source, subjects, needs, scope=space, listed=True)
+            complete(source, subjects, wants, scope=space, listed=True)
             yield Found(subjects, listed=True, unseen=unseen)
 
 
-def _complete(
+def _held(source: Source, need: Need) -> Iterator[list[Any]]:
+    """A list of policies, which are all in the store, since each answer looks at those beside it."""
+    whole = Need(need.kind, need.namespace)
+    if not source.store.covered(whole).known:
+        raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
+    labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
+    yield [
+        one
+        for one in source.store.all(need.kind, need.namespace or None)
+        if labels(one.metadata.labels or {}) and fields(one)
+    ]
+
+
+def complete(
     source: Source, subjects: Iterable[Subject], wants: Wants, scope: str = "", *, listed: bool = False
 ) -> None:
     """Read all that the answers need, which may need more once it is read.

@@ -10,6 +10,7 @@ from typing import Any
 from kubectl_kres import __version__
 from kubectl_kres.admission.versions import NEWEST, OLDEST, nearest, shown
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import CLIENT, OUTPUT, Options
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render.escape import plain
@@ -36,11 +37,23 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 def _server(options: Options) -> dict[str, Any]:
     from kubectl_kres.cli.live import connected  # noqa: PLC0415, --client must stay fast
     from kubectl_kres.cluster.read import version  # noqa: PLC0415
+    from kubectl_kres.cluster.whoami import whoami  # noqa: PLC0415
 
     target, connection = connected(options)
     with connection:
         found = version(connection)
-    return {"gitVersion": found, "context": target.context, "server": target.server}
+        person = whoami(connection)
+    for warning in connection.warnings:
+        say(f"Warning: {warning}")
+    return {
+        "gitVersion": found,
+        "context": target.context,
+        "server": target.server,
+        "user": target.user_name,
+        "impersonate": target.user.impersonate or "",
+        "username": (person.username if person else "") or "",
+        "groups": list((person.groups if person else ()) or ()),
+    }
 
 
 def _print(output: str, server: Mapping[str, Any]) -> None:
@@ -71,6 +84,13 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         return
     where = f" (context {server['context']})" if server["context"] else ""
     yield plain(f"Server Version: {server['gitVersion'] or 'unknown'}{where}")
+    yield plain(f"Server: {server['server']}")
+    acting = f", acting as {server['impersonate']}" if server["impersonate"] else ""
+    if server["username"]:
+        groups = f" of {', '.join(server['groups'])}" if server["groups"] else ""
+        yield plain(f"User: {server['username']}{groups} ({server['user'] or 'none'} in the kubeconfig{acting})")
+    else:
+        yield plain(f"User: {server['user'] or 'none'} in the kubeconfig{acting}")
     assumed = nearest(server["gitVersion"])[1]
     if assumed:
         yield f"Assumed: {assumed}"

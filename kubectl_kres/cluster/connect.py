@@ -1,17 +1,26 @@
-"""Opens the connection to a target; the only module that uses the kubernetes package, for its transport."""
+"""Opens the connection to a target: urllib3's pool with our TLS context and proxy, without retries."""
 
 from __future__ import annotations
 
+import os
 import platform
-import warnings
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+
+import urllib3
+from urllib3 import connectionpool
+from urllib3.util import SKIP_HEADER, make_headers
 
 from kubectl_kres import __version__
-from kubectl_kres.cluster import tls
-from kubectl_kres.cluster.connection import Connection, Log
-from kubectl_kres.cluster.credentials import Credentials, authority, resolve
-from kubectl_kres.cluster.kubeconfig import ConnectOptions, Target
+from kubectl_kres.cluster import proxy, tls
+from kubectl_kres.cluster.connection import Connection
+from kubectl_kres.cluster.credentials import Credentials, authority
+from kubectl_kres.cluster.deadline import TimedConnection, TimedTlsConnection
+from kubectl_kres.cluster.identity import Identity
+from kubectl_kres.cluster.impersonation import headers
+from kubectl_kres.cluster.proxy import Proxy
+from kubectl_kres.cluster.target import ConnectOptions, Target
+from kubectl_kres.cluster.trace import Log, Trace
 from kubectl_kres.errors import ConfigError
 
 #: Idle connections kept: the reads of one answer run side by side, each with one page ahead.
@@ -19,19 +28,56 @@ _KEPT = 10
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
-def connect(target: Target, options: ConnectOptions | None = None, *, log: Log | None = None) -> Connection:
+class _Plain(connectionpool.HTTPConnectionPool):
+    ConnectionCls = TimedConnection
+
+
+class _Encrypted(connectionpool.HTTPSConnectionPool):
+    ConnectionCls = TimedTlsConnection
+
+
+class _Through(urllib3.ProxyManager):
+    def _set_proxy_headers(self, url: str, headers: Any = None) -> Any:
+        """The headers as they are: urllib3 would join lines of the same name, such as several groups."""
+        del url
+        return headers
+
+
+def connect(
+    target: Target,
+    options: ConnectOptions | None = None,
+    *,
+    log: Log | None = None,
+    level: int = 6,
+    environ: Mapping[str, str] = os.environ,
+) -> Connection:
     """A connection to the target. Nothing is sent yet, but a credential plugin runs here and may ask on the terminal.
 
-    ``log`` gets one line for each request. Raises ConfigError if credentials, certificates or proxy cannot be used.
+    ``log`` gets what ``level`` of ``-v`` tells of each request. Raises ConfigError if credentials, certificates or
+    proxy cannot be used.
     """
-    credentials = resolve(target)
-    pool = _pool(target, credentials)
-    headers = {"User-Agent": _agent()}
-    headers["Accept-Encoding"] = "identity" if target.cluster.disable_compression else "gzip"
-    if credentials.authorization:
-        headers["Authorization"] = credentials.authorization
+    cluster = target.cluster
+    way = proxy.choose(target.server, cluster.proxy_url, environ)
+    insecure = bool(cluster.insecure_skip_tls_verify)
+    trusted = authority(cluster) if target.server.startswith("https://") else b""
+    if insecure:
+        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+
+    def dial(credentials: Credentials) -> Any:
+        settings: dict[str, Any] = {"maxsize": _KEPT}
+        if target.server.startswith("https://"):
+            settings["ssl_context"] = tls.context(trusted, credentials, insecure=insecure)
+            if cluster.tls_server_name:
+                settings["server_hostname"] = cluster.tls_server_name
+        return _pool(way, settings)
+
+    sent = [
+        ("User-Agent", _agent()),
+        ("Accept-Encoding", SKIP_HEADER if cluster.disable_compression else "gzip"),
+        *headers(target.user),
+    ]
     timeout = options.request_timeout if options else 0.0
-    return Connection(pool, target.server, headers, request_timeout=timeout, log=log)
+    return Connection(target.server, Identity(target), dial, sent, request_timeout=timeout, trace=Trace(log, level))
 
 
 def _agent() -> str:
@@ -39,42 +85,25 @@ def _agent() -> str:
     return f"kubectl-kres/{__version__} ({platform.system().lower()}/{_MACHINES.get(machine, machine)})"
 
 
-def _pool(target: Target, credentials: Credentials) -> Any:
-    """The connection pool of the kubernetes client, with our TLS context and without its retries and refreshing."""
-    from kubernetes.client import ApiClient, Configuration  # noqa: PLC0415, a quarter of a second
-
-    cluster = target.cluster
-    insecure = bool(cluster.insecure_skip_tls_verify)
-    settings = Configuration(host=target.server)
-    settings.refresh_api_key_hook = None
-    settings.retries = False
-    settings.connection_pool_maxsize = _KEPT
-    settings.verify_ssl = not insecure
-    settings.tls_server_name = cluster.tls_server_name
-    _choose_proxy(settings, target)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # urllib3 warns of a missing PySocks before it raises
-            pool: Any = ApiClient(settings).rest_client.pool_manager
-    except ImportError as error:
-        raise ConfigError(f"proxy-url {cluster.proxy_url}: SOCKS needs the Python package PySocks") from error
-    except ValueError as error:
-        raise ConfigError(f"the proxy {settings.proxy} cannot be used: {error}") from error
-    if target.server.startswith("https://"):
-        for key in ("ca_certs", "ca_cert_data", "cert_file", "key_file"):
-            pool.connection_pool_kw.pop(key, None)
-        pool.connection_pool_kw["ssl_context"] = tls.context(authority(cluster), credentials, insecure=insecure)
-    if insecure:
-        import urllib3  # noqa: PLC0415, loaded already
-
-        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+def _pool(way: Proxy | None, settings: dict[str, Any]) -> Any:
+    """The connections, straight or through the proxy, which is trusted as the server is."""
+    if way is None:
+        pool: Any = urllib3.PoolManager(**settings)
+    elif way.scheme.startswith("socks"):
+        return _socks(way, settings)
+    else:
+        signed = {}
+        if way.username is not None or way.password is not None:
+            signed = make_headers(proxy_basic_auth=f"{way.username or ''}:{way.password or ''}")
+        context = settings.get("ssl_context") if way.scheme == "https" else None
+        pool = _Through(way.url, proxy_headers=signed, proxy_ssl_context=context, **settings)
+    pool.pool_classes_by_scheme = {"http": _Plain, "https": _Encrypted}
     return pool
 
 
-def _choose_proxy(settings: Any, target: Target) -> None:
-    """``proxy-url`` is always used; a proxy of the environment never for this machine itself."""
-    host = urlsplit(target.server).hostname or ""
-    if target.cluster.proxy_url:
-        settings.proxy, settings.no_proxy = target.cluster.proxy_url, None
-    elif host in {"localhost", "::1"} or host.startswith("127."):
-        settings.proxy = None
+def _socks(way: Proxy, settings: dict[str, Any]) -> Any:
+    try:
+        from kubectl_kres.cluster import socks  # noqa: PLC0415, rarely needed
+    except ImportError as error:
+        raise ConfigError(f"the proxy {way.url} needs the Python package PySocks") from error
+    return socks.pool(way, settings)

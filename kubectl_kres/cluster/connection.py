@@ -1,38 +1,53 @@
-"""One connection to an API server: GETs with their time limit, retries and warnings. No other method exists here."""
+"""One connection to an API server: GETs with their time limit, retries and warnings, and the question who we are."""
 
 from __future__ import annotations
 
+import base64
 import re
-import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from threading import Lock
 from time import monotonic, sleep
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.parse import urlencode
 
 import urllib3
+from msgspec import structs
 from urllib3 import exceptions
 
+from kubectl_kres.cluster import body as bodies
 from kubectl_kres.cluster import failure
 from kubectl_kres.cluster.answer import Answer, body, one_line
-from kubectl_kres.errors import ClusterError, Unreachable
+from kubectl_kres.cluster.credentials import Credentials
+from kubectl_kres.cluster.trace import Trace, masked
+from kubectl_kres.errors import ConfigError
 
 #: Seconds to wait for a connection, whatever the time limit of the request.
 CONNECT_TIMEOUT = 10.0
-#: How often one request is sent at most.
+#: How often one request is sent at most; once more with new credentials.
 TRIES = 3
 #: A server that asks for a longer pause than this many seconds is not waited for.
 LONGEST_PAUSE = 30.0
+#: Shorter texts are not looked for in what a server says: they would be found in everything.
+_SHORTEST_SECRET = 6
 
-_PIECE = 1 << 16
-#: Deflate packs no tighter than this; a larger size in a trailer is none.
-_DENSEST = 1100
-#: How zlib begins its complaint about a stream without an end.
-_INCOMPLETE = "Error -5 "
 #: ``Warning`` headers; Kubernetes uses code 299 only. Source: apimachinery net.ParseWarningHeaders.
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 
-Log = Callable[[str], None]
+#: The one thing that is ever posted: nothing is stored by it.
+_REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+_QUESTION = b'{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'
+
 Query = Iterable[tuple[str, str]]
+#: A pool of connections that shows the certificate of these credentials.
+Dial = Callable[[Credentials], Any]
+
+
+class Who(Protocol):
+    """Credentials that may change while we are connected; see ``identity.Identity``."""
+
+    def current(self) -> Credentials: ...
+
+    def renewed(self, refused: Credentials) -> Credentials | None: ...
 
 
 class Connection:
@@ -40,19 +55,24 @@ class Connection:
 
     def __init__(
         self,
-        pool: Any,
         server: str,
-        headers: Mapping[str, str],
+        who: Who,
+        dial: Dial,
+        headers: Iterable[tuple[str, str]],
         *,
         request_timeout: float = 0.0,
-        log: Log | None = None,
+        trace: Trace | None = None,
     ) -> None:
+        """Gets the first credentials. Raises ConfigError if there are none, or if they cannot be used."""
         self.server = server
-        self._pool = pool
-        self._headers = dict(headers)
+        self._who, self._dial = who, dial
+        self._headers = tuple(headers)
         self._timeout = request_timeout
-        self._log = log
+        self._trace = trace or Trace()
         self._warnings: dict[str, None] = {}
+        self._lock = Lock()
+        self._shown = who.current()
+        self._pool = dial(self._shown)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -77,15 +97,40 @@ class Connection:
         """The server's answer, whatever its code, its body decompressed.
 
         429 and 503 are tried again where the server says when, a connection that broke before any answer at once, at
-        most three times in all and never beyond the time limit.
-        Raises Unreachable, also for an answer that was cut off, and TimedOut.
+        most three times in all and never beyond the time limit. After a 401 the credential plugin runs again, and the
+        request is sent once more with what it gave.
+        Raises Unreachable, also for an answer that was cut off, TimedOut, and ConfigError if the plugin fails.
         """
         text = urlencode(tuple(query))
-        url = f"{self.server}{path}?{text}" if text else f"{self.server}{path}"
+        return self._answer("GET", f"{path}?{text}" if text else path, accept)
+
+    def whoami(self) -> Answer:
+        """The server's answer to a SelfSubjectReview. Raises as ``ask`` does."""
+        return self._answer("POST", _REVIEW, "application/json", _QUESTION)
+
+    def _answer(self, method: str, path: str, accept: str, content: bytes | None = None) -> Answer:
         deadline = monotonic() + self._timeout if self._timeout else float("inf")
+        credentials = self._who.current()
+
+        def send(shown: Credentials) -> Answer:
+            return self._tried(method, self.server + path, accept, content, shown, deadline)
+
+        answer = send(credentials)
+        if answer.code != 401:
+            return answer
+        try:
+            renewed = self._who.renewed(credentials)
+        except ConfigError as error:
+            self._warnings.setdefault(f"refreshing credentials: {error.message}")
+            return answer
+        return answer if renewed is None else send(renewed)
+
+    def _tried(
+        self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
+    ) -> Answer:
         for tries_left in reversed(range(TRIES)):
             try:
-                answer = self._once(url, accept, deadline)
+                answer = self._once(method, url, accept, content, shown, deadline)
             except (exceptions.HTTPError, OSError) as error:
                 if tries_left and failure.before_answer(error):
                     continue
@@ -96,88 +141,69 @@ class Connection:
             sleep(pause)
         raise AssertionError(TRIES)
 
-    def _once(self, url: str, accept: str, deadline: float) -> Answer:
+    def _once(
+        self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
+    ) -> Answer:
         started = monotonic()
         left = deadline - started
         if left <= 0:
             raise failure.timed_out(reading=False)
-        response = self._pool.request(
-            "GET",
+        headers = urllib3.HTTPHeaderDict(self._headers)
+        headers["Accept"] = accept
+        if shown.authorization:
+            headers["Authorization"] = shown.authorization
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        self._trace.request(method, url, headers)
+        limit = None if left == float("inf") else left
+        response = self._pool_for(shown).request(
+            method,
             url,
-            headers={**self._headers, "Accept": accept},
-            timeout=urllib3.Timeout(connect=min(CONNECT_TIMEOUT, left), read=None if left == float("inf") else left),
+            body=content,
+            headers=headers,
+            timeout=urllib3.Timeout(total=limit, connect=min(CONNECT_TIMEOUT, left)),
             retries=False,
+            redirect=False,
             preload_content=False,
             decode_content=False,
         )
-        self._note(response.headers.getlist("Warning"))
-        content = _content(response, deadline)
-        if self._log:
-            passed = (monotonic() - started) * 1000
-            self._log(f"GET {url} {response.status} {response.reason} in {passed:.0f} milliseconds")
+        secrets = _secrets(shown)
+        self._note(response.headers.getlist("Warning"), secrets)
+        found = bodies.read(response)
+        status = f"{response.status} {response.reason}"
+        self._trace.answer(method, url, status, monotonic() - started, response.headers, secrets)
         kind = response.headers.get("Content-Type", "")
-        return Answer(response.status, content, kind, _pause(response.headers.get("Retry-After", "")))
+        answer = Answer(response.status, found, kind, _pause(response.headers.get("Retry-After", "")))
+        return answer if answer.ok else _without(answer, secrets)
 
-    def _note(self, headers: Iterable[str]) -> None:
+    def _pool_for(self, shown: Credentials) -> Any:
+        """The pool whose connections show this certificate: another certificate needs other connections."""
+        with self._lock:
+            if (shown.certificate, shown.key) != (self._shown.certificate, self._shown.key):
+                self._pool = self._dial(shown)
+            self._shown = shown
+            return self._pool
+
+    def _note(self, headers: Iterable[str], secrets: tuple[str, ...]) -> None:
         for header in headers:
             for text in _WARNING.findall(header):
-                self._warnings.setdefault(one_line(re.sub(r"\\(.)", r"\1", text)))
+                self._warnings.setdefault(one_line(masked(re.sub(r"\\(.)", r"\1", text), secrets)))
 
 
 def _pause(text: str) -> float:
     return float(text) if text.isascii() and text.isdigit() else -1.0
 
 
-def _content(response: Any, deadline: float) -> bytes:
-    """The body, decompressed. Raises Unreachable if it ends too early and TimedOut if it takes too long."""
-    try:
-        packed = _packed(response, deadline)
-    except exceptions.ReadTimeoutError as error:
-        raise failure.timed_out(reading=True) from error
-    except (exceptions.HTTPError, OSError) as error:
-        raise failure.cut_off(response.tell()) from error
-    finally:
-        response.close()
-    if response.headers.get("Content-Encoding", "identity").lower() == "gzip":
-        return _unpacked(packed)
-    _check_end(response, packed)
-    return packed
+def _secrets(shown: Credentials) -> tuple[str, ...]:
+    """What must not be repeated if a server, or a proxy before it, sends our own headers back."""
+    scheme, _, sent = shown.authorization.partition(" ")
+    password = base64.b64decode(sent).decode().partition(":")[2] if scheme == "Basic" else ""
+    return tuple(secret for secret in (sent, password) if len(secret) >= _SHORTEST_SECRET)
 
 
-def _packed(response: Any, deadline: float) -> bytes:
-    """The bytes of the body. With a time limit each piece is taken as it comes, so that dripping cannot outlast it."""
-    if deadline == float("inf"):
-        return b"".join(iter(lambda: response.read(_PIECE, decode_content=False), b""))
-    pieces: list[bytes] = []
-    while (left := deadline - monotonic()) > 0:
-        # Asked for anew each time: after the last byte the socket is another request's.
-        socket = getattr(response.connection, "sock", None)
-        if socket is not None:
-            socket.settimeout(left)
-        piece = response.read1(_PIECE, decode_content=False)
-        if not piece:
-            return b"".join(pieces)
-        pieces.append(piece)
-    raise failure.timed_out(reading=True)
-
-
-def _unpacked(packed: bytes) -> bytes:
-    """The content of one gzip member. Its last four bytes tell the size, which saves growing a buffer to it."""
-    size = min(int.from_bytes(packed[-4:], "little"), _DENSEST * len(packed))
-    try:
-        return zlib.decompress(packed, zlib.MAX_WBITS | 16, max(size, 1))
-    except zlib.error as error:
-        if _INCOMPLETE in str(error):
-            raise failure.cut_off(len(packed)) from error
-        raise Unreachable(f"{failure.UNABLE}the answer is not valid gzip") from error
-
-
-def _check_end(response: Any, content: bytes) -> None:
-    """Refuse JSON without an end where no header says how long it is, as after a cut within the headers."""
-    headers = response.headers
-    if "Content-Encoding" in headers and headers["Content-Encoding"].lower() != "identity":
-        raise ClusterError(f"the server answered with the unknown encoding {one_line(headers['Content-Encoding'])}")
-    framed = "Content-Length" in headers or "Transfer-Encoding" in headers
-    expected = "json" in headers.get("Content-Type", "json" if response.status == 200 else "")
-    if not framed and expected and not content.rstrip().endswith(b"}"):
-        raise failure.cut_off(len(content))
+def _without(answer: Answer, secrets: tuple[str, ...]) -> Answer:
+    """A refusal without our own secrets in it."""
+    content = answer.body
+    for secret in secrets:
+        content = content.replace(secret.encode(), b"<masked>")
+    return structs.replace(answer, body=content)

@@ -6,16 +6,21 @@ import base64
 import binascii
 import json
 import time
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.cluster import plugin
+from kubectl_kres.cluster import files, plugin
 from kubectl_kres.cluster.entries import AuthProvider, Cluster, User
-from kubectl_kres.cluster.kubeconfig import Target
+from kubectl_kres.cluster.impersonation import carried
+from kubectl_kres.cluster.target import Target
 from kubectl_kres.errors import ConfigError
 
+#: What to use instead of the providers that kubectl has removed.
+_REMOVED = {
+    "gcp": 'use the "gke-gcloud-auth-plugin" kubectl/client-go credential plugin instead',
+    "azure": "use the https://github.com/Azure/kubelogin kubectl/client-go credential plugin instead",
+}
 _CONFIG_EXTENSION = "client.authentication.k8s.io/exec"
 
 
@@ -30,35 +35,50 @@ class Credentials(Struct, frozen=True):
         return "Credentials(…)"
 
 
-def resolve(target: Target) -> Credentials:
-    """The credentials of the target's user; runs its credential plugin if it has one, which may ask on the terminal.
+def fixed(target: Target) -> Credentials:
+    """What the kubeconfig itself says: a header, empty if a token file or a plugin gives it, and a certificate.
 
-    A token file wins over a token, a token over a plugin. Raises ConfigError for everything that does not yield what
-    the kubeconfig promises, so that nothing is ever asked anonymously by accident.
+    Raises ConfigError for everything that does not yield what the kubeconfig promises, so that nothing is ever asked
+    anonymously by accident.
     Source: client-go clientcmd getUserIdentificationPartialConfig, rest.Config.TransportConfig.
     """
     user, name = target.user, target.user_name
-    if user.exec and user.auth_provider:
-        raise ConfigError(f"more than one authentication method found for {name}; only one is allowed")
-    found = Credentials(
-        _authorization(user, name),
-        read(user.client_certificate_data, user.client_certificate, "client-cert", name),
-        read(user.client_key_data, user.client_key, "client-key", name),
+    if user.token_file and (user.username or user.password):
+        raise ConfigError("username/password or bearer token may be set, but not both")
+    if user.auth_provider:
+        _known(user.auth_provider)
+    certificate = read(user.client_certificate_data, user.client_certificate, "client-cert", name)
+    if not certificate:
+        return Credentials(_authorization(user))
+    return Credentials(
+        _authorization(user), certificate, read(user.client_key_data, user.client_key, "client-key", name)
     )
-    if bool(found.certificate) != bool(found.key):
-        missing = "client-key" if found.certificate else "client-certificate"
-        raise ConfigError(
-            f"{missing}-data or {missing} must be specified for {name} to use the clientCert authentication method."
-        )
-    if user.exec is None or found.authorization:
-        return found
-    issued = plugin.run(user.exec, name, _told(target))
-    if issued.token:
-        found = structs.replace(found, authorization=f"Bearer {_printable(issued.token, name)}")
-    if issued.client_certificate_data:
-        certificate, key = issued.client_certificate_data.encode(), issued.client_key_data.encode()
-        found = structs.replace(found, certificate=certificate, key=key)
-    return found
+
+
+def bearer(token: str) -> str:
+    """The value of the header. Raises ConfigError for a token that no header can carry, without showing it."""
+    return carried(f"Bearer {token}", "Authorization")
+
+
+def issued(answer: plugin.Issued, held: Credentials) -> Credentials:
+    """What a plugin handed out, over what is there already."""
+    authorization = bearer(answer.token) if answer.token else held.authorization
+    if not answer.client_certificate_data:
+        return structs.replace(held, authorization=authorization)
+    return Credentials(authorization, answer.client_certificate_data.encode(), (answer.client_key_data or "").encode())
+
+
+def token_in(file: str) -> str:
+    """The token in a file, without the blanks around it. Raises ConfigError if there is none."""
+    try:
+        token = files.content(file).decode().strip()
+    except OSError as error:
+        raise ConfigError(files.why(file, error)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f'the token file "{file}" is no text') from error
+    if not token:
+        raise ConfigError(f'read empty token from file "{file}"')
+    return token
 
 
 def authority(cluster: Cluster) -> bytes:
@@ -78,51 +98,38 @@ def read(data: str | None, file: str | None, what: str, owner: str) -> bytes:
     if not file:
         return b""
     try:
-        return Path(file).read_bytes()
+        return files.content(file)
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise ConfigError(f"unable to read {what} {file} for {owner} due to open {file}: {why}") from error
+        raise ConfigError(f"unable to read {what} {file} for {owner} due to {files.why(file, error)}") from error
 
 
-def _authorization(user: User, name: str) -> str:
-    if user.token_file:
-        try:
-            token = Path(user.token_file).read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            why = (getattr(error, "strerror", None) or str(error)).lower()
-            raise ConfigError(f"open {user.token_file}: {why}") from error
-        if not token:
-            raise ConfigError(f"the token file {user.token_file} is empty")
-        return f"Bearer {_printable(token, name)}"
+def _authorization(user: User) -> str:
     if user.token:
-        return f"Bearer {_printable(user.token, name)}"
+        return bearer(user.token)
     if user.username or user.password:
         pair = f"{user.username or ''}:{user.password or ''}".encode()
         return f"Basic {base64.b64encode(pair).decode()}"
-    if user.auth_provider:
-        return f"Bearer {_printable(_provided(user.auth_provider), name)}"
+    if user.auth_provider and not user.token_file:
+        return bearer(_provided(user.auth_provider))
     return ""
 
 
-def _printable(token: str, name: str) -> str:
-    """A token that can stand in a header."""
-    if not token.isascii() or not token.isprintable():
-        raise ConfigError(f'the token of user "{name}" holds characters that no header can carry')
-    return token
+def _known(provider: AuthProvider) -> None:
+    """Raise ConfigError for the providers that kubectl has no more. Source: kubectl's own words."""
+    if provider.name == "oidc":
+        return
+    if provider.name in _REMOVED:
+        raise ConfigError(f"The {provider.name} auth plugin has been removed.", hint=_REMOVED[provider.name])
+    raise ConfigError(f'no Auth Provider found for name "{provider.name}"')
 
 
 def _provided(provider: AuthProvider) -> str:
     """The stored token of an ``oidc`` user. It is never refreshed here: kubectl does that, and keeps the result."""
-    if provider.name != "oidc":
-        raise ConfigError(
-            f"The {provider.name} auth plugin has been removed.",
-            hint="use a client-go credential plugin (exec) instead",
-        )
     token = (provider.config or {}).get("id-token", "")
     try:
         middle = token.split(".")[1]
         expires = float(json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))["exp"])
-    except (IndexError, KeyError, TypeError, ValueError):
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
         expires = 0.0
     if expires <= time.time():
         raise ConfigError(
@@ -132,7 +139,7 @@ def _provided(provider: AuthProvider) -> str:
     return token
 
 
-def _told(target: Target) -> dict[str, Any]:
+def told(target: Target) -> dict[str, Any]:
     """What a plugin is told of the cluster. Source: client.authentication.k8s.io Cluster."""
     cluster = target.cluster
     config = [entry.extension for entry in cluster.extensions or () if entry.name == _CONFIG_EXTENSION]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
@@ -99,13 +100,16 @@ def content(name: str) -> bytes:
 
     Raises OSError, and ConfigError for what is too large or never comes.
     """
-    handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError as error:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL)) from error
     try:
         state = os.fstat(handle)
         if stat.S_ISDIR(state.st_mode):
             raise IsADirectoryError(name)
         if stat.S_ISREG(state.st_mode):
-            with open(handle, "rb", closefd=False) as file:  # noqa: PTH123, a handle is no path
+            with open(handle, "rb", closefd=False) as file:
                 found = file.read(LARGEST + 1)
         else:
             found = _piped(handle)

@@ -3,73 +3,53 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from kubectl_kres.cluster import files
+from kubectl_kres.cluster import address, files, policy, usable
 from kubectl_kres.cluster.entries import Cluster, Context, User
 from kubectl_kres.cluster.files import Merged
+from kubectl_kres.cluster.overrides import cluster_with, user_with
+from kubectl_kres.cluster.target import ConnectOptions, Target
 from kubectl_kres.errors import ConfigError
+
+__all__ = ["SERVICE_ACCOUNT", "ConnectOptions", "Target", "load"]
 
 #: Where the kubelet puts the token, the CA and the namespace of a pod's service account.
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
-class ConnectOptions(Struct, frozen=True):
-    """What flags say about the connection. Empty: as the kubeconfig says. ``request_timeout`` in seconds, 0: none."""
-
-    kubeconfig: str = ""
-    context: str = ""
-    namespace: str = ""
-    request_timeout: float = 0.0
-
-
-class Target(Struct, frozen=True):
-    """A server and what is needed to connect to it.
-
-    ``server`` has a lower-case scheme and no slash at its end. ``context`` is empty inside a cluster.
-    """
-
-    server: str
-    namespace: str
-    context: str = ""
-    cluster: Cluster = Cluster()
-    user: User = User()
-    user_name: str = ""
-
-
 def load(options: ConnectOptions, environ: Mapping[str, str] = os.environ) -> Target:
     """The target that the options and the kubeconfig name. Nothing is run and nothing is sent.
 
-    Namespace: the flag, then the context's, then ``default``. Inside a cluster and without a current context: the
-    service account. Raises ConfigError, in kubectl's words where kubectl has any, also for what would otherwise be
-    answered as another user than the kubeconfig says.
+    Of several files that set a current context the first one wins. Namespace: the flag, then the context's, then
+    ``default``. Inside a cluster, without a current context and without a server: the service account.
+    Raises ConfigError, in kubectl's words where kubectl has any, also for what kubectl would ask on the terminal.
     """
     merged = files.read(files.paths(options.kubeconfig, environ))
-    name = options.context or _current(merged)
-    if not name:
-        if not options.kubeconfig and environ.get("KUBERNETES_SERVICE_HOST"):
+    name = options.context or next((current for _, current in merged.current), "")
+    context = merged.contexts.get(name)
+    if context is None:
+        _without_context(options, merged, name, environ)
+        if not name and not options.server and not options.cluster:
             return _in_cluster(options, environ)
-        raise _nothing_chosen(options, merged, environ)
-    if name not in merged.contexts:
-        if options.context:
-            raise ConfigError(f'context "{name}" does not exist')
+        context = Context()
+    return _target(options, merged, name, context, environ)
+
+
+def _without_context(options: ConnectOptions, merged: Merged, name: str, environ: Mapping[str, str]) -> None:
+    """Raise ConfigError unless flags or the pod that we run in stand for a context."""
+    if options.user and options.user not in merged.users:
+        raise ConfigError(f'auth info "{options.user}" does not exist')
+    if options.context:
+        raise ConfigError(f'context "{name}" does not exist')
+    if name:
         raise ConfigError(f"Error in configuration: context was not found for specified context: {name}")
-    return _target(options, merged, name, merged.contexts[name])
-
-
-def _current(merged: Merged) -> str:
-    """The current context, empty if no file sets one. Two files that differ are refused: either may be meant."""
-    chosen = dict.fromkeys(name for _, name in merged.current)
-    if len(chosen) > 1:
-        listed = ", ".join(f'"{name}" in {file}' for file, name in merged.current)
-        raise ConfigError(
-            f"the files of KUBECONFIG set different current contexts: {listed}", hint="choose one with --context"
-        )
-    return next(iter(chosen), "")
+    inside = bool(environ.get("KUBERNETES_SERVICE_HOST")) and not options.kubeconfig
+    if not (options.server or options.cluster or inside):
+        raise _nothing_chosen(options, merged, environ)
 
 
 def _nothing_chosen(options: ConnectOptions, merged: Merged, environ: Mapping[str, str]) -> ConfigError:
@@ -81,88 +61,103 @@ def _nothing_chosen(options: ConnectOptions, merged: Merged, environ: Mapping[st
     return ConfigError(f"no kubeconfig: {where} does not exist; use --kubeconfig or set KUBECONFIG", hint=hint)
 
 
-def _target(options: ConnectOptions, merged: Merged, name: str, context: Context) -> Target:
-    cluster, user = merged.clusters.get(context.cluster or ""), User()
-    if cluster is None:
-        raise ConfigError(f'cluster "{context.cluster or ""}" does not exist')
-    if context.user:
-        if context.user not in merged.users:
-            raise ConfigError(f'auth info "{context.user}" does not exist')
-        user = merged.users[context.user]
+def _target(options: ConnectOptions, merged: Merged, name: str, context: Context, environ: Mapping[str, str]) -> Target:
+    who, where = options.user or context.user or "", options.cluster or context.cluster or ""
+    if options.user and who not in merged.users:
+        raise ConfigError(f'auth info "{who}" does not exist')
+    if where not in merged.clusters and (options.cluster or not options.server):
+        raise ConfigError(f'cluster "{where}" does not exist')
+    user = user_with(merged.users.get(who, User()), options)
+    cluster = cluster_with(merged.clusters.get(where, Cluster()), options)
+    usable.confirm(cluster, where, user, who)
     target = Target(
-        server=_server(cluster, user),
+        server=address.parse(cluster.server or ""),
         namespace=options.namespace or context.namespace or "default",
         context=name,
         cluster=cluster,
         user=user,
-        user_name=context.user or "",
+        user_name=who,
     )
-    _refuse(target)
-    return target
+    if target.server.startswith("http://"):
+        return _in_clear(target)
+    if not _identified(user):
+        missing = who and who not in merged.users
+        raise ConfigError(f'auth info "{who}" does not exist' if missing else _nobody(target))
+    return _with_policy(structs.replace(target, warnings=tuple(_doubts(target))), options, environ)
 
 
-def _server(cluster: Cluster, user: User) -> str:
-    """The cluster's address. Without a scheme it is http, or https if there is anything to prove with TLS."""
-    text = (cluster.server or "").strip().rstrip("/")
-    if not text:
-        raise ConfigError("the context's cluster names no server")
-    if "://" not in text:
-        proofs = (
-            cluster.certificate_authority,
-            cluster.certificate_authority_data,
-            cluster.insecure_skip_tls_verify,
-            user.client_certificate,
-            user.client_certificate_data,
+def _identified(user: User) -> bool:
+    """Whether kubectl would not ask for a name and a password. Source: client-go clientcmd canIdentifyUser."""
+    named = (user.username, user.client_certificate, user.client_certificate_data, user.token, user.token_file)
+    return any(named) or user.auth_provider is not None or user.exec is not None
+
+
+def _nobody(target: Target) -> str:
+    if target.context:
+        return f'context "{target.context}" has no credentials'
+    return f"there are no credentials for {target.server}"
+
+
+def _in_clear(target: Target) -> Target:
+    """The target without anything secret: whoever listens on the way must not get it. kubectl sends nothing either."""
+    user = target.user
+    known = User(
+        impersonate=user.impersonate,
+        impersonate_uid=user.impersonate_uid,
+        impersonate_groups=user.impersonate_groups,
+        impersonate_extra=user.impersonate_extra,
+    )
+    warnings: tuple[str, ...] = ()
+    if _identified(user) or user.password:
+        who = f'user "{target.user_name}"' if target.user_name else "the user"
+        warnings = (f"the credentials of {who} are not sent: {target.server} is not encrypted",)
+    return structs.replace(target, user=known, warnings=warnings)
+
+
+def _doubts(target: Target) -> Iterator[str]:
+    """What kubectl goes along with in silence, one line each."""
+    if target.cluster.insecure_skip_tls_verify:
+        yield f"the certificate of {target.server} is not verified (insecure-skip-tls-verify)"
+    if target.user.username:
+        yield (
+            f'user "{target.user_name}" has a username and a password, '
+            "which API servers have not taken since Kubernetes 1.19"
         )
-        text = ("https://" if any(proofs) else "http://") + text
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable or parts.query or parts.fragment or "@" in parts.netloc:
-        raise ConfigError(f'the server "{_without_password(text)}" is not an address of the form https://HOST:PORT')
-    return parts.geturl()
 
 
-def _without_password(text: str) -> str:
-    scheme, _, rest = text.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
-
-
-def _refuse(target: Target) -> None:
-    """Raise ConfigError where going on would ask as the wrong user or show a secret to the network."""
-    user, who = target.user, target.user_name
-    if any((user.impersonate, user.impersonate_uid, user.impersonate_groups, user.impersonate_extra)):
-        raise ConfigError(
-            f'user "{who}" impersonates another one ("as" in the kubeconfig), which kubectl-kres cannot do yet',
-            hint="it would answer as the wrong user; choose a context without impersonation",
-        )
-    secrets = (user.token, user.token_file, user.username, user.password, user.exec, user.auth_provider)
-    if target.server.startswith("http://") and any(secrets):
-        raise ConfigError(
-            f'user "{who}" has credentials, and {target.server} would get them unencrypted',
-            hint="use an https:// server, or a context whose user has no token, password or plugin",
-        )
+def _with_policy(target: Target, options: ConnectOptions, environ: Mapping[str, str]) -> Target:
+    """The target with the user's policy for credential plugins, if it has one to run."""
+    if target.user.exec is None:
+        return target
+    found, warnings = policy.load(options.kuberc, environ)
+    return structs.replace(target, policy=found, warnings=(*target.warnings, *warnings))
 
 
 def _in_cluster(options: ConnectOptions, environ: Mapping[str, str]) -> Target:
-    """The API server of the cluster that this process runs in. Source: client-go rest.InClusterConfig."""
+    """The API server of the cluster that this process runs in, with what flags may change there.
+
+    Raises ConfigError for impersonation, which kubectl has not here. Source: client-go rest.InClusterConfig,
+    clientcmd inClusterClientConfig.
+    """
+    if options.impersonate or options.impersonate_groups or options.impersonate_uid or options.impersonate_extra:
+        raise ConfigError(
+            "--as needs a kubeconfig: the service account of a pod is used without one",
+            hint="name one with --kubeconfig, or give --server and --token",
+        )
     host, port = environ["KUBERNETES_SERVICE_HOST"], environ.get("KUBERNETES_SERVICE_PORT") or "443"
     token = SERVICE_ACCOUNT / "token"
     if not token.exists():
         raise ConfigError(f"no kubeconfig, and {token} does not exist")
     try:
-        mounted = (SERVICE_ACCOUNT / "namespace").read_text().strip()
-    except OSError:
+        mounted = (SERVICE_ACCOUNT / "namespace").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
         mounted = ""
-    target = Target(
-        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+    mounted_ca = SERVICE_ACCOUNT / "ca.crt"
+    authority = options.certificate_authority or (str(mounted_ca) if mounted_ca.exists() else None)
+    return Target(
+        server=address.parse(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"),
         namespace=options.namespace or environ.get("POD_NAMESPACE") or mounted or "default",
-        user=User(token_file=str(token)),
+        cluster=Cluster(certificate_authority=authority),
+        user=User(token=options.token) if options.token else User(token_file=str(token)),
         user_name="service account",
     )
-    authority = SERVICE_ACCOUNT / "ca.crt"
-    if not authority.exists():
-        return target
-    return structs.replace(target, cluster=Cluster(certificate_authority=str(authority)))

@@ -7,12 +7,16 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import Any
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from kubectl_kres.cluster.answer import one_line
 from kubectl_kres.cluster.entries import Exec
+from kubectl_kres.cluster.policy import Policy, allow
 from kubectl_kres.errors import ConfigError
 
 _GROUP = "client.authentication.k8s.io/"
@@ -20,11 +24,12 @@ _VERSIONS = (f"{_GROUP}v1", f"{_GROUP}v1beta1")
 
 
 class Issued(Struct, frozen=True, rename="camel"):
-    """What a plugin handed out: a token, or a certificate with its key, or both. Its ``repr`` shows neither."""
+    """What a plugin handed out: a token, a certificate with its key, or both, and until when. ``repr`` hides it."""
 
-    token: str = ""
-    client_certificate_data: str = ""
-    client_key_data: str = ""
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+    expiration_timestamp: Annotated[datetime, Meta(tz=True)] | None = None
 
     def __repr__(self) -> str:
         return "Issued(…)"
@@ -36,25 +41,26 @@ class _Credential(Struct, frozen=True, rename="camel"):
     status: Issued | None = None
 
 
-def run(plugin: Exec, user: str, cluster: dict[str, Any]) -> Issued:
+def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: Policy) -> Issued:
     """The credentials that the plugin prints; ``cluster`` is told to it if it wants to know.
 
-    Its error output goes to ours, so that it can ask the user to log in. Raises ConfigError if it is missing, fails or
-    answers with anything else than credentials of the version asked for: going on would mean asking anonymously.
-    Source: client-go plugin/pkg/client/auth/exec.
+    Its error output goes to ours, so that it can ask the user to log in. Raises ConfigError if it is forbidden by the
+    user's policy, missing, fails or answers with anything else than credentials of the version asked for: going on
+    would mean asking anonymously. Source: client-go plugin/pkg/client/auth/exec.
     """
     interactive = _interactive(plugin, user)
     spec: dict[str, Any] = {"interactive": interactive}
     if plugin.provide_cluster_info:
         spec["cluster"] = cluster
     question = {"kind": "ExecCredential", "apiVersion": plugin.api_version, "spec": spec}
-    environ = {**os.environ, **{entry.name: entry.value for entry in plugin.env or ()}}
+    environ = {**os.environ, **{entry.name or "": entry.value or "" for entry in plugin.env or ()}}
     environ["KUBERNETES_EXEC_INFO"] = json.dumps(question)
-    command = shutil.which(plugin.command, path=environ.get("PATH"))
+    try:
+        command = _found(allow(policy, plugin.command))
+    except ConfigError as error:
+        raise failed(error.message) from error
     if command is None:
-        raise ConfigError(
-            f"getting credentials: exec: executable {plugin.command} not found", hint=plugin.install_hint or ""
-        )
+        raise failed(f"exec: executable {plugin.command} not found", plugin.install_hint or "")
     try:
         done = subprocess.run(
             [command, *(plugin.args or ())],
@@ -64,13 +70,25 @@ def run(plugin: Exec, user: str, cluster: dict[str, Any]) -> Issued:
             check=False,
         )
     except OSError as error:
-        raise ConfigError(f"getting credentials: exec: {command}: {(error.strerror or str(error)).lower()}") from error
+        raise failed(f"exec: {command}: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:  # a NUL in an argument or a variable
+        raise failed(f"exec: {command}: invalid argument") from error
     if done.returncode:
-        raise ConfigError(
-            f"getting credentials: exec: executable {plugin.command} failed with exit code {done.returncode}",
-            hint=plugin.install_hint or "",
-        )
+        raise failed(f"exec: executable {plugin.command} failed with exit code {done.returncode}", plugin.install_hint)
     return _issued(done.stdout, plugin.api_version)
+
+
+def failed(why: str, hint: str | None = "") -> ConfigError:
+    """No credentials, as kubectl words it."""
+    return ConfigError(f"Unable to connect to the server: getting credentials: {why}", hint=hint or "")
+
+
+def _found(command: str) -> str | None:
+    """The program of a command, on our own PATH, never in the folder that we stand in. Source: Go exec.LookPath."""
+    found = shutil.which(command)
+    if found and not {"/", os.sep} & set(command) and not Path(found).is_absolute():
+        return None
+    return found
 
 
 def _interactive(plugin: Exec, user: str) -> bool:
@@ -84,23 +102,25 @@ def _interactive(plugin: Exec, user: str) -> bool:
         raise ConfigError(f'invalid interactiveMode for {user}: "{mode}"')
     terminal = sys.stdin is not None and sys.stdin.isatty()
     if mode == "Always" and not terminal:
-        raise ConfigError("getting credentials: exec plugin cannot support interactive mode: stdin is not a terminal")
+        raise failed("exec plugin cannot support interactive mode: standard input is not a terminal")
     return terminal and mode != "Never"
 
 
 def _issued(output: bytes, version: str) -> Issued:
     try:
         credential = msgspec.json.decode(output, type=_Credential)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"getting credentials: decoding the output of the exec plugin: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise failed("decoding stdout: it is no ExecCredential") from None
     if credential.api_version != version or credential.kind != "ExecCredential":
-        raise ConfigError(
-            f"getting credentials: exec plugin is configured to use API version {version}, "
-            f"plugin returned version {credential.api_version or 'none'}"
+        raise failed(
+            f"exec plugin is configured to use API version {version}, "
+            f"plugin returned version {one_line(credential.api_version) or 'none'}"
         )
-    issued = credential.status or Issued()
+    if credential.status is None:
+        raise failed("exec plugin didn't return a status field")
+    issued = credential.status
     if not issued.token and not (issued.client_certificate_data or issued.client_key_data):
-        raise ConfigError("getting credentials: exec plugin didn't return a token or cert/key pair")
+        raise failed("exec plugin didn't return a token or cert/key pair")
     if bool(issued.client_certificate_data) != bool(issued.client_key_data):
-        raise ConfigError("getting credentials: exec plugin returned only certificate or key, not both")
+        raise failed("exec plugin returned only certificate or key, not both")
     return issued

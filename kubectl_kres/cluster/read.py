@@ -16,6 +16,7 @@ from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.parallel import run, start
 from kubectl_kres.errors import (
     ClusterError,
+    ConfigError,
     Forbidden,
     NotFound,
     StatusError,
@@ -148,13 +149,16 @@ def fill(
 
     403 is denied; 404 on a list is absent, on a name it is read, since the object is then known not to exist; any
     other refusal, or objects that could not be decoded, are failed, and the objects that were read stay. ``progress``
-    hears the number of objects read so far, from several threads. Raises Unreachable, TimedOut and Unauthenticated.
+    hears the number of objects read so far, from several threads. Raises Unreachable, TimedOut, Unauthenticated and
+    ConfigError: then nothing more can be read.
     """
     wanted = tuple(dict.fromkeys(needs))
     jobs = [partial(_read, connection, kinds[need.kind], need, chunk_size, progress) for need in wanted]
     for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
         for item in items:
-            store.add(need.kind, item)
+            # A list leaves out who wrote an object's fields: what was read by its name stays.
+            if need.name or store.get(need.kind, item.metadata.name, item.metadata.namespace) is None:
+                store.add(need.kind, item)
         store.cover(need, coverage)
 
 
@@ -170,7 +174,7 @@ def _read(
             items += page
             if progress:
                 progress(need, len(items))
-    except (Unreachable, TimedOut, Unauthenticated):
+    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
     except Forbidden as refused:
         return items, Coverage("denied", refused.message)

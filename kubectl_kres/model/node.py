@@ -6,10 +6,11 @@ from kubectl_kres.model.meta import Base, Metadata, ResourceList
 
 
 class NodeStatus(Base, frozen=True):
-    """What the machine has, and what of it pods may use."""
+    """What the machine has, what of it pods may use, and the feature gates of its kubelet that others ask for."""
 
     capacity: ResourceList | None = None
     allocatable: ResourceList | None = None
+    declared_features: tuple[str, ...] | None = None
 
 
 class Node(Base, frozen=True):

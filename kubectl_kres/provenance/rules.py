@@ -132,6 +132,11 @@ RULES: Mapping[str, Rule] = {
         "InPlacePodLevelResourcesVerticalScaling",
     ),
     "resize/unsupported": Rule("Static pods, Windows pods and old kubelets do not resize.", _VALIDATION),
+    "resize/node-features": Rule(
+        "The node must declare that it resizes the pod level, or plain init containers.",
+        "plugin/pkg/admission/nodedeclaredfeatures",
+        "NodeDeclaredFeatures",
+    ),
     "resize/node-absent": Rule("The node that runs the pod must exist.", _POD_RESIZE),
     "resize/node-platform": Rule("Only Linux nodes resize.", _POD_RESIZE),
     "resize/node-capacity": Rule("The resized pod alone must fit the node's allocatable cpu and memory.", _POD_RESIZE),

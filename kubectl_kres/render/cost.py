@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.render.line import Line, padded, size
+from kubectl_kres.render.line import Line, Tone, clipped, padded, placed, size
+from kubectl_kres.render.values import CELL
 from kubectl_kres.reports.explanation import QuotaCost
 
+#: Widest column of names; a longer one gets a line of its own.
+_NAME = 36
 
-def cost_lines(cost: QuotaCost, noun: str = "pod") -> Iterator[Line]:
+
+def cost_lines(cost: QuotaCost, noun: str = "pod", *, width: int = 80) -> Iterator[Line]:
     """An empty line, heads, a row for each name; what is too much is marked. ``noun`` is what it is that costs."""
     charge = cost.charge
     heads = ("ASKS", "USED", "HARD", "") if cost.counted else ("COSTS", "USED", "HARD", "AFTER")
     names = sorted(charge.requested)
-    rows = [(charge.requested[name], charge.used[name], charge.hard[name]) for name in names]
+    figures = (charge.requested, charge.used, charge.hard, charge.after)
+    rows = [[clipped(figure[name], CELL) for figure in figures] for name in names]
     widths = [max(size(head), *(size(row[index]) for row in rows)) for index, head in enumerate(heads[:3])]
-    name = f"quota {cost.quota}"
-    label = max([14, size(name) - 2, *(size(name) for name in names)])
+    title = f"quota {cost.quota}"
+    column = 2 + min(_NAME, max([14, size(title) - 2, *(size(name) for name in names)]))
     yield [("", "")]
-    shown = "  ".join(padded(head, width) for head, width in zip(heads, widths, strict=False))
-    yield [("strong", padded(name, label + 2)), ("quiet", f"  {shown}  {heads[3]}")]
+    shown = "  ".join(padded(head, most) for head, most in zip(heads, widths, strict=False))
+    yield from placed("strong", title, column, [("quiet", f"  {shown}  {heads[3]}")], width)
     for name, row in zip(names, rows, strict=True):
-        numbers = "  ".join(padded(number, width) for number, width in zip(row, widths, strict=True))
+        numbers = "  ".join(padded(number, most) for number, most in zip(row, widths, strict=False))
         too_much = name in cost.exceeded and not cost.counted
-        after = "" if cost.counted else f"  {charge.after[name]}{'  too much' if too_much else ''}"
-        yield [("bad" if too_much else "", f"  {padded(name, label)}  {numbers}{after}")]
+        after = "" if cost.counted else f"  {row[3]}{'  too much' if too_much else ''}"
+        tone: Tone = "bad" if too_much else ""
+        yield from placed(tone, f"  {name}", column, [(tone, f"  {numbers}{after}")], width)
     if cost.fits is not None:
         yield [("", f"  {_room(cost.fits, noun, counted=cost.counted)}")]
 

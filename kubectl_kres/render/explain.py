@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.cost import cost_lines
-from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
 from kubectl_kres.render.steps import shown_source, text
-from kubectl_kres.render.values import answer, tables, title
+from kubectl_kres.render.values import CELL, answer, tables, title
 from kubectl_kres.reports import question as asked
 from kubectl_kres.reports.explanation import Explanation, Total, Verdict
 
@@ -79,7 +79,8 @@ def _all(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]
     yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width)
     yield from _pod(explanation, width)
     for cost in explanation.quotas:
-        yield from cost_lines(cost)
+        yield from cost_lines(cost, width=width)
+    yield from _demands(explanation, width)
     if steps:
         yield from _other_steps(explanation, width)
     yield from _facts(explanation, width)
@@ -120,14 +121,19 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
     if explanation.totals:
         yield [("", "")]
         order = f", if {' comes before '.join(explanation.order)}" if explanation.order else ""
-        yield [("strong", "pod in all"), ("", order)]
+        yield from toned("strong", wrapped(f"pod in all{order}", width, rest="  "))
         # What only the live pod has comes last and is in no sum.
         names = {one.path: one.name or "pod level" for one in reversed(explanation.containers)}
-        label = max(size(f"{total.resource} {total.side[:-1]}") for total in explanation.totals)
-        longest = max(size(total.value) for total in explanation.totals)
-        for total in explanation.totals:
-            head = f"  {padded(f'{total.resource} {total.side[:-1]}', label)}  {padded(total.value, longest)}  "
-            yield from toned("", wrapped(_sum(total, names), width, first=head, rest=" " * min(size(head), 40)))
+        labels = [f"{total.resource} {total.side[:-1]}" for total in explanation.totals]
+        column = 2 + min(_NAME, max(map(size, labels)))
+        figures = [clipped(total.value, CELL) for total in explanation.totals]
+        longest = max(map(size, figures))
+        for total, label, figure in zip(explanation.totals, labels, figures, strict=True):
+            indent = " " * (column + longest + 4)
+            first, *rest = wrapped(_sum(total, names), width, first=indent, rest=indent)
+            tail = f"  {padded(figure, longest)}  {first[len(indent) :]}"
+            yield from placed("", f"  {label}", column, [("", tail)], width)
+            yield from toned("", rest)
         yield from _overhead(explanation)
     if explanation.qos is not None:
         yield [("", "")]
@@ -136,7 +142,8 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
         head = f"QoS class {quality.name}{other}"
         yield from toned("", wrapped(f"{head}: {quality.because}", width, rest="  "))
         if explanation.live_qos and explanation.live_qos != quality.name:
-            yield [("warn", f"  the live pod is {explanation.live_qos}: the class is kept from its creation")]
+            kept = f"the live pod is {explanation.live_qos}: the class is kept from its creation"
+            yield from toned("warn", wrapped(kept, width, first="  ", rest="    "))
 
 
 def _overhead(explanation: Explanation) -> Iterator[Line]:
@@ -167,6 +174,18 @@ def _term(path: str, names: Mapping[str, str]) -> str:
     return clipped(names.get(path.partition(".resources.")[0], path), _NAME)
 
 
+def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
+    """Who does not state what a quota wants stated, unless the refusal in the first line says so."""
+    if any(finding.rule == "quota/must-specify" for finding in explanation.verdict.findings):
+        return
+    for demand in explanation.demands:
+        lacks = [f"{', '.join(who)} lack{'s' * (len(who) == 1)} {name}" for name, who in demand.lacking.items()]
+        if lacks:
+            head = f"quota {demand.quota} demands {', '.join(demand.names)} of every container"
+            yield [("", "")]
+            yield from toned("bad", wrapped(f"{head}: {'; '.join(lacks)}", width, rest="  "))
+
+
 def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
     """What the tables do not show: values of the pod besides requests and limits, and what was compared."""
     shown = {value.path for one in explanation.containers for value in one.values}
@@ -183,7 +202,8 @@ def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
             bad = isinstance(entry, Check) and not entry.passed
             yield from toned("bad" if bad else "", wrapped(f"{where}: {text(entry)}", width, first="  ", rest="      "))
             if entry.source is not None:
-                yield [("quiet", f"      {shown_source(entry.source)}")]
+                at = shown_source(entry.source)
+                yield from toned("quiet", wrapped(at, width, first="      ", rest="        "))
 
 
 def _facts(explanation: Explanation, width: int) -> Iterator[Line]:
@@ -198,7 +218,7 @@ def _facts(explanation: Explanation, width: int) -> Iterator[Line]:
         if size(head) + size(source) <= width:
             yield [("warn", head), ("quiet", source)]
         else:
-            yield [("warn", head)]
+            yield from toned("warn", wrapped(head, width, first="  ", rest="    "))
             yield from toned("quiet", wrapped(source, width, first="    ", rest="    "))
         yield from toned("", wrapped(fact.text, width, first="    ", rest="    "))
 

@@ -34,7 +34,9 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
     for assumed in fit.assumptions:
         yield from toned("quiet", wrapped(assumed.text, width, first="assumed: ", rest="  "))
     for one in fit.unseen:
-        yield from toned("bad", wrapped(f"{one.kind}: {one.message or one.state}", width, first="not seen: ", rest="  "))
+        yield from toned(
+            "bad", wrapped(f"{one.kind}: {one.message or one.state}", width, first="not seen: ", rest="  ")
+        )
 
 
 def _count(fit: Fit) -> str:
@@ -43,7 +45,11 @@ def _count(fit: Fit) -> str:
     if fit.verdict.allowed is None or fit.at_most is not None:
         most = "any number of" if fit.at_most is None else fit.at_most
         return f"{fit.fits or 'no'} or {most} more such pods fit, by the order of LimitRanges"
-    return f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}" if fit.fits else "no such pod fits"
+    return (
+        f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}"
+        if fit.fits
+        else "no such pod fits"
+    )
 
 
 def _tightest(fit: Fit) -> str:
@@ -75,7 +81,11 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
         case "stuck":
             yield "rolling update", bad, "stuck: no surge pod fits, and no pod may be unavailable"
         case "replaced":
-            how = "all old pods end first" if replicas.strategy == "Recreate" else f"{fewer} at a time ends first"
+            how = (
+                "all old pods end first"
+                if replicas.strategy == "Recreate"
+                else f"old pods end first, {fewer} at a time"
+            )
             yield "rolling update" if replicas.strategy != "Recreate" else "update", bad, f"needs no surge: {how}"
 
 
@@ -108,7 +118,9 @@ def _denied(denied: Denied, width: int) -> Iterator[Line]:
 
 def denied_count(refused: int, asked: int) -> str:
     """The last line over all workloads that were looked at."""
-    return f"{refused} of {asked} workloads {'is' if refused == 1 else 'are'} being refused" if asked else "no workloads"
+    return (
+        f"{refused} of {asked} workloads {'is' if refused == 1 else 'are'} being refused" if asked else "no workloads"
+    )
 
 
 def _name(ref: ObjectRef) -> str:

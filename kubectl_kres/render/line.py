@@ -58,6 +58,16 @@ def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> Iterat
     yield line
 
 
+def placed(tone: Tone, head: str, column: int, tail: Line, width: int) -> Iterator[Line]:
+    """``head`` with the tail in its column; on lines of its own if it is too long for that."""
+    if size(head) <= column:
+        yield [(tone, padded(head, column)), *tail]
+        return
+    indent = head[: len(head) - len(head.lstrip(" "))]
+    yield from toned(tone, wrapped(head, width, first=indent, rest=f"{indent}  "))
+    yield [("", " " * column), *tail]
+
+
 def toned(tone: Tone, lines: Iterable[str]) -> Iterator[Line]:
     for line in lines:
         yield [(tone, line)]

@@ -20,11 +20,12 @@ _NAMED = 5
 
 def lines(report: QuotaReport, *, ascii_only: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
     """Every line of one quota. Lines keep to ``width`` but for a single word that is longer."""
-    for line in _all(report, ascii_only=ascii_only, width=width):
+    for line in quota_lines(report, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
 
-def _all(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
+def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
     where = f" in {report.subject.namespace}" if report.subject.namespace else ""
     yield [("strong", f"quota {report.subject.name}"), ("", where)]
     for phrase in report.scopes:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.line import Line, Tone, clipped, padded, size, toned, wrapped
+from kubectl_kres.render.line import Line, Tone, clipped, padded, placed, size, toned, wrapped
 from kubectl_kres.render.steps import own, shown_source, step_lines
 from kubectl_kres.reports.explanation import Alternative, Container, Value
 
 _ROLE = {"container": "container", "init": "init container", "sidecar": "sidecar", "pod": "pod level"}
 
 #: Widest column of labels and of values; what is wider gets a line of its own or is clipped.
-_LABEL, _CELL = 30, 40
+_LABEL, CELL = 26, 20
 
 
 def tables(containers: Sequence[Container], *, live: bool, steps: bool, width: int) -> Iterator[Line]:
@@ -24,7 +24,7 @@ def tables(containers: Sequence[Container], *, live: bool, steps: bool, width: i
     table = _Table(min(label, _LABEL), widths, live=live, steps=steps, width=width)
     for one in containers:
         yield [("", "")]
-        yield from _placed("strong", title(one), table.label + 2, [("quiet", f"  {table.row(heads)}  SET BY")])
+        yield from placed("strong", title(one), table.label + 2, table.heads(heads), width)
         if one.note:
             yield from toned("warn", wrapped(one.note, width, first="  ", rest="  "))
         if not one.values:
@@ -48,15 +48,22 @@ class _Table:
     def row(self, cells: Sequence[str]) -> str:
         return "  ".join(padded(cell, width) for cell, width in zip(cells, self.widths, strict=True))
 
+    def heads(self, heads: Sequence[str]) -> Line:
+        return [("quiet", f"  {self.row(heads)}  SET BY")]
+
     def lines(self, value: Value) -> Iterator[Line]:
         tone: Tone = "warn" if value.note or value.alternatives else "" if value.written != value.value else "quiet"
         shown = f"  {self.row(_cells(value, live=self.live))}  "
         source = "" if own(value.rule) or (self.steps and value.steps) else shown_source(value.source)
-        one_line = self.label + 2 + size(shown) + len(value.rule) + 2 + size(source) <= self.width
-        tail: Line = [(tone, shown), ("", value.rule), ("quiet", f"  {source}" if one_line else "")]
-        yield from _placed(tone, f"  {_label(value)}", self.label + 2, tail)
-        if source and not one_line:
-            yield [("quiet", f"      {source}")]
+        # Rule and source stand behind the values as far as there is room, else below.
+        room = self.width - self.label - 2 - size(shown)
+        beside = size(f"{value.rule}  {source}".rstrip()) <= room, len(value.rule) <= room
+        tail: Line = [(tone, shown)]
+        if beside[1]:
+            tail = [*tail, ("", value.rule), ("quiet", f"  {source}" if beside[0] else "")]
+        yield from placed(tone, f"  {_label(value)}", self.label + 2, tail, self.width)
+        for below in (*(() if beside[1] else (value.rule,)), *(() if beside[0] or not source else (source,))):
+            yield from toned("quiet", wrapped(below, self.width, first="      ", rest="        "))
         for other in value.alternatives:
             yield from toned("warn", wrapped(_other(other), self.width, first="      or ", rest="        "))
         if value.note:
@@ -66,15 +73,6 @@ class _Table:
             yield from step_lines(value.steps, self.width)
 
 
-def _placed(tone: Tone, head: str, column: int, tail: Line) -> Iterator[Line]:
-    """``head`` with the tail in its column; on a line of its own if it is too long for that."""
-    if size(head) <= column:
-        yield [(tone, padded(head, column)), *tail]
-    else:
-        yield [(tone, head)]
-        yield [("", " " * column), *tail]
-
-
 def _label(value: Value) -> str:
     return f"{value.resource} {value.side[:-1]}"
 
@@ -82,7 +80,7 @@ def _label(value: Value) -> str:
 def _cells(value: Value, *, live: bool) -> tuple[str, ...]:
     computed = " or ".join([value.value or "-", *(other.value for other in value.alternatives)])
     shown = (value.written or "-", computed, value.live or "-")
-    return tuple(clipped(text, _CELL) for text in (shown if live else shown[:2]))
+    return tuple(clipped(text, CELL) for text in (shown if live else shown[:2]))
 
 
 def _other(other: Alternative) -> str:
@@ -99,7 +97,7 @@ def answer(one: Container, value: Value, width: int) -> Iterator[Line]:
         yield from toned("", wrapped(set_by, width, first="set by   ", rest=" " * 9))
     if value.edited is not None:
         at = f" at {value.edited.time}" if value.edited.time else ""
-        yield [("", f"changed  by {value.edited.manager}{at}")]
+        yield from toned("", wrapped(f"by {value.edited.manager}{at}", width, first="changed  ", rest=" " * 9))
     if value.written is not None and value.written != value.value:
         yield [("", f"written  {value.written}")]
     if value.live is not None:

@@ -43,10 +43,15 @@ def denied_needs(namespace: str) -> tuple[Need, ...]:
     return (*policies, *workloads, events, Need("PriorityClass", required=False), Need("RuntimeClass", required=False))
 
 
+def stands_alone(workload: Workload) -> bool:
+    """Whether no workload that is asked itself makes this one."""
+    return controller(workload)[0] not in KINDS
+
+
 def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
-    """None if no pod of the workload is being refused, or if it is another workload's, which is asked itself."""
+    """None if no pod of the workload is being refused."""
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    if not isinstance(workload, Workload) or controller(workload)[0] in KINDS:
+    if not isinstance(workload, Workload):
         return None
     replicas = replicas_of(subject.ref.kind, workload)
     failing = any(one.type == _FAILURE and one.status == "True" for one in workload.status.conditions or ())

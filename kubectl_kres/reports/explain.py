@@ -19,7 +19,8 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports import facts
-from kubectl_kres.reports.explanation import Explanation, Fact, QuotaCost, Total, Unseen
+from kubectl_kres.reports.demands import demands_of
+from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import Known, policies, unread
@@ -106,7 +107,8 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         qos_alternatives=tuple(sorted(_other_classes(outcomes))),
         live=start.live is not None,
         live_qos=start.live.status.qos_class if start.live is not None else "",
-        quotas=tuple(sorted(_costs(costs, counted=start.live is not None), key=lambda cost: not cost.exceeded)),
+        quotas=tuple(sorted(quota_costs(costs, counted=start.live is not None), key=lambda cost: not cost.exceeded)),
+        demands=_demands(start, known.policies, draft),
         facts=seen,
         warnings=first.warnings,
         assumptions=_assumptions(start, known, ask, table.injected),
@@ -141,7 +143,12 @@ def _charges(start: Start, known: Policies, draft: Draft | None) -> tuple[QuotaC
     return charges(quota_request(start.pod, draft), known.quotas)
 
 
-def _costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
+def _demands(start: Start, known: Policies, draft: Draft | None) -> tuple[Demand, ...]:
+    return tuple(demands_of(quota_request(start.pod, draft), known.quotas)) if draft is not None else ()
+
+
+def quota_costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
+    """Costs with how many more fit and what is too much. ``counted``: the object is in ``used`` already."""
     for charge in costs:
         over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
         yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)

@@ -88,6 +88,18 @@ class QuotaCost(Record, frozen=True):
     exceeded: tuple[str, ...] = ()
 
 
+class Demand(Record, frozen=True):
+    """The must-specify rule of one quota: what every container must state, and what no LimitRange fills in.
+
+    ``lacking``: the containers of the pod at hand that do not state it, by name of the resource.
+    """
+
+    quota: str
+    names: tuple[str, ...]
+    unfilled: tuple[str, ...] = ()
+    lacking: Mapping[str, tuple[str, ...]] = {}
+
+
 class Fact(Record, frozen=True):
     """Something the cluster says: an event, a condition, a container state. ``time`` RFC 3339, may be empty."""
 
@@ -143,6 +155,7 @@ class Explanation(Record, frozen=True):
     live: bool = False
     live_qos: str = ""
     quotas: tuple[QuotaCost, ...] = ()
+    demands: tuple[Demand, ...] = ()
     facts: tuple[Fact, ...] = ()
     warnings: tuple[str, ...] = ()
     assumptions: tuple[Assume, ...] = ()

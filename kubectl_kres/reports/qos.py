@@ -1,108 +1,201 @@
-"""The QoS class of pods and workloads: what decides it, and the smallest change to another one."""
+"""The QoS class of pods and workloads: what decides it, how to reach another one, and what hangs on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from kubectl_kres.admission import qos
-from kubectl_kres.admission.draft import Draft, Slot
+from kubectl_kres.admission.cgroup_files import Machine
+from kubectl_kres.admission.defaulting import default_pod
+from kubectl_kres.admission.draft import Draft, Unparsable, draft_pod
+from kubectl_kres.admission.kernel import Driver
+from kubectl_kres.admission.oom import oom_score, unassigned
+from kubectl_kres.admission.pods import admit
+from kubectl_kres.admission.server import Server
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.explain import Analysis, analysis_of
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.quantity import quantity_of
+from kubectl_kres.reports.cgroups import Cgroups, machine_of, tree_of
+from kubectl_kres.reports.explain import Analysis, analyse, analysis_of
 from kubectl_kres.reports.explanation import Record, Unseen
+from kubectl_kres.reports.gates import gates
+from kubectl_kres.reports.node import needs_with_node, node_of
+from kubectl_kres.reports.policies import Known, policies, unread
+from kubectl_kres.reports.qos_reach import CLASSES, Case, Reach, reach
+from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.store import Store
 
-CLASSES = ("Guaranteed", "Burstable", "BestEffort")
+
+class Culprit(Record, frozen=True):
+    """A value that keeps the pod from Guaranteed. ``request``, ``limit`` absent: there is none that counts."""
+
+    path: str
+    container: str
+    resource: str
+    request: str | None = None
+    limit: str | None = None
 
 
-class Reach(Record, frozen=True):
-    """What to change, all of it, for the pod to be of another class; each change as ``path: before -> after``."""
+class Score(Record, frozen=True):
+    """``oom_score_adj`` of a container's processes; absent: it depends on the node's memory, as ``of`` says."""
 
-    name: str
-    changes: tuple[str, ...]
+    container: str
+    value: int | None = None
+    of: str = ""
 
 
 class Quality(Record, frozen=True):
-    """The class that admission gives today; ``live`` the class a live pod keeps from its creation, empty without one.
+    """The class that admission gives today. ``live``: the pod exists, and ``live_class`` is kept from its creation.
 
-    ``alternatives``: classes under other orders of LimitRanges. ``refused``: the pod would not be admitted, and the
-    class is that of what admission had come to.
+    ``alternatives``: classes under other orders of LimitRanges. ``refused``: the pod would not be admitted, in the
+    server's words, and the class is that of what admission had come to; ``code`` is the answer's. Scores and cgroups
+    are those of the live pod, if there is one. ``memory``: of the node in bytes, 0: not known.
     """
 
     subject: ObjectRef
     qos: qos.QoS
-    reach: tuple[Reach, ...]
-    live: str = ""
+    culprits: tuple[Culprit, ...] = ()
+    start: str = ""
+    live: bool = False
+    live_class: str = ""
     alternatives: tuple[str, ...] = ()
     refused: str = ""
+    reach: tuple[Reach, ...] = ()
+    scores: tuple[Score, ...] = ()
+    node: str = ""
+    memory: int = 0
+    cgroups: Cgroups | None = None
+    assumptions: tuple[Assume, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
 
+    @property
+    def differs(self) -> bool:
+        """Whether the live pod has another class than it would get today."""
+        return bool(self.live_class) and self.live_class not in {self.qos.name, *self.alternatives}
 
-def quality(store: Store, subject: Subject, ask: Ask) -> Quality | None:
-    """None where a quantity does not parse, so that there is no class. Raises what ``explain`` raises."""
-    return _of(subject, analysis_of(store, subject, ask))
+
+def quality(
+    store: Store, subject: Subject, ask: Ask, *, version: int = 0, driver: Driver = "systemd"
+) -> Quality | None:
+    """``version`` of cgroups 0: without them. None where a quantity does not parse, so that there is no class.
+
+    Raises what ``explain`` raises.
+    """
+    analysis = analysis_of(store, subject, ask)
+    found = _brief(subject, analysis, ask.server)
+    draft = analysis.outcomes[0].draft
+    if found is None or draft is None:
+        return None
+    start, known = analysis.start, analysis.known
+    live, node = start.live, node_of(store, start.live) if start.live is not None else None
+    machine = machine_of(node, version or 2, driver)
+    running, stored = _running(live, draft, found.live_class or found.qos.name, ask.server)
+    case = Case(start.pod, draft, known.policies, ask.server, live is not None)
+    unseen = tuple(_unseen(store, subject))
+    stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
+    supposed = (start.assumed,) if start.assumed else ()
+    return Quality(
+        found.subject,
+        found.qos,
+        found.culprits,
+        start.text,
+        found.live,
+        found.live_class,
+        found.alternatives,
+        found.refused,
+        tuple(reach(case, name) for name in CLASSES if name != found.qos.name),
+        tuple(_scores(running, stored, machine)),
+        live.spec.node_name if live is not None else "",
+        machine.memory,
+        tree_of(running, stored, machine, live.metadata.uid if live is not None else "") if version else None,
+        (*supposed, *known.assumptions, *gates(live or start.pod, ask.server), *stated),
+        unseen,
+        not any(one.required for one in unseen),
+    )
 
 
-def _of(subject: Subject, analysis: Analysis) -> Quality | None:
+class Brief:
+    """Answers for many objects, with the policies of each namespace parsed once."""
+
+    def __init__(self, store: Store, ask: Ask) -> None:
+        self._store, self._ask = store, ask
+        self._known: dict[str, Known] = {}
+
+    def quality(self, subject: Subject) -> Quality | None:
+        """Class, culprits and refusal without a journal; no reach, no scores. Raises what ``explain`` raises."""
+        space = subject.ref.namespace
+        if space not in self._known:
+            self._known[space] = policies(self._store, space)
+        start, known = start_of(self._store, subject), self._known[space]
+        server = self._ask.server
+        if subject.raw is not None:
+            return _brief(subject, analyse(start, known, self._ask, subject.raw), server)
+        outcomes = admit(start.pod, known.policies, server, journal=False, counted=start.live is not None)
+        return _brief(subject, Analysis(start, known, outcomes), server)
+
+
+def _brief(subject: Subject, analysis: Analysis, server: Server) -> Quality | None:
     first = analysis.outcomes[0]
     draft: Draft | None = first.draft
     if draft is None:
         return None
-    found = qos.explain(draft)
     live = analysis.start.live
+    found = qos.explain(draft)
     others = {qos.class_of(one.draft) for one in analysis.outcomes if one.draft is not None} - {found.name}
+    stored = ""
+    if live is not None:
+        stored = live.status.qos_class or qos.class_of(draft_pod(live, server))
+    refused = next((one.message for one in analysis.outcomes if not one.allowed), "")
     return Quality(
         subject.ref,
         found,
-        tuple(reach(draft, name) for name in CLASSES if name != found.name),
-        live.status.qos_class if live is not None else "",
-        tuple(sorted(others)),
-        first.message,
+        tuple(_culprits(draft)) if found.name != "Guaranteed" else (),
+        live=live is not None,
+        live_class=stored,
+        alternatives=tuple(sorted(others)),
+        refused=refused,
     )
 
 
-def reach(draft: Draft, name: str) -> Reach:
-    """The fewest changes to cpu and memory that lead to the class."""
-    slots = [draft.pod] if draft.pod is not None else [*draft.containers, *draft.inits]
-    if name == "Guaranteed":
-        return Reach(name, tuple(_to_guaranteed(slots)))
-    if name == "BestEffort":
-        return Reach(name, tuple(_to_best_effort(slots)))
-    return Reach(name, tuple(_to_burstable(slots)))
-
-
-def _to_guaranteed(slots: Iterable[Slot]) -> Iterator[str]:
-    """Requests follow limits where there is a limit; a missing limit takes the request, or must be chosen."""
-    for slot in slots:
+def _culprits(draft: Draft) -> Iterator[Culprit]:
+    for slot in (draft.pod,) if draft.pod is not None else (*draft.containers, *draft.inits):
         for resource in qos.CONSIDERED:
-            limit, request = slot.limits.get(resource), slot.requests.get(resource)
-            if limit is None or not limit:
-                value = str(request) if request is not None and request else "a value"
-                yield f"{slot.at('limits', resource)}: {limit or '-'} -> {value}"
-                if request is None or not request:
-                    yield f"{slot.at('requests', resource)}: {request or '-'} -> the same value"
-            elif request != limit:
-                yield f"{slot.at('requests', resource)}: {request or '-'} -> {limit}"
+            request, limit = (
+                str(values[resource]) if resource in values and values[resource].nano > 0 else None
+                for values in (slot.requests, slot.limits)
+            )
+            if limit is None or request != limit:
+                side = "limits" if limit is None else "requests"
+                yield Culprit(f"{slot.path}.resources.{side}[{resource}]", slot.name, resource, request, limit)
 
 
-def _to_best_effort(slots: Iterable[Slot]) -> Iterator[str]:
-    for slot in slots:
-        for side in ("requests", "limits"):
-            for resource in qos.CONSIDERED:
-                value = (slot.requests if side == "requests" else slot.limits).get(resource)
-                if value is not None and value:
-                    yield f"{slot.at(side, resource)}: {value} -> -"
+def _running(live: Pod | None, draft: Draft, qos_class: str, server: Server) -> tuple[Draft, str]:
+    """What a kubelet has before it: the live pod, if there is one, with the class that it keeps."""
+    if live is None:
+        return draft, qos_class
+    try:
+        running = draft_pod(live, server)
+    except Unparsable:
+        return draft, qos_class
+    default_pod(running, ObjectRef("Pod", live.metadata.name), None)
+    return running, qos_class
 
 
-def _to_burstable(slots: Iterable[Slot]) -> Iterator[str]:
-    """One request below its limit is enough; where there is nothing at all, any one request."""
-    for slot in slots:
-        for resource in qos.CONSIDERED:
-            limit = slot.limits.get(resource)
-            if limit is not None and limit:
-                yield f"{slot.at('requests', resource)}: {slot.requests.get(resource)} -> less than {limit}"
-                return
-    first = next(iter(slots), None)
-    if first is not None:
-        yield f"{first.at('requests', 'cpu')}: - -> a value"
+def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
+    part = unassigned(draft)
+    for slot in (*draft.inits, *draft.containers):
+        value = oom_score(draft, slot, qos_class, machine.memory)
+        request = slot.requests.get("memory")
+        of = f"memory request {request}" if request else "no memory request"
+        of += f" and {quantity_of(part, 'BinarySI')} of the pod level's" if part else ""
+        yield Score(slot.title, value, of if qos_class == "Burstable" else f"the class {qos_class}")
+
+
+def _unseen(store: Store, subject: Subject) -> Iterator[Unseen]:
+    """A node that nobody could ask for is told by the scores."""
+    for need, state, message in unread(store, needs_with_node(store, subject)):
+        if need.kind != "Node" or state != "unread":
+            yield Unseen(need.kind, state, need.namespace, need.name, message, need.required)

@@ -27,6 +27,12 @@ def _room(case: Case) -> Iterator[str]:
     yield f"ask for at most {finding.bound} of {finding.resource} in all, which is what {node} has, or {_REPLACE}"
 
 
+def _features(case: Case) -> Iterator[str]:
+    source = case.finding.source
+    node = source.name if source is not None else "the node"
+    yield f"resize containers and sidecars only: {node} does not declare {case.finding.observed}; or {_REPLACE}"
+
+
 _OBSERVED = re.compile(r"used (\S+) \+ (\S+)")
 
 
@@ -44,12 +50,6 @@ def _exceeded(case: Case) -> Iterator[str]:
     yield f"free {after - hard} of {finding.resource} in quota {quota}, or raise its hard to {after}{left}"
 
 
-def _named(case: Case) -> Iterator[str]:
-    slots = () if case.draft is None else (*case.draft.containers, *case.draft.inits)
-    names = ", ".join(slot.name for slot in slots)
-    yield f"name the containers as they are{f'; sent were {names}' if names else ''}"
-
-
 def _fixed(text: str) -> Callable[[Case], Iterator[str]]:
     def say(case: Case) -> Iterator[str]:
         yield text.format(path=case.finding.path)
@@ -63,10 +63,11 @@ REMEDIES: Mapping[str, Callable[[Case], Iterator[str]]] = {
     "resize/qos": _kept_class,
     "resize/removed": _fixed("lower the values of {path} instead of removing them"),
     "resize/immutable": _fixed("change cpu and memory only; for anything else make a new pod"),
-    "resize/containers": _named,
+    "resize/containers": _fixed("name the containers as they are, and in their order"),
     "resize/init": _fixed("leave plain init containers as they are: they have run, or run with what they have"),
     "resize/pod-level": _fixed(f"{_REPLACE}; this server resizes no pods with pod-level resources"),
     "resize/unsupported": _fixed(_REPLACE),
+    "resize/node-features": _features,
     "resize/node-absent": _fixed("wait until the pod has been removed with its node"),
     "resize/node-platform": _fixed(_REPLACE),
     "resize/node-capacity": _room,

@@ -12,7 +12,7 @@ from kubectl_kres.admission.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.qos import class_of
 from kubectl_kres.admission.resize import resize as put_resize
 from kubectl_kres.admission.resize_change import Change, changes
-from kubectl_kres.admission.resize_rules import RESIZABLE
+from kubectl_kres.admission.resize_rules import RESIZABLE, same_containers
 from kubectl_kres.admission.server import Server
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.meta import ObjectRef
@@ -73,25 +73,26 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
     known, node = policies(store, subject.ref.namespace), node_of(store, old)
     outcomes = put_resize(old, new, known.policies, ask.server, node=node)
     first = outcomes[0]
-    changed = tuple(_changes(old, first, ask.server))
+    same = same_containers(old, new)
+    changed = tuple(_changes(old, first, ask.server)) if same else ()
     named = {path: one.name for path, one in _places(old)}
     assumed = (Assume("server", "server/assumed", text) for text in ask.assumptions)
     missed = tuple(
         Unseen(need.kind, state, need.namespace, need.name, message, need.required)
         for need, state, message in unread(store, needs_with_node(store, subject))
-        if need.required or need.kind == "Node"
+        if need.required or (need.kind == "Node" and state != "unread")
     )
     before = _draft(old, ask.server)
     return Resize(
         subject.ref,
         verdict_of(outcomes),
-        remedies(outcomes, named, REMEDIES),
+        remedies(outcomes, named, REMEDIES) if same else (f"name the containers that the pod has: {_names(old)}",),
         changed,
         tuple(dict.fromkeys(one.container for one in changed if one.restart)),
-        tuple(_sums(before, first.draft, node)) if first.draft is not None else (),
+        tuple(_sums(before, first.draft, node)) if same and first.draft is not None else (),
         first.charges,
         old.status.qos_class or class_of(before),
-        class_of(first.draft) if first.draft is not None else "",
+        class_of(first.draft) if same and first.draft is not None else "",
         old.spec.node_name,
         ignored,
         (*known.assumptions, *_noted(first), *gates(new, ask.server, resized=True), *assumed),
@@ -118,6 +119,10 @@ def _draft(pod: Pod, server: Server) -> Draft:
     draft = draft_pod(pod, server)
     default_pod(draft, ObjectRef("Pod", pod.metadata.name), None)
     return draft
+
+
+def _names(pod: Pod) -> str:
+    return ", ".join(one.name for _, one in _places(pod))
 
 
 def _places(pod: Pod) -> Iterator[tuple[str, Any]]:

@@ -71,7 +71,7 @@ def test_forms_that_are_none(words: str, message: str):
             "selectors and the all flag cannot be used when passing resource/name arguments",
         ),
         ("explain pod/web -A", "a resource cannot be retrieved by name across all namespaces"),
-        ("explain services", "services hold no pod template"),
+        ("explain priorityclasses", "priorityclasses.scheduling.k8s.io hold no pod template"),
         ("diff svc/web", "services hold no pod template"),
     ],
 )

@@ -197,13 +197,14 @@ def test_warnings_of_the_server(kres: Kres, api):
     assert (code, out, err) == (0, "pod/web\n", 'Warning: v1 Pod is "old"\n')
 
 
-@pytest.mark.parametrize(("level", "lines"), [("", 0), ("-v", 3), ("-v=6", 7)])
+@pytest.mark.parametrize(("level", "lines"), [("", 0), ("-v", 3), ("-v=6", 11), ("-v=8", 63)])
 def test_verbosity(kres: Kres, api, level: str, lines: int):
     api.objects.append(pod("web"))
     code, _, err = kres(f"explain pod/web {level}")
     assert (code, len(err.splitlines())) == (0, lines)
     assert err.count("reading limitranges in shop\n") == (1 if level else 0)
-    assert err.count(" 200 OK in ") == (4 if level == "-v=6" else 0)
+    assert err.count(" 200 OK in ") == (4 if level > "-v=" else 0)
+    assert ("Server: " in err) == ("User: none in the kubeconfig" in err) == (level > "-v=")
 
 
 def test_files_over_the_cluster(kres: Kres, shop, file):

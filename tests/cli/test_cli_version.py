@@ -49,12 +49,17 @@ def test_the_server(kres: Kres, api, answer: dict[str, str], shown: str, rules: 
     code, out, err = kres("version")
     lines = out.removeprefix(CLIENT).splitlines()
     assert (code, err, lines[0]) == (0, "", f"Server Version: {shown} (context lab)")
-    assert (len(lines) == 2 and assumed in lines[1]) if assumed else len(lines) == 1
+    assert lines[1:3] == [f"Server: {api.url}", "User: none in the kubeconfig"]
+    assert (len(lines) == 4 and assumed in lines[3]) if assumed else len(lines) == 3
     server = json.loads(kres("version -o json").out)["serverVersion"]
     assert server == {
         "gitVersion": answer.get("gitVersion", ""),
         "context": "lab",
         "server": api.url,
+        "user": "",
+        "impersonate": "",
+        "username": "",
+        "groups": [],
         "rules": rules,
     }
 

@@ -20,15 +20,19 @@ import pytest
 
 from kubectl_kres.cluster.connect import connect
 from kubectl_kres.cluster.connection import Connection
-from kubectl_kres.cluster.kubeconfig import ConnectOptions, Target
+from kubectl_kres.cluster.target import ConnectOptions, Target
 
 
 @dataclass
 class Request:
+    """``lines`` holds every header as it came; ``subject`` is the name in the client's certificate."""
+
     method: str
     path: str
     query: dict[str, str]
     headers: dict[str, str]
+    lines: list[tuple[str, str]] = field(default_factory=list)
+    subject: str = ""
 
 
 @dataclass
@@ -147,12 +151,19 @@ class _Conversation(socketserver.StreamRequestHandler):
         line = self.rfile.readline().decode("latin-1").split()
         if not line:
             return None
-        headers = {}
+        lines = []
         while text := self.rfile.readline().decode("latin-1").strip():
             name, _, value = text.partition(":")
-            headers[name.lower()] = value.strip()
+            lines.append((name.lower(), value.strip()))
+        headers = dict(lines)
+        self.rfile.read(int(headers.get("content-length", 0)))
         parts = urlsplit(line[1])
-        return Request(line[0], parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)), headers)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        return Request(line[0], parts.path, query, headers, lines, self._subject())
+
+    def _subject(self) -> str:
+        shown = self.request.getpeercert() if self.server.context else None
+        return dict(pair[0] for pair in (shown or {}).get("subject", ())).get("commonName", "")
 
     def _send(self, reply: Reply) -> None:
         reply.before()
@@ -183,7 +194,8 @@ def _serving(server: Server) -> Iterator[Server]:
     server.shutdown()
     server.server_close()
     thread.join()
-    assert {request.method for request in server.requests} <= {"GET"}
+    asked = {(request.method, request.path) for request in server.requests if request.method != "GET"}
+    assert asked <= {("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews")}
 
 
 @pytest.fixture
@@ -240,12 +252,14 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tls_server(certificates: Path, request: pytest.FixtureRequest) -> Iterator[Server]:
-    """The server over TLS, with the certificate that the test's parameter names; ``mutual`` asks for the client's."""
+    """The server over TLS, with the certificate that the test's parameter names; ``mutual`` asks for the client's,
+    ``optional`` takes it if there is one.
+    """
     name = getattr(request, "param", "server")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    if name == "mutual":
+    if name in {"mutual", "optional"}:
+        context.verify_mode = ssl.CERT_REQUIRED if name == "mutual" else ssl.CERT_OPTIONAL
         name = "server"
-        context.verify_mode = ssl.CERT_REQUIRED
         context.load_verify_locations(certificates / "ca.crt")
     context.load_cert_chain(certificates / f"{name}.crt", certificates / f"{name}.key")
     yield from _serving(Server(context))

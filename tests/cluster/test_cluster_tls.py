@@ -9,7 +9,7 @@ from urllib3 import exceptions
 from kubectl_kres.cluster import failure, tls
 from kubectl_kres.cluster.credentials import Credentials
 from kubectl_kres.cluster.entries import Cluster, User
-from kubectl_kres.cluster.kubeconfig import Target
+from kubectl_kres.cluster.target import Target
 from kubectl_kres.errors import ConfigError, Unreachable
 
 

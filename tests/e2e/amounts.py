@@ -13,8 +13,9 @@ EXTENDED = ("example.com/gpu", "vendor.io/fpga", "kubernetes.io/native")
 
 #: Accepted, though nobody would expect what becomes of them.
 ODD = (
-    "1n", "1u", "0.0001", "1.0005", "100m", "8Ei", "16Ei", "1000E", "1001E", "9223372036854775807", "92233720368547758070",
-    "10Pi", "10P", "+1", "010", "5.", ".5", "1.500", "1E3", "1e+3", "1.0e-2", "0010Mi", "1.1Ki", "0.5Ki", "15e-1", "Ki", "+",
+    "1n", "1u", "0.0001", "1.0005", "100m", "8Ei", "16Ei", "1000E", "1001E", "9223372036854775807", "10Pi", "10P",
+    "92233720368547758070", "+1", "010", "5.", ".5", "1.500", "1E3", "1e+3", "1.0e-2", "0010Mi", "1.1Ki", "0.5Ki",
+    "15e-1", "Ki", "+",
     "1e19", "2E", "1048576000m", "  64Mi ", "3Ti", "1e-9", "9007199254740993", "12345678901234567890n", None, 0.3, 1e21,
 )  # fmt: skip
 
@@ -25,7 +26,7 @@ NEGATIVE = ("-1", "-100m", "-1Gi", "-1n", -2)
 
 
 def quantity(rng: random.Random, resource: str, amount: int | None = None) -> Any:
-    """A quantity of ``amount`` (in the unit of its grid), in any notation; without an amount: any, rarely an odd one."""
+    """A quantity of ``amount`` (in the unit of its grid), in any notation; without one: any, rarely an odd one."""
     if amount is None:
         if rng.random() < 0.04:
             return rng.choice(ODD)
@@ -59,6 +60,7 @@ def _thousandths(milli: int) -> tuple[Any, ...]:
 def _mebibytes(number: int) -> tuple[Any, ...]:
     plain = number << 20
     return (
-        f"{number}Mi", f"{number}Mi", f"{number}Mi", f"{number << 10}Ki", str(plain), plain, f"{number}M", f"{number}e6",
+        f"{number}Mi", f"{number}Mi", f"{number}Mi", f"{number << 10}Ki", str(plain), plain, f"{number}M",
+        f"{number}e6",
         f"{number / 1024:g}Gi", f"{plain}000m", f"{number}.5Mi",
     )  # fmt: skip

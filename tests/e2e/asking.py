@@ -45,7 +45,11 @@ class Asking:
 
     def __init__(self, plane: ControlPlane) -> None:
         self._host, token = urlsplit(plane.url).netloc, plane.token
-        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Accept": "application/json"}
+        self._headers = {
+            "Authorization": f"Bearer {token}",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+        }
         self._tls = ssl.create_default_context(cafile=plane.ca_file)
         self._local = threading.local()
         self._open: list[http.client.HTTPSConnection] = []
@@ -155,4 +159,6 @@ def _pod(found: Data) -> dict[str, Any]:
 
 
 def _container(one: Data) -> dict[str, Any]:
-    return {"name": one["name"]} | {key: one[key] for key in ("restartPolicy", "resources", "resizePolicy") if one.get(key)}
+    return {"name": one["name"]} | {
+        key: one[key] for key in ("restartPolicy", "resources", "resizePolicy") if one.get(key)
+    }

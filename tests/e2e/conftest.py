@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "controlplane"), str(ROOT / "scripts"), str(ROOT / "scripts" / "demo")]
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts" / "demo"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "controlplane"))
 
 import build
 import make_demo

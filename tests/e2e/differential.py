@@ -109,7 +109,11 @@ class Run:
             reply = self.asking.create(policy, namespace)
             if "exceeded quota" not in reply.body.get("message", ""):
                 self._compare(setting, policy, empty, reply)
-        until(lambda: all(quota["spec"]["hard"] == quota.get("status", {}).get("hard") for quota in self._quotas(namespace)))
+        until(
+            lambda: all(
+                quota["spec"]["hard"] == quota.get("status", {}).get("hard") for quota in self._quotas(namespace)
+            )
+        )
         for name, status in setting.statuses.items():
             quota = dict(self.asking.get("ResourceQuota", namespace, name))
             path = f"/api/v1/namespaces/{namespace}/resourcequotas/{name}/status"
@@ -201,7 +205,9 @@ def predicted(outcome: Outcome) -> dict[str, Any]:
     if outcome.refusal is not None:
         message = outcome.message
         if outcome.unordered:
-            message = message.replace(f"[{', '.join(outcome.refusal.parts)}]", f"[{', '.join(sorted(outcome.refusal.parts))}]")
+            message = message.replace(
+                f"[{', '.join(outcome.refusal.parts)}]", f"[{', '.join(sorted(outcome.refusal.parts))}]"
+            )
         shown |= {"reason": outcome.reason, "message": message}
         causes = [{key: text for key, text in msgspec.structs.asdict(one).items() if text} for one in outcome.causes]
         if causes:
@@ -221,7 +227,9 @@ def rules(sent: Data, outcomes: Sequence[Outcome]) -> set[str]:
         if isinstance(outcome.draft, Draft):
             totals = ((side, of_pod(outcome.draft, side)) for side in SIDES)
             found |= {
-                explain_total(outcome.draft, side, name, value).rule for side, sums in totals for name, value in sums.items()
+                explain_total(outcome.draft, side, name, value).rule
+                for side, sums in totals
+                for name, value in sums.items()
             }
     if sent["kind"] == "LimitRange" and outcomes[0].code != 400:
         entries: list[Entry] = []

@@ -27,8 +27,12 @@ CLASSES: tuple[Object, ...] = (
 
 #: The class that pods of the second half get without naming one.
 GLOBAL_DEFAULT: Object = {
-    "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "usual"}, "value": 5, "globalDefault": True,
-}  # fmt: skip
+    "apiVersion": "scheduling.k8s.io/v1",
+    "kind": "PriorityClass",
+    "metadata": {"name": "usual"},
+    "value": 5,
+    "globalDefault": True,
+}
 
 #: What the server allows only under a quota that names it: the ResourceQuota plugin's configuration.
 LIMITED: tuple[Object, ...] = (
@@ -79,12 +83,20 @@ def _random(rng: random.Random, index: int, count: int, pods: int) -> Setting:
 
 
 def _pod(name: str, resources: Object | None = None, /, *, container: Object | None = None, **spec: Any) -> Object:
-    first: Object = {"name": "c", "image": "img", **({} if resources is None else {"resources": resources}), **(container or {})}
+    first: Object = {
+        "name": "c",
+        "image": "img",
+        **({} if resources is None else {"resources": resources}),
+        **(container or {}),
+    }
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [first], **spec}}
 
 
 def _both(**values: str) -> Object:
-    return {"limits": {_name(key): value for key, value in values.items()}, "requests": {_name(key): value for key, value in values.items()}}
+    return {
+        "limits": {_name(key): value for key, value in values.items()},
+        "requests": {_name(key): value for key, value in values.items()},
+    }
 
 
 def _name(key: str) -> str:
@@ -161,7 +173,12 @@ def _unbounded() -> Setting:
 
 def _bounded() -> Setting:
     """Rules of a LimitRange."""
-    container = {"type": "Container", "min": {"cpu": "100m"}, "max": {"memory": "1Gi"}, "maxLimitRequestRatio": {"memory": "2"}}
+    container = {
+        "type": "Container",
+        "min": {"cpu": "100m"},
+        "max": {"memory": "1Gi"},
+        "maxLimitRequestRatio": {"memory": "2"},
+    }
     container["default"] = {"ephemeral-storage": "1Gi"}
     claims = {"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}, "max": {"storage": "2Gi"}}
     return Setting(
@@ -182,7 +199,10 @@ def _counted() -> Setting:
     """Rules of quotas."""
     return Setting(
         "pointed-quota",
-        [_quota("compute", {"requests.cpu": "1"}), _quota("objects", {"pods": "4", "services": "0", "count/configmaps": "1"})],
+        [
+            _quota("compute", {"requests.cpu": "1"}),
+            _quota("objects", {"pods": "4", "services": "0", "count/configmaps": "1"}),
+        ],
         [_pod("used", _both(cpu="300m"))],
         [
             _pod("unstated"),

@@ -11,6 +11,9 @@ from e2e.amounts import EXTENDED, NEGATIVE, PAGES, UNPARSABLE, ordered, quantity
 Object = dict[str, Any]
 CLAIMS = ("fast", "slow")
 
+#: Changes a pod.
+Fault = Callable[[random.Random, Object], None]
+
 
 def pod(rng: random.Random, name: str) -> Object:
     """A pod; in two of five something is wrong with it, rarely more than one thing."""
@@ -106,7 +109,12 @@ def _resize_policy(rng: random.Random, found: Object) -> None:
 
 
 def _env(rng: random.Random, found: Object) -> None:
-    values = [{"value": "x"}, {"value": "$(A):more"}, {"value": "$(A)"}, {"valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}]
+    values = [
+        {"value": "x"},
+        {"value": "$(A):more"},
+        {"value": "$(A)"},
+        {"valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+    ]
     names = rng.choices("AAB", k=3)
     rng.choice(_containers(found))["env"] = [{"name": name, **rng.choice(values)} for name in names]
 
@@ -127,7 +135,7 @@ def _affinity(rng: random.Random, found: Object) -> None:
     found["spec"]["affinity"] = {kind: rule}
 
 
-def _setting(key: str, *values: Any) -> Callable[[random.Random, Object], None]:
+def _setting(key: str, *values: Any) -> Fault:
     """Gives a field of the spec one of the values."""
 
     def put(rng: random.Random, found: Object) -> None:
@@ -148,7 +156,7 @@ def _containers(found: Object) -> list[Object]:
     return [*found["spec"]["containers"], *found["spec"].get("initContainers", ())]
 
 
-_EXTRAS: tuple[tuple[float, Callable[[random.Random, Object], None]], ...] = (
+_EXTRAS: tuple[tuple[float, Fault], ...] = (
     (0.22, _pod_level),
     (0.08, _claims),
     (0.1, _resize_policy),
@@ -164,13 +172,12 @@ _EXTRAS: tuple[tuple[float, Callable[[random.Random, Object], None]], ...] = (
 )
 
 
-def _put(values: tuple[Any, ...], *, resources: tuple[str, ...] = ("cpu", "memory"), sides: tuple[str, ...] = ("limits", "requests"),
-         level: float = 0.2) -> Callable[[random.Random, Object], None]:  # fmt: skip
+def _put(values: tuple[Any, ...], *, resources: tuple[str, ...] = ("cpu", "memory"), level: float = 0.2) -> Fault:
     """Writes one of the values for one of the resources, somewhere."""
 
     def fault(rng: random.Random, found: Object) -> None:
         place = found["spec"] if rng.random() < level else rng.choice(_containers(found))
-        side = place.setdefault("resources", {}).setdefault(rng.choice(sides), {})
+        side = place.setdefault("resources", {}).setdefault(rng.choice(("limits", "requests")), {})
         side[rng.choice(resources)] = rng.choice(values)
 
     return fault
@@ -179,11 +186,23 @@ def _put(values: tuple[Any, ...], *, resources: tuple[str, ...] = ("cpu", "memor
 def _request_over_limit(rng: random.Random, found: Object) -> None:
     resource = rng.choice(("cpu", "memory"))
     place = found["spec"] if rng.random() < 0.2 else rng.choice(_containers(found))
-    place["resources"] = {"limits": {resource: quantity(rng, resource, 1)}, "requests": {resource: quantity(rng, resource, 64)}}
+    place["resources"] = {
+        "limits": {resource: quantity(rng, resource, 1)},
+        "requests": {resource: quantity(rng, resource, 64)},
+    }
 
 
 def _bad_claim(rng: random.Random, found: Object) -> None:
-    names = rng.choice((["fast", "fast"], ["nobody"], [""], ["slow", "nobody", "slow"], ["fast/a", "fast/a"], ["fast/a", "fast/b", "fast"]))
+    names = rng.choice(
+        (
+            ["fast", "fast"],
+            ["nobody"],
+            [""],
+            ["slow", "nobody", "slow"],
+            ["fast/a", "fast/a"],
+            ["fast/a", "fast/b", "fast"],
+        )
+    )
     names = rng.choice((names, ["fast/A"], ["fast/a.b"], ["fast", "fast/a", "fast/a"], [f"slow/{'x' * 64}"]))
     pairs = [name.partition("/") for name in names]
     claims = [{"name": name, **({"request": request} if request else {})} for name, _, request in pairs]
@@ -235,10 +254,22 @@ def _two_unparsable(rng: random.Random, found: Object) -> None:
         _put(UNPARSABLE)(rng, found)
 
 
-_BAD_NAMES = ("gpu", "storage", "limits.cpu", "pods", "requests.example.com/gpu", "a/b/c", "-bad", "Example.COM/x", "/x", "x/", "services",
-              f"example.com/{'x' * 64}", "requests.cpu", "cpu ", "deviceclass.resource.kubernetes.io/gpu", "x.kubernetes.io/y")  # fmt: skip
+_BAD_NAMES = (
+    *("gpu", "storage", "limits.cpu", "pods", "requests.example.com/gpu", "a/b/c", "-bad", "Example.COM/x", "/x", "x/"),
+    *("services", f"example.com/{'x' * 64}", "requests.cpu", "cpu ", "deviceclass.resource.kubernetes.io/gpu"),
+    "x.kubernetes.io/y",
+)
+_PAGES = ("hugepages-2Mi", "hugepages-1Gi", "hugepages-x", "hugepages-")
+_OVERHEADS: tuple[Object, ...] = (
+    {"cpu": "250m", "memory": "120Mi"},
+    {"cpu": "1"},
+    {"memory": "1.5"},
+    {"gpu": "-1"},
+    {"hugepages-2Mi": "1Mi"},
+    {},
+)
 
-FAULTS: tuple[Callable[[random.Random, Object], None], ...] = (
+FAULTS: tuple[Fault, ...] = (
     _request_over_limit,
     _put(NEGATIVE, resources=("cpu", "memory", *EXTENDED)),
     _put(UNPARSABLE),
@@ -246,7 +277,7 @@ FAULTS: tuple[Callable[[random.Random, Object], None], ...] = (
     _other_unparsable,
     _put(("1", "0"), resources=_BAD_NAMES),
     _put(("1", "3", "1500m", "1e16", "9300000000000000"), resources=EXTENDED, level=0.1),
-    _put(("3Mi", "2Mi", "4Mi", "1Gi", "0", "1", "2097152"), resources=("hugepages-2Mi", "hugepages-1Gi", "hugepages-x", "hugepages-")),
+    _put(("3Mi", "2Mi", "4Mi", "1Gi", "0", "1", "2097152"), resources=_PAGES),
     _bad_claim,
     _bad_resize_policy,
     _ephemeral,
@@ -254,6 +285,6 @@ FAULTS: tuple[Callable[[random.Random, Object], None], ...] = (
     _tight_pod_level,
     _setting("priorityClassName", "nobody", ""),
     _setting("runtimeClassName", "nobody", ""),
-    _setting("overhead", {"cpu": "250m", "memory": "120Mi"}, {"cpu": "1"}, {"memory": "1.5"}, {"gpu": "-1"}, {"hugepages-2Mi": "1Mi"}, {}),
+    _setting("overhead", *_OVERHEADS),
     _setting("os", {"name": "windows"}, {"name": "linux"}),
-)  # fmt: skip
+)

@@ -11,21 +11,32 @@ from e2e.pods import Object
 POD_SCOPES = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "CrossNamespacePodAffinity")
 COMPUTE = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
 OTHER = (
-    "pods", "count/pods", "requests.ephemeral-storage", "limits.ephemeral-storage", "ephemeral-storage", "requests.example.com/gpu",
-    "requests.vendor.io/fpga", "hugepages-2Mi", "requests.hugepages-2Mi", "hugepages-1Gi", "example.com/gpu",
-)  # fmt: skip
+    *("pods", "count/pods", "requests.ephemeral-storage", "limits.ephemeral-storage", "ephemeral-storage"),
+    *("requests.example.com/gpu", "requests.vendor.io/fpga", "example.com/gpu"),
+    *("hugepages-2Mi", "requests.hugepages-2Mi", "hugepages-1Gi"),
+)
 OBJECTS = (
-    "services", "services.nodeports", "services.loadbalancers", "count/services", "persistentvolumeclaims", "requests.storage",
-    "count/persistentvolumeclaims", "gold.storageclass.storage.k8s.io/requests.storage", "configmaps", "count/secrets",
-    "gold.storageclass.storage.k8s.io/persistentvolumeclaims", "count/deployments.apps", "count/limitranges", "resourcequotas",
-    "count/jobs.batch",
-)  # fmt: skip
+    *("services", "services.nodeports", "services.loadbalancers", "count/services"),
+    *("persistentvolumeclaims", "requests.storage", "count/persistentvolumeclaims"),
+    *("gold.storageclass.storage.k8s.io/requests.storage", "gold.storageclass.storage.k8s.io/persistentvolumeclaims"),
+    *(
+        "configmaps",
+        "count/secrets",
+        "resourcequotas",
+        "count/limitranges",
+        "count/deployments.apps",
+        "count/jobs.batch",
+    ),
+)
 FIELDS = ("min", "defaultRequest", "default", "max")
 
 
 def limit_range(rng: random.Random, name: str, *, faulty: float = 0.0) -> Object:
     """A LimitRange; ``faulty``: the chance that something is wrong with each item."""
-    types = rng.choices(("Container", "Container", "Container", "Pod", "PersistentVolumeClaim", "example.com/Thing"), k=rng.randint(1, 3))
+    types = rng.choices(
+        ("Container", "Container", "Container", "Pod", "PersistentVolumeClaim", "example.com/Thing"),
+        k=rng.randint(1, 3),
+    )
     if rng.random() >= faulty:
         types = list(dict.fromkeys(types))
     items = [_item(rng, type_) for type_ in types]
@@ -111,7 +122,9 @@ def _spoil_quota(rng: random.Random, spec: Object) -> None:
         case 0:
             hard[rng.choice(("gpu", "storage", "a/b/c", "limits.pods"))] = "1"
         case 1:
-            hard[rng.choice(("pods", "cpu", "count/pods", "example.com/gpu", "requests.example.com/gpu"))] = rng.choice(("1500m", "-1"))
+            hard[rng.choice(("pods", "cpu", "count/pods", "example.com/gpu", "requests.example.com/gpu"))] = rng.choice(
+                ("1500m", "-1")
+            )
         case 2:
             hard["memory"] = rng.choice(UNPARSABLE)
         case 3:
@@ -121,10 +134,15 @@ def _spoil_quota(rng: random.Random, spec: Object) -> None:
         case 5:
             spec["scopeSelector"] = {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In"}]}
         case 6:
-            expressions = [{"scopeName": name, "operator": "Exists", "values": ["x"]} for name in rng.sample(POD_SCOPES, 2)]
+            expressions = [
+                {"scopeName": name, "operator": "Exists", "values": ["x"]} for name in rng.sample(POD_SCOPES, 2)
+            ]
             spec["scopeSelector"] = {"matchExpressions": expressions}
         case _:
-            expression = {"scopeName": rng.choice((*POD_SCOPES, "PriorityClass", "Odd")), "operator": rng.choice(("In", "Gt", "DoesNotExist"))}
+            expression = {
+                "scopeName": rng.choice((*POD_SCOPES, "PriorityClass", "Odd")),
+                "operator": rng.choice(("In", "Gt", "DoesNotExist")),
+            }
             spec["scopeSelector"] = {"matchExpressions": [expression]}
 
 
@@ -142,7 +160,9 @@ def claim(rng: random.Random, name: str) -> Object:
 
 
 def _positive(rng: random.Random) -> Any:
-    return rng.choice((ordered(rng, "storage", 1)[0], ordered(rng, "storage", 1)[0], "1.5", "1n", "1e3", "10Pi", "100m"))
+    return rng.choice(
+        (ordered(rng, "storage", 1)[0], ordered(rng, "storage", 1)[0], "1.5", "1n", "1e3", "10Pi", "100m")
+    )
 
 
 def service(rng: random.Random, name: str) -> Object:
@@ -155,12 +175,17 @@ def service(rng: random.Random, name: str) -> Object:
 
 
 def counted(rng: random.Random, name: str) -> Object:
-    """An object that quotas only count."""
-    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "img"}], "restartPolicy": "Never"}}
-    kind, version, rest = rng.choice((
+    """An object that quotas only count, and that makes no pods."""
+    labels = {"a": "b"}
+    containers = [{"name": "c", "image": "img"}]
+    once = {"metadata": {"labels": labels}, "spec": {"containers": containers, "restartPolicy": "Never"}}
+    always = {"metadata": {"labels": labels}, "spec": {"containers": containers}}
+    selector = {"matchLabels": labels}
+    choices: tuple[tuple[str, str, Object], ...] = (
         ("ConfigMap", "v1", {}),
         ("Secret", "v1", {"stringData": {"a": "b"}}),
-        ("Job", "batch/v1", {"spec": {"suspend": True, "template": template}}),
-        ("Deployment", "apps/v1", {"spec": {"replicas": 0, "selector": {"matchLabels": {"a": "b"}}, "template": {**template, "spec": {"containers": template["spec"]["containers"]}}}}),
-    ))  # fmt: skip
+        ("Job", "batch/v1", {"spec": {"suspend": True, "template": once}}),
+        ("Deployment", "apps/v1", {"spec": {"replicas": 0, "selector": selector, "template": always}}),
+    )
+    kind, version, rest = rng.choice(choices)
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, **rest}

@@ -24,7 +24,9 @@ def said(item: Item, stored: Item) -> Iterator[Item]:
         kept["metadata"] = {key: value for key, value in kept["metadata"].items() if key != "namespace"}
         yield {"allowed": True, "code": 201, "object": kept, **common}
     if verdict["allowed"] is not True:
-        refusal = {key: verdict[key] for key in ("code", "causes") if key in verdict} | {"reason": verdict.get("reason", "")}
+        refusal = {key: verdict[key] for key in ("code", "causes") if key in verdict} | {
+            "reason": verdict.get("reason", "")
+        }
         for message in (verdict["message"], *verdict.get("others", ())):
             yield {"allowed": False, **refusal, "message": unordered(message), **common}
 
@@ -42,7 +44,11 @@ def stored(pod: Item) -> dict[str, str]:
     """Every request and limit of a pod by its path."""
     spec = pod["spec"]
     places = [("spec", spec)]
-    places += [(f"spec.{key}[{index}]", one) for key in ("containers", "initContainers") for index, one in enumerate(spec.get(key, ()))]
+    places += [
+        (f"spec.{key}[{index}]", one)
+        for key in ("containers", "initContainers")
+        for index, one in enumerate(spec.get(key, ()))
+    ]
     return {
         f"{path}.resources.{side}[{name}]": text
         for path, one in places

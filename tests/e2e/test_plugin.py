@@ -22,6 +22,7 @@ pytestmark = pytest.mark.e2e
 #: Random settings differ from those of the run in one process.
 SETTINGS = [setting for setting in settings(SEED + 1, count=4) if not setting.global_default]
 
+
 @pytest.fixture(scope="module")
 def run(controlplane: ControlPlane) -> Iterator[Run]:
     """The settings on the server."""

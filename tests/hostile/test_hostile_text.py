@@ -1,12 +1,15 @@
-"""Text of a cluster or a file that means harm: escapes, markup, bidi, wide, combining and endless, in every free field."""
+"""Text that means harm, in every field that takes free text: escapes, markup, bidi, wide, combining, endless."""
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 import unicodedata
 from typing import Any
 
 import pytest
+import yaml
 from reports.stored import event, made, owned_by, store_of, subject, template
 
 from kubectl_kres.render import data
@@ -30,8 +33,10 @@ HOSTILE = {
     "zero width": "a\u200b\u200d\ufeffb",
     "emoji": "👩\u200d💻🚀" * 5,
     "endless": "n" * 253,
-    "huge": "word " * 4000,
+    "digits": "9" * 253,
+    "huge": "word " * 600,
     "yaml": "x: {y: 1}\n- # comment\n--- &a !!python/object",
+    "surrogate": "half\ud800a pair",
     "percent": "%s %d {0} {name} $HOME `id`",
 }
 BAD = {"Cc", "Cs", "Zl", "Zp"}
@@ -113,6 +118,7 @@ def asked(text: str) -> list[tuple[Any, Any]]:
     ]
 
 
+@functools.cache
 def printed(text: str, width: int) -> list[str]:
     """Every line of every face, drawn without colours."""
     found: list[str] = []
@@ -124,6 +130,10 @@ def printed(text: str, width: int) -> list[str]:
         found.append(explain_text.summary(explanation))
         for container in explanation.containers:
             found += explain_text.lines(explanation, container=container.name or "pod", width=width)
+        values = [value for one in explanation.containers if one.name == "plain" for value in one.values]
+        for value in values:
+            question = f"plain.{value.side}.{value.resource}"
+            found += explain_text.lines(explanation, question=question, width=width)
     return found
 
 
@@ -146,7 +156,7 @@ def test_colours_are_ours_alone(text):
 
 
 #: A line of ours is cut at blanks, so what is longer holds a word that is too long, or the server's own sentence.
-EXEMPT = re.compile(r"(# )?(refused|depends)\b|[ +-] *(\"?kubernetes\.io/limit-ranger|- name: |\"|\w+: )")
+EXEMPT = re.compile(r"(# )?(refused|depends)\b|(---|\+\+\+) |[ +-] *(\"?kubernetes\.io/limit-ranger|- name: |\"|\w+: )")
 
 
 @pytest.mark.parametrize("text", CASES)
@@ -184,4 +194,6 @@ def test_documents_hold_it_unharmed(text):
         explanation = explain(store, about, Ask())
         document = data.document("Explanation", [explanation], store.origin, complete=True)
         for shown in (data.to_json(document), data.to_yaml(document)):
-            assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
+            assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
+            assert shown.encode()
+        assert json.loads(data.to_json(document)) == yaml.load(data.to_yaml(document), yaml.CSafeLoader)

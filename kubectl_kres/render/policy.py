@@ -1,0 +1,193 @@
+"""Explanations of quotas, LimitRanges, namespaces, claims and services as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.cost import cost_lines
+from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.quota import quota_lines
+from kubectl_kres.render.remarks import remarks
+from kubectl_kres.render.values import tables
+from kubectl_kres.reports.explanation import Demand, Edit, Explanation
+from kubectl_kres.reports.policy import Band, Default, PolicyExplanation
+
+_LABEL, _CELL = 32, 20
+_HEADS = ("MIN", "MAX", "RATIO")
+_NOUNS = {"PersistentVolumeClaim": "claim", "Service": "service"}
+
+
+def lines(found: PolicyExplanation, *, ascii_only: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line of the answer: verdict or name, what contradicts what, then the figures."""
+    for line in _all(found, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def summary(found: PolicyExplanation, *, color: bool = False) -> str:
+    """One line for one of many objects."""
+    word, tone = _word(found)
+    line: Line = [(tone, padded(word, 9)), ("", f"{padded(_name(found.subject), 40)} {_gist(found)}")]
+    return draw(line, color=color)
+
+
+def _word(found: PolicyExplanation) -> tuple[str, Tone]:
+    if found.verdict is not None:
+        if found.verdict.allowed is None:
+            return "depends", "warn"
+        return ("admitted", "good") if found.verdict.allowed else ("refused", "bad")
+    return ("at odds", "warn") if found.contradictions else ("sound", "good")
+
+
+def _gist(found: PolicyExplanation) -> str:
+    if found.verdict is not None and found.verdict.allowed is not True:
+        return found.remedies[0] if found.remedies else found.verdict.message
+    if found.contradictions:
+        more = f" and {len(found.contradictions) - 1} more" if len(found.contradictions) > 1 else ""
+        return f"{found.contradictions[0]}{more}"
+    if found.costs:
+        return "costs " + "; ".join(
+            ", ".join(f"{name} {value}" for name, value in cost.charge.requested.items()) for cost in found.costs
+        )
+    uses = [use for report in found.quotas for use in report.uses if use.percent is not None]
+    fullest = max(uses, key=lambda use: use.percent or 0, default=None)
+    return f"{fullest.name} is used to {fullest.percent}%" if fullest is not None else ""
+
+
+def _all(found: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    yield from _head(found, width)
+    if found.contradictions:
+        yield [("", "")]
+        yield [("strong", "at odds")]
+        for text in found.contradictions:
+            yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    yield from _defaults(found.defaults, width)
+    if found.bare is not None:
+        yield from _bare(found.bare, found.subject, width)
+    yield from _bands(found.bands, width)
+    for cost in found.costs:
+        yield from cost_lines(cost, _NOUNS.get(found.subject.kind, "object"), width=width)
+    if not found.costs and found.subject.kind in _NOUNS:
+        yield [("", "")]
+        yield [("quiet", "it costs no quota anything")]
+    for report in found.quotas:
+        yield [("", "")]
+        yield from quota_lines(report, ascii_only=ascii_only, width=width)
+    for demand in found.demands:
+        yield from _demand(demand, width)
+    groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
+        ("warn", "Warning: ", found.warnings),
+        ("quiet", "last changed: ", tuple(_edits(found.edits))),
+    )
+    yield from remarks(groups, found.assumptions, found.unseen, width)
+
+
+def _head(found: PolicyExplanation, width: int) -> Iterator[Line]:
+    verdict = found.verdict
+    if verdict is None:
+        yield [("strong", _name(found.subject))]
+        return
+    word, tone = _word(found)
+    if verdict.allowed is True:
+        counted = ", already counted in the quotas" if found.counted and found.costs else ""
+        yield [(tone, word), ("", f": {_name(found.subject)}{counted}")]
+    else:
+        yield [(tone, word), ("", f": {verdict.message}")]
+    for at, remedy in enumerate(found.remedies if verdict.allowed is not True else ()):
+        label = "remedy: " if not at else "   and: "
+        yield from toned("", wrapped(remedy, width, first=label, rest="        "))
+
+
+def _name(ref: ObjectRef) -> str:
+    return f"{ref.namespace}/{ref}" if ref.namespace else str(ref)
+
+
+def _defaults(found: Sequence[Default], width: int) -> Iterator[Line]:
+    if not found:
+        return
+    label = min(_LABEL, max(size(f"{one.resource} {one.side[:-1]}") for one in found))
+    longest = min(_CELL, max(size(one.value) for one in found))
+    yield [("", "")]
+    yield [("strong", "gives containers that state nothing")]
+    for one in found:
+        name = padded(clipped(f"{one.resource} {one.side[:-1]}", _LABEL), label)
+        head = f"  {name}  {padded(clipped(one.value, _CELL), longest)}  "
+        text = f"{one.source.field}{f', {one.derived}' if one.derived else ''}"
+        yield from toned("", wrapped(text, width, first=head, rest=" " * size(head)))
+
+
+def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
+    """What becomes of a pod of one container that states nothing."""
+    alone = " under this LimitRange alone" if subject.kind == "LimitRange" else ""
+    yield [("", "")]
+    head = f"a pod of one container that states nothing{alone}"
+    allowed = bare.verdict.allowed
+    if allowed is True:
+        quality = f", QoS class {bare.qos.name}" if bare.qos is not None else ""
+        fits = [cost.fits for cost in bare.quotas if cost.fits is not None]
+        room = f"; room for {min(fits)}" if fits and not alone else ""
+        yield from toned("", wrapped(f"{head} is admitted{quality}{room}", width, rest="  "))
+    else:
+        word = "may be refused" if allowed is None else "is refused"
+        yield from toned("bad", wrapped(f"{head} {word}: {_said(bare)}", width, rest="  "))
+        for remedy in bare.remedies:
+            text = remedy.replace(" of container bare", " of each container")
+            yield from toned("", wrapped(text, width, first="  remedy: ", rest="          "))
+        own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
+        if subject.kind == "ResourceQuota" and own:
+            yield [("", f"  this quota has room for {own[0].fits}")]
+    if subject.kind == "Namespace" and any(one.values for one in bare.containers):
+        yield from tables(bare.containers, live=False, steps=False, width=width)
+
+
+def _said(bare: Explanation) -> str:
+    message = bare.verdict.message
+    return (message.partition(" is forbidden: ")[2] or message.partition(" is invalid: ")[2] or message).strip()
+
+
+def _bands(found: Sequence[Band], width: int) -> Iterator[Line]:
+    types = list(dict.fromkeys(band.type for band in found))
+    rows = {band: _cells(band) for band in found}
+    widths = [max(size(head), *(size(row[at]) for row in rows.values())) for at, head in enumerate(_HEADS) if rows]
+    names = [*(band.resource for band in found), *(f"each {type_}"[2:] for type_ in types)]
+    label = min(_LABEL, max(map(size, names), default=0))
+    for type_ in types:
+        yield [("", "")]
+        heads = "  ".join(padded(head, most) for head, most in zip(_HEADS, widths, strict=True))
+        yield [("strong", padded(f"each {type_}", label + 2)), ("quiet", f"  {heads}")]
+        for band, row in rows.items():
+            if band.type == type_:
+                cells = "  ".join(padded(cell, most) for cell, most in zip(row, widths, strict=True))
+                name = padded(clipped(band.resource, label), label)
+                tone: Tone = "bad" if band.excluding else ""
+                head = f"  {name}  {cells}  "
+                yield from toned(tone, wrapped(_setters(band), width, first=head, rest=" " * size(head)))
+
+
+def _cells(band: Band) -> tuple[str, str, str]:
+    low, high, ratio = (clipped(text or "-", _CELL) for text in (band.low, band.high, band.ratio))
+    return low, high, ratio
+
+
+def _setters(band: Band) -> str:
+    sources = (band.low_source, band.high_source, band.ratio_source)
+    return ", ".join(dict.fromkeys(str(source.ref) for source in sources if source is not None))
+
+
+def _demand(demand: Demand, width: int) -> Iterator[Line]:
+    names = ", ".join(demand.names)
+    text = f"quota {demand.quota} demands of every container: {names}"
+    filled = [name for name in demand.names if name not in demand.unfilled]
+    rest = f"; LimitRanges fill in {', '.join(filled)}" if filled else "; no LimitRange fills that in"
+    yield [("", "")]
+    yield from toned("", wrapped(f"{text}{rest}", width, rest="  "))
+
+
+def _edits(edits: Mapping[str, Edit]) -> Iterator[str]:
+    """The fields that one edit wrote, together."""
+    groups: dict[Edit, list[str]] = {}
+    for field, edit in edits.items():
+        groups.setdefault(edit, []).append(field)
+    for edit, fields in groups.items():
+        how = f" ({edit.operation})" if edit.operation else ""
+        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"

@@ -1,0 +1,200 @@
+"""Why a namespace allows what it allows: its quotas, LimitRanges, the namespace, and what claims and services cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from kubectl_kres.admission import limitrange
+from kubectl_kres.admission.create import create
+from kubectl_kres.admission.draft import Unparsable
+from kubectl_kres.admission.objects import request_of
+from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.quota import charges
+from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.model.claim import PersistentVolumeClaim, Service
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
+from kubectl_kres.model.policy import LimitRange, ResourceQuota
+from kubectl_kres.reports.bands import bands, contradictions, defaults
+from kubectl_kres.reports.demands import demands
+from kubectl_kres.reports.editors import last_edit
+from kubectl_kres.reports.explain import explain, quota_costs
+from kubectl_kres.reports.explanation import Edit, Unseen, Verdict
+from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.policies import Known, policies, unread
+from kubectl_kres.reports.policy import PolicyExplanation
+from kubectl_kres.reports.quota import quota_reports
+from kubectl_kres.reports.remedy import remedies
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.verdict import verdict_of
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: What is explained here; pods and what makes pods are explained in ``reports.explain``.
+KINDS = ("ResourceQuota", "LimitRange", "Namespace", "PersistentVolumeClaim", "Service")
+POLICIES = ("ResourceQuota", "LimitRange", "Namespace")
+
+
+def explains(kind: Kind) -> bool:
+    """Whether objects of the kind are explained here."""
+    return kind == BY_KIND.get(kind.kind) and kind.kind in KINDS
+
+
+def namespace_of(ref: ObjectRef) -> str:
+    """The namespace whose policies bear on an object."""
+    return ref.name if ref.kind == "Namespace" else ref.namespace
+
+
+def policy_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The reads that the answer depends on: the object, the policies beside it, and what a bare pod depends on."""
+    ref = subject.ref
+    own = Need(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
+    return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))))))
+
+
+def _bare(namespace: str) -> Subject:
+    """A pod of one container that states nothing."""
+    metadata = {"name": "bare", "namespace": namespace}
+    raw = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [{"name": "bare", "image": "bare"}]},
+    }
+    return Subject(ObjectRef("Pod", "bare", namespace), BY_KIND["Pod"], raw)
+
+
+def explain_policy(store: Store, subject: Subject, ask: Ask) -> PolicyExplanation:
+    """Raises NotFound if the object is not in the store, UsageError if it holds what is no quantity."""
+    ref = subject.ref
+    item = store.get(ref.kind, ref.name, ref.namespace)
+    if item is None and ref.kind != "Namespace":
+        raise NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+    try:
+        return _explained(store, ref, item, ask)
+    except Unparsable as fault:
+        raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
+
+
+class _Scene(Struct, frozen=True):
+    """What every answer looks at."""
+
+    store: Store
+    ref: ObjectRef
+    item: Any
+    known: Known
+    ask: Ask
+
+
+def _explained(store: Store, ref: ObjectRef, item: Any, ask: Ask) -> PolicyExplanation:
+    known = policies(store, namespace_of(ref))
+    scene = _Scene(store, ref, item, known, ask)
+    wanted = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
+    unseen = tuple(
+        Unseen(need.kind, state, need.namespace, need.name, message, need.required)
+        for need, state, message in unread(store, wanted)
+        if need.required
+    )
+    make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
+    return structs.replace(
+        make(scene),
+        assumptions=known.assumptions,
+        unseen=unseen,
+        complete=not unseen,
+        edits=_edits(item) if item is not None else {},
+    )
+
+
+def _quota(scene: _Scene) -> PolicyExplanation:
+    item = scene.item
+    known = scene.known.policies
+    own = tuple(one for one in demands(known.quotas, known.limits) if one.quota == item.metadata.name)
+    verdict, fixes = _stored(scene)
+    return PolicyExplanation(
+        scene.ref,
+        verdict,
+        fixes,
+        quotas=tuple(quota_reports(scene.store, [item], scene.ask)),
+        demands=own,
+        contradictions=tuple(contradictions((), [one for one in known.quotas if one.name == item.metadata.name], own)),
+        bare=explain(scene.store, _bare(scene.ref.namespace), scene.ask),
+    )
+
+
+def _limit_range(scene: _Scene) -> PolicyExplanation:
+    """By itself: what the LimitRange alone gives, bounds and contradicts."""
+    limits = limitrange.parse(scene.item)
+    verdict, fixes = _stored(scene)
+    alone = Store(scene.store.origin)
+    alone.add("LimitRange", scene.item)
+    return PolicyExplanation(
+        scene.ref,
+        verdict,
+        fixes,
+        defaults=tuple(defaults(scene.item)),
+        bands=bands([limits]),
+        contradictions=tuple(contradictions([limits], (), ())),
+        bare=explain(alone, _bare(scene.ref.namespace), structs.replace(scene.ask, assumptions=())),
+    )
+
+
+def _namespace(scene: _Scene) -> PolicyExplanation:
+    known, space = scene.known.policies, namespace_of(scene.ref)
+    demanded = tuple(demands(known.quotas, known.limits))
+    held: Sequence[ResourceQuota] = tuple(scene.store.all("ResourceQuota", space))
+    return PolicyExplanation(
+        scene.ref,
+        quotas=tuple(quota_reports(scene.store, held, scene.ask)),
+        demands=demanded,
+        bands=bands(known.limits),
+        contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, demanded))),
+        bare=explain(scene.store, _bare(space), scene.ask),
+    )
+
+
+def _counted(scene: _Scene) -> PolicyExplanation:
+    """A claim or service. A stored one is in ``used`` already, so that only LimitRanges could refuse it now."""
+    item, known = scene.item, scene.known.policies
+    assert isinstance(item, PersistentVolumeClaim | Service)
+    stored = scene.ref not in scene.store.files
+    judged = Policies(known.limits) if stored else known
+    outcomes = create(_raw(scene.ref.kind, item), judged, scene.ask.server)
+    costs = charges(request_of(item, scene.ask.server), known.quotas)
+    return PolicyExplanation(
+        scene.ref,
+        verdict_of(outcomes),
+        remedies(outcomes),
+        bands=tuple(band for band in bands(known.limits) if band.type == scene.ref.kind),
+        costs=tuple(quota_costs(costs, counted=stored)),
+        counted=stored,
+        warnings=outcomes[0].warnings,
+    )
+
+
+def _stored(scene: _Scene) -> tuple[Verdict | None, tuple[str, ...]]:
+    """Whether the server would take a policy from a file, in its own words; None for one that it has."""
+    if scene.ref not in scene.store.files:
+        return None, ()
+    outcomes = create(_raw(scene.ref.kind, scene.item), Policies(), scene.ask.server)
+    allowed = all(outcome.allowed for outcome in outcomes)
+    return verdict_of(outcomes), () if allowed else ("change what the message names",)
+
+
+def _raw(kind: str, item: Any) -> Mapping[str, Any]:
+    raw: dict[str, Any] = msgspec.to_builtins(item)
+    return {"kind": kind, "apiVersion": BY_KIND[kind].api_version, **raw}
+
+
+def _edits(item: LimitRange | ResourceQuota | Any) -> Mapping[str, Edit]:
+    """Who last changed what is limited, by field."""
+    metadata = item.metadata
+    if not isinstance(metadata, ManagedMetadata):
+        return {}
+    fields = [f"spec.hard[{name}]" for name in item.spec.hard or ()] if isinstance(item, ResourceQuota) else []
+    fields = fields or (["spec.limits"] if isinstance(item, LimitRange) else [])
+    found = {field: last_edit(metadata.managed_fields, field) for field in fields}
+    return {field: edit for field, edit in found.items() if edit is not None}
