@@ -168,7 +168,7 @@ command = Command(
         kubectl kres explain pod/web --resize '{"spec": {"containers": [
             {"name": "app", "resources": {"limits": {"cpu": "2"}}}]}}'
 
-        # What does a namespace give to a container that states nothing, and what does it allow?
+        # What does a namespace give, what does it allow, what contradicts what?
         kubectl kres explain ns/shop
 
         # On the bundled example, without a cluster

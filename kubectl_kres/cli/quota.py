@@ -54,8 +54,8 @@ def _refuse(options: Options) -> None:
     given = [flag for flag, value in flags.items() if value]
     if len(given) > 1 and given != ["--recount", "--by"]:
         raise UsageError(f"{' and '.join(given)} exclude each other")
-    if options.selector or options.field_selector:
-        raise UsageError("-l and --field-selector do not go with quota")
+    if (options.fit and options.selector) or ((options.fit or options.denied) and options.field_selector):
+        raise UsageError(f"selectors do not go with {given[0]}")
     if options.output == "describe" and given:
         raise UsageError(f"-o describe does not go with {given[0]}")
 

@@ -8,6 +8,7 @@ from itertools import groupby
 from kubectl_kres.admission.server import Server
 from kubectl_kres.cli.arguments import Asked
 from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.cli.subjects import Found, complete, fault_of, in_files, named, taken
 from kubectl_kres.errors import KresError, UsageError
@@ -33,6 +34,8 @@ def quotas(source: Source, given: Input, options: Options, words: Sequence[str],
     del given, program
     if words and options.all_namespaces:
         raise UsageError("a resource cannot be retrieved by name across all namespaces")
+    if words and (options.selector or options.field_selector):
+        raise UsageError("name cannot be provided when a selector is specified")
     if words:
         yield from _by_name(source, options, words)
     elif source.namespaces or options.filenames:
@@ -80,6 +83,8 @@ def _of_namespace(source: Source, options: Options, space: str) -> Iterator[Foun
 def _counted(source: Source, options: Options, held: Iterable[ResourceQuota], *, listed: bool) -> Iterator[Found]:
     """Namespace by namespace. Of a cluster no more than one namespace's objects are kept; a file is read once."""
     live = source.store.origin.kind == "cluster"
+    labels, fields = labels_match(options.selector), fields_match(options.field_selector, _QUOTA.kind)
+    held = (one for one in held if labels(one.metadata.labels or {}) and fields(one))
     for space, group in groupby(held, key=lambda quota: quota.metadata.namespace):
         quotas_ = list(group)
         wanted: tuple[Need, ...] = ()
@@ -109,7 +114,8 @@ def fitted(source: Source, given: Input, options: Options, words: Sequence[str],
 
 def workloads(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
     """All that keeps a number of pods, by namespace."""
-    del given, program, options
+    del given, program
+    labels = labels_match(options.selector)
     if words:
         raise UsageError("--denied looks at all workloads; it goes with no quota's name")
     for space in source.namespaces or ("",):
@@ -123,7 +129,7 @@ def workloads(source: Source, given: Input, options: Options, words: Sequence[st
             Subject(ObjectRef(kind, one.metadata.name, one.metadata.namespace), BY_KIND[kind])
             for kind in denied.KINDS
             for one in source.store.all(kind, space or None)
-            if denied.stands_alone(one)
+            if denied.stands_alone(one) and labels(one.metadata.labels or {})
         ]
         subjects.sort(key=lambda subject: (subject.ref.namespace, denied.KINDS.index(subject.ref.kind)))
         yield Found(tuple(subjects), listed=True, unseen=unseen)

@@ -12,7 +12,16 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import PARTIAL, may_i, say
 from kubectl_kres.cli.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
 from kubectl_kres.cli.progress import Progress
-from kubectl_kres.errors import ClusterError, Forbidden, NotFound, TimedOut, Unauthenticated, Unreachable, UsageError
+from kubectl_kres.errors import (
+    ClusterError,
+    ConfigError,
+    Forbidden,
+    NotFound,
+    TimedOut,
+    Unauthenticated,
+    Unreachable,
+    UsageError,
+)
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.write import write_stream
@@ -80,7 +89,7 @@ def _pages(
 ) -> Iterator[tuple[str, list[Any]]]:
     """Every page with its kind. How reading each need went is in ``coverage`` after the last one.
 
-    Raises Unreachable, TimedOut and Unauthenticated: then nothing more can be read.
+    Raises Unreachable, TimedOut, Unauthenticated and ConfigError: then nothing more can be read.
     """
     progress = Progress()
     try:
@@ -95,7 +104,7 @@ def _pages(
                     count += len(page)
                     progress.show(f"reading {plural}: {count}")
                     yield need.kind, page
-            except (Unreachable, TimedOut, Unauthenticated):
+            except (Unreachable, TimedOut, Unauthenticated, ConfigError):
                 raise
             except ClusterError as error:
                 coverage[need] = _gap(error, named=bool(need.name))

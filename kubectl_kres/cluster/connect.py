@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -103,7 +104,9 @@ def _pool(way: Proxy | None, settings: dict[str, Any]) -> Any:
 
 def _socks(way: Proxy, settings: dict[str, Any]) -> Any:
     try:
-        from kubectl_kres.cluster import socks  # noqa: PLC0415, rarely needed
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # urllib3 warns of a missing PySocks before it raises
+            from kubectl_kres.cluster import socks  # noqa: PLC0415, rarely needed
     except ImportError as error:
         raise ConfigError(f"the proxy {way.url} needs the Python package PySocks") from error
     return socks.pool(way, settings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import time
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kubectl_kres.cluster import files, plugin
+from kubectl_kres.cluster.answer import one_line
 from kubectl_kres.cluster.entries import AuthProvider, Cluster, User
 from kubectl_kres.cluster.impersonation import carried
 from kubectl_kres.cluster.target import Target
@@ -43,7 +43,7 @@ def fixed(target: Target) -> Credentials:
     Source: client-go clientcmd getUserIdentificationPartialConfig, rest.Config.TransportConfig.
     """
     user, name = target.user, target.user_name
-    if user.token_file and (user.username or user.password):
+    if user.token_file and user.username:
         raise ConfigError("username/password or bearer token may be set, but not both")
     if user.auth_provider:
         _known(user.auth_provider)
@@ -92,9 +92,9 @@ def read(data: str | None, file: str | None, what: str, owner: str) -> bytes:
     """The content of a kubeconfig's ``X-data`` or else ``X`` field; empty if neither is set."""
     if data:
         try:
-            return base64.b64decode("".join(data.split()), validate=True)
-        except binascii.Error as error:
-            raise ConfigError(f"{what}-data of {owner} is not base64: {str(error).lower()}") from error
+            return files.unpacked(data)
+        except ValueError as error:
+            raise ConfigError(f"{what}-data of {owner} is not base64") from error
     if not file:
         return b""
     try:
@@ -106,8 +106,8 @@ def read(data: str | None, file: str | None, what: str, owner: str) -> bytes:
 def _authorization(user: User) -> str:
     if user.token:
         return bearer(user.token)
-    if user.username or user.password:
-        pair = f"{user.username or ''}:{user.password or ''}".encode()
+    if user.username:  # a password alone is none, says client-go transport HasBasicAuth
+        pair = f"{user.username}:{user.password or ''}".encode()
         return f"Basic {base64.b64encode(pair).decode()}"
     if user.auth_provider and not user.token_file:
         return bearer(_provided(user.auth_provider))
@@ -120,7 +120,7 @@ def _known(provider: AuthProvider) -> None:
         return
     if provider.name in _REMOVED:
         raise ConfigError(f"The {provider.name} auth plugin has been removed.", hint=_REMOVED[provider.name])
-    raise ConfigError(f'no Auth Provider found for name "{provider.name}"')
+    raise ConfigError(f'no Auth Provider found for name "{one_line(provider.name)}"')
 
 
 def _provided(provider: AuthProvider) -> str:

@@ -6,6 +6,7 @@ import errno
 import os
 import select
 import stat
+from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from time import monotonic
@@ -92,7 +93,28 @@ def _parse(name: str) -> Config:
         raise ConfigError(f"{prefix}{error}") from error
     if (config.api_version or _FORM[0], config.kind or _FORM[1]) != _FORM:
         raise ConfigError(f"{prefix}it is {config.kind or 'of no kind'} of {config.api_version or 'no version'}")
+    _check_data(config, prefix)
     return config
+
+
+def _check_data(config: Config, prefix: str) -> None:
+    """Raise ConfigError where an ``X-data`` field of any entry is no base64: kubectl reads no such file at all."""
+    held = [
+        *((e.name, e.cluster and e.cluster.certificate_authority_data) for e in config.clusters or ()),
+        *((e.name, e.user and e.user.client_certificate_data) for e in config.users or ()),
+        *((e.name, e.user and e.user.client_key_data) for e in config.users or ()),
+    ]
+    for name, data in held:
+        if data:
+            try:
+                unpacked(data)
+            except ValueError as error:
+                raise ConfigError(f'{prefix}illegal base64 data in the entry "{name}"') from error
+
+
+def unpacked(data: str) -> bytes:
+    """The content of an ``X-data`` field. Raises ValueError. Source: Go encoding/base64 StdEncoding."""
+    return b64decode(data.replace("\r", "").replace("\n", ""), validate=True)
 
 
 def content(name: str) -> bytes:
@@ -125,9 +147,12 @@ def _piped(handle: int) -> bytes:
     pieces: list[bytes] = []
     deadline = monotonic() + PATIENCE
     while sum(map(len, pieces)) <= LARGEST:
-        if not select.select([handle], [], [], max(deadline - monotonic(), 0))[0]:
-            raise ConfigError(f"it is no file, and nothing came from it for {PATIENCE:.0f} seconds")
-        piece = os.read(handle, 1 << 16)
+        try:
+            piece = os.read(handle, 1 << 16)
+        except BlockingIOError:
+            if not select.select([handle], [], [], max(deadline - monotonic(), 0))[0]:
+                raise ConfigError(f"it is no file, and nothing came from it for {PATIENCE:g} seconds") from None
+            continue
         if not piece and not pieces:
             raise ConfigError("it is no file, and nobody writes to it")
         if not piece:
@@ -158,11 +183,15 @@ def _absolute(base: Path, name: str | None) -> str | None:
 
 def _cluster(cluster: Cluster | None, base: Path) -> Cluster:
     cluster = cluster or Cluster()
+    if not cluster.certificate_authority:
+        return cluster
     return structs.replace(cluster, certificate_authority=_absolute(base, cluster.certificate_authority))
 
 
 def _user(user: User | None, base: Path) -> User:
     user = user or User()
+    if not (user.token_file or user.client_certificate or user.client_key or user.exec):
+        return user
     return structs.replace(
         user,
         token_file=_absolute(base, user.token_file),

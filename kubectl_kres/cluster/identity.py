@@ -67,11 +67,11 @@ class Identity:
     def _read(self) -> Credentials:
         """What the token file holds now; while it cannot be read, what was known before."""
         try:
-            header = credentials.bearer(credentials.token_in(self._file))
+            token = credentials.token_in(self._file)
         except ConfigError:
             known = self._held or (self._fixed if self._fixed.authorization else None)
             if known is None:
                 raise
             return known
         self._until = self._now() + _FILE_PERIOD
-        return Credentials(header, self._fixed.certificate, self._fixed.key)
+        return Credentials(credentials.bearer(token), self._fixed.certificate, self._fixed.key)

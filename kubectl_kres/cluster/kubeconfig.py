@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import structs
 
 from kubectl_kres.cluster import address, files, policy, usable
+from kubectl_kres.cluster.answer import one_line
 from kubectl_kres.cluster.entries import Cluster, Context, User
 from kubectl_kres.cluster.files import Merged
 from kubectl_kres.cluster.overrides import cluster_with, user_with
@@ -28,6 +29,14 @@ def load(options: ConnectOptions, environ: Mapping[str, str] = os.environ) -> Ta
     ``default``. Inside a cluster, without a current context and without a server: the service account.
     Raises ConfigError, in kubectl's words where kubectl has any, also for what kubectl would ask on the terminal.
     """
+    try:
+        return _load(options, environ)
+    except ConfigError as error:
+        error.message = one_line(error.message)
+        raise
+
+
+def _load(options: ConnectOptions, environ: Mapping[str, str]) -> Target:
     merged = files.read(files.paths(options.kubeconfig, environ))
     name = options.context or next((current for _, current in merged.current), "")
     context = merged.contexts.get(name)

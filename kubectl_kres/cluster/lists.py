@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from threading import Lock
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -40,10 +41,16 @@ class Page(Struct, frozen=True):
     skipped: tuple[str, ...] = ()
 
 
+#: Held while a decoder is built. Two threads that build decoders of types with a part in common crash the
+#: interpreter: msgspec hands the second one a part that the first one has only half described.
+_BUILDING = Lock()
+
+
 @cache
 def decoder(struct: Any) -> msgspec.json.Decoder[Any]:
     """A decoder that keeps the text of fractional numbers, since quantities are exact."""
-    return msgspec.json.Decoder(struct, float_hook=str)
+    with _BUILDING:
+        return msgspec.json.Decoder(struct, float_hook=str)
 
 
 def decode(content: bytes, kind: Kind) -> Page:

@@ -59,6 +59,9 @@ def _unquoted(text: str) -> str:
 def _value(event: Any, stream: Iterator[Any], anchors: dict[str, Any]) -> Any:
     kind = type(event)
     if kind is events.ScalarEvent:
+        text = event.value
+        if event.tag is None and event.anchor is None:  # nearly all there is
+            return text if event.style or (text and text[0] not in _SUSPECT) else _plain(text)
         value = _scalar(event)
     elif kind is events.MappingStartEvent:
         value = _mapping(stream, anchors)

@@ -90,7 +90,9 @@ def _head(found: PolicyExplanation, width: int) -> Iterator[Line]:
     word, tone = _word(found)
     if verdict.allowed is True:
         counted = ", already counted in the quotas" if found.counted and found.costs else ""
-        yield [(tone, word), ("", f": {_name(found.subject)}{counted}")]
+        first, *rest = wrapped(f"{word}: {_name(found.subject)}{counted}", width, rest="  ")
+        yield [(tone, word), ("", first[len(word) :])]
+        yield from toned("", rest)
     else:
         yield [(tone, word), ("", f": {verdict.message}")]
     for at, remedy in enumerate(found.remedies if verdict.allowed is not True else ()):
@@ -130,9 +132,9 @@ def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
     else:
         word = "may be refused" if allowed is None else "is refused"
         yield from toned("bad", wrapped(f"{head} {word}: {_said(bare)}", width, rest="  "))
-        for remedy in bare.remedies:
+        for at, remedy in enumerate(bare.remedies):
             text = remedy.replace(" of container bare", " of each container")
-            yield from toned("", wrapped(text, width, first="  remedy: ", rest="          "))
+            yield from toned("", wrapped(text, width, first="     and: " if at else "  remedy: ", rest="          "))
         own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own:
             yield [("", f"  this quota has room for {own[0].fits}")]

@@ -159,7 +159,11 @@ def table(found: Iterable[Sums], *, color: bool = False, width: int = 80) -> Ite
         yield draw([(tone, _cells(row, widths))], color=color)
     finished = sum(one.finished for one in sums if one.total)
     if finished:
-        yield f"{finished} finished pod{'s' * (finished > 1)} count in nothing here"
+        yield (
+            f"{finished} finished pods count in nothing here"
+            if finished > 1
+            else "1 finished pod counts in nothing here"
+        )
 
 
 def _cells(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -169,6 +173,6 @@ def _cells(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _row(one: Sums) -> tuple[str, ...]:
-    name = f"{one.namespaces} in all" if one.total else one.namespace
+    name = f"all {one.namespaces}" if one.total else one.namespace
     amounts = [values.get(resource, "0") for resource in ("cpu", "memory") for values in (one.requests, one.limits)]
     return (name, str(one.pods), *(str(one.classes.get(quality, 0)) for quality in CLASSES), *amounts)

@@ -74,7 +74,7 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
         found.verdict,
         found.remedies,
         found.quotas,
-        enough=not lacking and rollout in {None, "fits", "replaced"} and (fits != 0 or not _more(replicas)),
+        enough=not lacking and rollout in {None, "fits", "replaced"} and (replicas is not None or fits != 0),
         fits=fits,
         at_most=most if most != fits else None,
         tightest=tuple(cost.quota for cost in found.quotas if cost.fits is not None and cost.fits == fits),
@@ -86,11 +86,6 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
         unseen=tuple(one for one in found.unseen if one.required),
         complete=found.complete,
     )
-
-
-def _more(replicas: Replicas | None) -> bool:
-    """Whether any pod is needed: of what keeps no number of pods, the next one."""
-    return replicas is None or replicas.missing + replicas.surge > 0
 
 
 def _room(outcome: Outcome, analysis: Analysis) -> int | None:

@@ -39,7 +39,7 @@ INJECTORS = (
     "vault.hashicorp.com/",
 )
 
-#: Keys of ``fieldsV1`` that resource values stand under: of pods, policy, Tekton and Capsule.
+#: Keys of ``fieldsV1`` that resource values stand under: of pods and what was applied as such, policy, Tekton, Capsule.
 FIELDS = frozenset(
     {
         "f:claim",
@@ -48,6 +48,7 @@ FIELDS = frozenset(
         "f:defaultRequest",
         "f:defaults",
         "f:hard",
+        "f:kubectl.kubernetes.io/last-applied-configuration",
         "f:limits",
         "f:max",
         "f:maxLimitRequestRatio",

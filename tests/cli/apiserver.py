@@ -67,6 +67,7 @@ class Api(ThreadingHTTPServer):
         self.version: dict[str, Any] = {"gitVersion": "v1.33.2"}
         self.groups: list[dict[str, Any]] = []
         self.asked: list[str] = []
+        self.person: dict[str, Any] = {}
         self.before: Callable[[str], object] = lambda _path: None
 
     @property
@@ -129,6 +130,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         if self.server.warning:
             self.send_header("Warning", f'299 - "{self.server.warning}"')
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        """Who is asking: the only thing that is ever posted."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        known = self.path == "/apis/authentication.k8s.io/v1/selfsubjectreviews" and self.server.person
+        body = json.dumps({"status": {"userInfo": self.server.person}} if known else {"kind": "Status"}).encode()
+        self.send_response(201 if known else 404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 

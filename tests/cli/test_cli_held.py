@@ -211,9 +211,11 @@ def test_standard_input(kres: Kres):
 
 
 def test_files_without_workloads(kres: Kres, file):
-    path = file(LIMITS)
+    path = file({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}})
     message = f"error: {path}: there is no pod and nothing that makes pods\n"
     assert kres(f"explain --offline -f {path}") == (2, "", message)
+    code, out, err = kres(f"explain --offline -f {file(LIMITS)}")
+    assert (code, out.splitlines()[0], err) == (0, "admitted: shop/LimitRange/limits", "")
 
 
 @pytest.mark.parametrize(

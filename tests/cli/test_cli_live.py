@@ -197,7 +197,7 @@ def test_warnings_of_the_server(kres: Kres, api):
     assert (code, out, err) == (0, "pod/web\n", 'Warning: v1 Pod is "old"\n')
 
 
-@pytest.mark.parametrize(("level", "lines"), [("", 0), ("-v", 3), ("-v=6", 11), ("-v=8", 63)])
+@pytest.mark.parametrize(("level", "lines"), [("", 0), ("-v", 3), ("-v=6", 11), ("-v=8", 62)])
 def test_verbosity(kres: Kres, api, level: str, lines: int):
     api.objects.append(pod("web"))
     code, _, err = kres(f"explain pod/web {level}")

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from cli.apiserver import LIMITS, deployment, pod
 from cli.running import Kres
 
 from kubectl_kres.cli.schema import ANSWERS
@@ -41,14 +40,30 @@ def misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pat
     return faults
 
 
-@pytest.mark.parametrize("command", ANSWERS)
-def test_a_document_fits_its_schema(kres: Kres, file, command: str):
+#: Name of a schema to command lines whose documents it describes.
+LINES = {
+    "explain": ["explain deploy -n checkout", "explain ns/shop", "explain quota", "explain pvc", "explain limits"],
+    "quota": ["quota --recount --by workload", "quota -n shop"],
+    "fit": ["quota --fit deploy/checkout", "quota --fit job/thumbnails", "quota --fit pod/sessions-0"],
+    "denied": ["quota --denied"],
+    "diff": ["diff deploy -n shop"],
+    "qos": ["qos -n shop", "qos deploy/checkout --cgroup v2"],
+    "summary": ["qos --summary"],
+    "resize": ['explain pod/sessions-0 --resize {"spec":{}}'],
+}
+
+
+def test_each_schema_is_tried():
+    assert LINES.keys() == ANSWERS.keys()
+
+
+@pytest.mark.parametrize(("command", "text"), [(name, text) for name, texts in LINES.items() for text in texts])
+def test_a_document_fits_its_schema(kres: Kres, command: str, text: str):
     schema = json.loads(kres(f"schema {command}").out)
-    given = file(LIMITS, pod("web", app="web"), deployment("huge", "4Gi"))
-    found = json.loads(kres(f"{command} --offline -f {given} -o json").out)
-    assert len(found["items"]) == 2
+    found = json.loads(kres(f"{text} --demo -o json").out)
+    assert found["items"]
     assert misfits(found, schema, schema["$defs"]) == []
-    for broken in ({**found, "kind": "Other"}, {**found, "items": [{}]}, {**found, "more": 1}, {"items": []}):
+    for broken in ({**found, "kind": "Other"}, {**found, "items": [{"zz": 1}]}, {**found, "more": 1}, {"items": []}):
         assert misfits(broken, schema, schema["$defs"]) != []
 
 

@@ -64,6 +64,37 @@ def test_the_server(kres: Kres, api, answer: dict[str, str], shown: str, rules: 
     }
 
 
+def test_who_we_are(kres: Kres, api):
+    api.person = {"username": "al\x1bice", "groups": ["dev", "ops"]}
+    known = "al\ufffdice of dev, ops"
+    out = kres("version").out.splitlines()
+    assert out[-1] == f"User: {known} (none in the kubeconfig)"
+    code, out, err = kres("version --as eve -v=6")
+    assert (code, out.splitlines()[-1]) == (0, f"User: {known} (none in the kubeconfig, acting as eve)")
+    lines = [line for line in err.splitlines() if " in " not in line or "User" in line]
+    assert lines == [
+        f"Server: {api.url}",
+        "Context: lab",
+        "User: none in the kubeconfig, acting as eve",
+        f"Known to the server as: {known}",
+    ]
+    found = json.loads(kres("version -o json --as eve").out)["serverVersion"]
+    assert (found["username"], found["groups"], found["impersonate"]) == ("al\x1bice", ["dev", "ops"], "eve")
+
+
+def test_what_is_doubtful_is_said_in_one_line_each(kres: Kres, api):
+    code, _, err = kres("version --user lab")
+    assert (code, err) == (3, 'error: auth info "lab" does not exist\n')
+    code, _, err = kres("version --token s3cret")
+    assert (code, err) == (0, f"Warning: the credentials of the user are not sent: {api.url} is not encrypted\n")
+    code, _, err = kres("version -s https://127.0.0.1:1 --token s3cret --insecure-skip-tls-verify")
+    assert (code, err.splitlines()[0]) == (
+        3,
+        "Warning: the certificate of https://127.0.0.1:1 is not verified (insecure-skip-tls-verify)",
+    )
+    assert len(err.splitlines()) == 2
+
+
 def test_a_server_that_is_not_there(kres: Kres, tmp_path, monkeypatch):
     monkeypatch.setenv("KUBECONFIG", kubeconfig(tmp_path, "http://127.0.0.1:1"))
     refused = "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n"

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from controlplane.build import cache_folder
+BUILD = Path(__file__).parents[1] / "controlplane" / "build.py"
+
+
+def _cache() -> Path:
+    """Where the control plane of the tests is built. Loaded by its file: ``controlplane`` is a module elsewhere."""
+    spec = importlib.util.spec_from_file_location("controlplane_build", BUILD)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.cache_folder()
 
 
 def _found() -> str:
     """The kubectl that was built with the control plane, whose version is known, else the one on PATH; empty: none."""
-    built = cache_folder() / "kubectl"
+    built = _cache() / "kubectl"
     return str(built) if os.access(built, os.X_OK) else shutil.which("kubectl") or ""
 
 

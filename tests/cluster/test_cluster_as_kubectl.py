@@ -12,7 +12,7 @@ from typing import Any
 
 import kubectl
 import pytest
-from conftest import Server, _serving
+from loopback import Server, serving
 
 from kubectl_kres.cli import version
 from kubectl_kres.cli.live import connected
@@ -286,13 +286,13 @@ CASES = [
     Case(
         "25",
         config(cluster={**CLUSTER, "certificate-authority-data": "CA-DATA"}),
-        error="certificate-authority-data and certificate-authority are both specified for a. certificate-authority-data will override.",
+        error="certificate-authority-data and certificate-authority are both specified for a. certificate-auth",
     ),
     Case("25", config(cluster={"server": "SERVER", "certificate-authority-data": "CA-DATA"}), T),
     Case(
         "26",
         config(cluster={"server": "SERVER", "certificate-authority-data": "!!"}),
-        error="certificate-authority-data of the cluster is not base64",
+        error='error loading config file "DIR/config": illegal base64 data',
         worded="another decoder's words",
     ),
     Case(
@@ -326,7 +326,7 @@ CASES = [
     Case(
         "32",
         config(cluster={**CLUSTER, "proxy-url": "ftp://u:s3cret@h"}),
-        error='invalid \'proxy-url\' "ftp://h" for cluster "a": unsupported scheme "ftp", must be http, https, or socks5',
+        error='invalid \'proxy-url\' "ftp://h" for cluster "a": unsupported scheme "ftp", must be http, https',
         worded="kubectl prints the password",
     ),
     Case("33", config(cluster={**CLUSTER, "disable-compression": True}), {"authorization": "Bearer t"}),
@@ -357,6 +357,27 @@ CASES = [
         config({"username": "u", "tokenFile": "token"}),
         error="username/password or bearer token may be set, but not both",
         files={"token": "x"},
+    ),
+    Case("same", config({**plugin(), "password": "s3cret"}), bearer("p")),
+    Case("same", config({"password": "s3cret"}), error='context "a" has no credentials', worded=ASKS),
+    Case(
+        "17",
+        config({"tokenFile": "token", "token": "t"}),
+        error=f'{UNABLE}net/http: invalid header field value for "Authorization"',
+        files={"token": "a\nb"},
+    ),
+    Case(
+        "26",
+        config(users=[{"name": "a", "user": {"token": "t"}}, {"name": "b", "user": {"client-key-data": "YQ="}}]),
+        error='error loading config file "DIR/config": illegal base64 data',
+        worded="kubectl counts bytes",
+    ),
+    Case("26", config({"token": "t", "client-key-data": "YW\nJj"}), T),
+    Case(
+        "26",
+        config({"token": "t", "client-key-data": "YW Jj"}),
+        error='error loading config file "DIR/config": illegal',
+        worded="kubectl counts bytes",
     ),
     Case("same", config(PAIR), BARE, subject="client"),
     Case(
@@ -651,7 +672,7 @@ def lab(certificates: Path):
     context.verify_mode = ssl.CERT_OPTIONAL
     context.load_verify_locations(certificates / "ca.crt")
     context.load_cert_chain(certificates / "server.crt", certificates / "server.key")
-    secure, plain = _serving(Server(context)), _serving(Server())
+    secure, plain = serving(Server(context)), serving(Server())
     pair = next(secure), next(plain)
     for server in pair:
         server.on("/x", {}).on("/pre/fix/x", {})
@@ -725,7 +746,7 @@ def parsed(flags: list[str], monkeypatch: pytest.MonkeyPatch) -> Options:
 
 def asked(lab) -> list[tuple[Any, ...]]:
     """What both servers were sent, in a form to compare."""
-    secure, plain = lab
+    secure, _ = lab
     return [
         (server is secure, request.path, request.subject, sorted(line for line in request.lines if line[0] not in OWN))
         for server in lab

@@ -1,5 +1,4 @@
 import gzip
-import importlib.util
 import json
 import os
 import platform
@@ -15,7 +14,6 @@ from kubectl_kres.cluster.entries import Cluster, User
 from kubectl_kres.cluster.target import Target
 from kubectl_kres.errors import (
     ClusterError,
-    ConfigError,
     Expired,
     Forbidden,
     NotFound,

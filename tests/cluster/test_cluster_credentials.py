@@ -13,6 +13,7 @@ from kubectl_kres.cluster.kubeconfig import load
 from kubectl_kres.cluster.target import ConnectOptions, Target
 from kubectl_kres.errors import ConfigError
 
+GETTING = "Unable to connect to the server: getting credentials: "
 UNABLE = "Unable to connect to the server: "
 V1 = "client.authentication.k8s.io/v1"
 BETA = "client.authentication.k8s.io/v1beta1"
@@ -79,7 +80,7 @@ def test_certificates_come_from_data_or_files_and_data_wins(tmp_path):
 @pytest.mark.parametrize(
     ("user", "message"),
     [
-        ({"client-certificate-data": "!!"}, "client-cert-data of u is not base64: "),
+        ({"client-certificate-data": "!!"}, "client-cert-data of u is not base64"),
         (
             {"client-certificate": "/nowhere"},
             "unable to read client-cert /nowhere for u due to open /nowhere: no such file or directory",
@@ -172,34 +173,34 @@ def test_a_command_with_a_slash_belongs_to_the_directory_of_its_kubeconfig(scrip
 @pytest.mark.parametrize(
     ("line", "fields", "message"),
     [
-        ("exit 3", {}, f"{UNABLE}getting credentials: exec: executable COMMAND failed with exit code 3"),
+        ("exit 3", {}, f"{GETTING}exec: executable COMMAND failed with exit code 3"),
         (
             credential(BETA, token="t"),
             {},
-            f"{UNABLE}getting credentials: exec plugin is configured to use API version {V1}, plugin returned version {BETA}",
+            f"{GETTING}exec plugin is configured to use API version {V1}, plugin returned version {BETA}",
         ),
         (
             "echo '{}'",
             {},
-            f"{UNABLE}getting credentials: exec plugin is configured to use API version {V1}, plugin returned version none",
+            f"{GETTING}exec plugin is configured to use API version {V1}, plugin returned version none",
         ),
         (
             credential(kind="Pod", token="t"),
             {},
-            f"{UNABLE}getting credentials: exec plugin is configured to use API version {V1}, ",
+            f"{GETTING}exec plugin is configured to use API version {V1}, ",
         ),
-        (credential(), {}, f"{UNABLE}getting credentials: exec plugin didn't return a token or cert/key pair"),
+        (credential(), {}, f"{GETTING}exec plugin didn't return a token or cert/key pair"),
         (
             credential(clientCertificateData="c"),
             {},
-            f"{UNABLE}getting credentials: exec plugin returned only certificate or key, not both",
+            f"{GETTING}exec plugin returned only certificate or key, not both",
         ),
-        ("echo nonsense", {}, f"{UNABLE}getting credentials: decoding stdout: it is no ExecCredential"),
-        ("true", {}, f"{UNABLE}getting credentials: decoding stdout: it is no ExecCredential"),
+        ("echo nonsense", {}, f"{GETTING}decoding stdout: it is no ExecCredential"),
+        ("true", {}, f"{GETTING}decoding stdout: it is no ExecCredential"),
         (
             credential(token="t"),
             {"command": "no-such-plugin"},
-            f"{UNABLE}getting credentials: exec: executable no-such-plugin not found",
+            f"{GETTING}exec: executable no-such-plugin not found",
         ),
         (
             credential(token="t"),
@@ -215,7 +216,7 @@ def test_a_command_with_a_slash_belongs_to_the_directory_of_its_kubeconfig(scrip
         (
             credential(token="t"),
             {"interactiveMode": "Always"},
-            f"{UNABLE}getting credentials: exec plugin cannot support interactive mode: standard input is not a terminal",
+            f"{GETTING}exec plugin cannot support interactive mode: standard input is not a terminal",
         ),
     ],
 )

@@ -27,11 +27,11 @@ def group(name, **versions):
 
 AGGREGATED = {
     "/api": [
-        group("", v1=[served("pods", "Pod", "po", singular="pod"), served("nodes", "Node", "no", scope="Cluster")])
+        group("", v1=[served("pods", "Pod", "po", singular="pod"), served("widgets", "Widget", "wi", scope="Cluster")])
     ],
     "/apis": [
         group("apps", v1=[served("deployments", "Deployment", "deploy", singular="deployment")]),
-        group("argoproj.io", v1alpha1=[served("rollouts", "Rollout", "ro"), served("no", "Odd")]),
+        group("argoproj.io", v1alpha1=[served("rollouts", "Rollout", "ro"), served("wi", "Odd")]),
         group(
             "serving.knative.dev",
             v1=[served("services", "Service", "kservice", "ksvc")],
@@ -88,7 +88,7 @@ def asked(request, server, connection):
 
 
 ROLLOUT = Kind("Rollout", ("rollouts", "rollout", "ro"), "argoproj.io", "v1alpha1", struct=Workload)
-NODE = Kind("Node", ("nodes", "node", "no"), namespaced=False, struct=Workload)
+WIDGET = Kind("Widget", ("widgets", "widget", "wi"), namespaced=False, struct=Workload)
 KSERVICE = Kind("Service", ("services", "service", "kservice", "ksvc"), "serving.knative.dev", struct=Workload)
 
 
@@ -101,9 +101,9 @@ KSERVICE = Kind("Service", ("services", "service", "kservice", "ksvc"), "serving
         ("rollouts.argoproj.io", ROLLOUT),
         ("rollout.v1alpha1.argoproj.io", ROLLOUT),
         ("rollouts.argo", ROLLOUT),
-        ("nodes", NODE),
-        ("node.v1.", NODE),
-        ("no", Kind("Odd", ("no", "odd"), "argoproj.io", "v1alpha1", struct=Workload)),
+        ("widgets", WIDGET),
+        ("widget.v1.", WIDGET),
+        ("wi", Kind("Odd", ("wi", "odd"), "argoproj.io", "v1alpha1", struct=Workload)),
         ("ksvc", KSERVICE),
         ("services.serving.knative.dev", KSERVICE),
         (

@@ -11,7 +11,7 @@ import pytest
 
 from kubectl_kres.cluster import kubeconfig
 from kubectl_kres.cluster.credentials import Credentials
-from kubectl_kres.cluster.entries import Cluster, User
+from kubectl_kres.cluster.entries import Cluster, Exec, User
 from kubectl_kres.cluster.identity import Identity
 from kubectl_kres.cluster.kubeconfig import load
 from kubectl_kres.cluster.target import ConnectOptions, Target
@@ -42,8 +42,6 @@ def script(tmp_path):
         )
         path.chmod(0o700)
         return User(exec=msgspec.convert({"command": str(path), "apiVersion": V1, "interactiveMode": "Never"}, Exec))
-
-    from kubectl_kres.cluster.entries import Exec
 
     return write
 
@@ -90,7 +88,7 @@ def test_a_plugin_that_fails_when_its_token_is_over_is_an_error(script, tmp_path
     )
     identity.current()
     (tmp_path / "answer1").write_text("")
-    with pytest.raises(ConfigError, match="getting credentials: exec: executable .* failed with exit code 1"):
+    with pytest.raises(ConfigError, match=r"getting credentials: exec: executable .* failed with exit code 1"):
         identity.current()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from urllib.parse import urlsplit
 
@@ -165,3 +166,13 @@ def test_a_proxy_that_is_not_there(opened):
             opened(target).get("/x")
         assert "s3cret" not in caught.value.message
         assert urlsplit(target.server).hostname
+
+
+def test_without_pysocks_a_socks_proxy_is_one_line(monkeypatch):
+    pytest.importorskip("urllib3.contrib.socks")
+    monkeypatch.setitem(sys.modules, "socks", None)
+    for module in ("kubectl_kres.cluster.socks", "urllib3.contrib.socks"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+        monkeypatch.delattr(sys.modules[module.rpartition(".")[0]], "socks", raising=False)
+    with pytest.raises(ConfigError, match=r"^the proxy socks5://h:1080 needs the Python package PySocks$"):
+        connect(Target("https://c.test", "", cluster=Cluster(proxy_url="socks5://u:s3cret@h")))

@@ -91,27 +91,26 @@ def test_what_is_no_kubeconfig_is_one_line_at_once(tmp_path, monkeypatch, kind):
     assert "\n" not in caught.value.message
 
 
-def test_a_kubeconfig_may_come_through_a_pipe(tmp_path, monkeypatch):
-    path = tmp_path / "config"
-    os.mkfifo(path)
-
-    def write():
-        with path.open("w") as pipe:
-            for line in CONFIG.splitlines(keepends=True):
-                pipe.write(line)
-                pipe.flush()
-
+def test_a_kubeconfig_may_come_through_a_pipe(monkeypatch):
+    """Whole before it is read, or only then."""
     monkeypatch.setattr(files, "PATIENCE", 30.0)
-    reading, writing = os.pipe()
-    with os.fdopen(writing, "w") as pipe:
-        pipe.write(CONFIG)
-    assert load(ConnectOptions(f"/dev/fd/{reading}"), {}).server == "https://h"
-    os.close(reading)
-    opened, writer = os.open(path, os.O_RDONLY | os.O_NONBLOCK), threading.Thread(target=write)
-    writer.start()
-    assert load(ConnectOptions(f"/dev/fd/{opened}"), {}).server == "https://h"
-    writer.join()
-    os.close(opened)
+    for early in (len(CONFIG), 50, 0):
+        reading, writing = os.pipe()
+        os.write(writing, CONFIG[:early].encode())
+
+        def rest(writing=writing, early=early):
+            with os.fdopen(writing, "w") as pipe:
+                pipe.write(CONFIG[early:])
+
+        writer = threading.Thread(target=rest)
+        if early == len(CONFIG):
+            writer.run()
+        else:
+            monkeypatch.setattr(
+                files.select, "select", lambda *_, writer=writer: (writer.start(), writer.join(), [1])[2:]
+            )
+        assert load(ConnectOptions(f"/dev/fd/{reading}"), {}).server == "https://h"
+        os.close(reading)
 
 
 def test_a_pipe_that_stays_silent_is_given_up(monkeypatch):
@@ -177,7 +176,7 @@ NESTED = st.recursive(
 
 def shaped(*names, **held):
     """An object some of whose fields may hold anything."""
-    fields = {name: TEXTS | NESTED for name in names} | held
+    fields = dict.fromkeys(names, TEXTS | NESTED) | held
     return st.fixed_dictionaries({}, optional=fields)
 
 

@@ -89,7 +89,8 @@ def about_all(asking: Asking, namespace: str) -> Iterator[tuple[str, ...]]:
         for item in asking.send("GET", BY_KIND[kind].path(namespace)).body["items"]
     ]
     assert len(words) > 3
-    for command in (("explain", "--steps"), ("explain", "-o", "json"), ("diff",), ("diff", "-o", "yaml")):
+    text, data = (("explain", "--steps"), ("diff",)), (("explain", "-o", "json"), ("diff", "-o", "yaml"))
+    for command in (*text, *data) if namespace == "shop" else text:
         yield (*command, *words, "-n", namespace)
 
 

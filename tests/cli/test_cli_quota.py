@@ -1,0 +1,173 @@
+"""``kubectl kres quota`` on a server, a snapshot and files: what it reads, its exit codes, its formats."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.apiserver import deployment, pod
+from cli.running import Kres
+
+
+def quota(name="team", namespace="shop", hard="1Gi", used="768Mi", **spec):
+    held = {"requests.memory": hard}
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": name, "namespace": namespace, "labels": {"tier": name}},
+        "spec": {"hard": held, **spec},
+        "status": {"hard": held, "used": {"requests.memory": used}},
+    }
+
+
+@pytest.fixture
+def shop(api):
+    lacking = deployment("lacking", "512Mi")
+    lacking["spec"]["replicas"] = 2
+    lacking["status"] = {"replicas": 0}
+    api.objects += [quota(), pod("web", "512Mi"), pod("far", "64Mi", "far"), quota("other", "far"), lacking]
+    return api
+
+
+def plurals(api) -> set[str]:
+    return {path.partition("?")[0].rpartition("/namespaces/")[2].split("/")[-1] for path in api.asked} - {"version"}
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("quota", {"resourcequotas"}),
+        ("quotas -A", {"resourcequotas"}),
+        ("quota --recount", {"resourcequotas", "pods"}),
+        ("quota --by pod -A", {"resourcequotas", "pods"}),
+    ],
+)
+def test_only_what_is_needed_is_read(kres: Kres, shop, text: str, reads: set[str]):
+    assert kres(text).code == 0
+    assert plurals(shop) == reads
+
+
+def test_refused_workloads_need_no_pods(kres: Kres, shop):
+    code, out, err = kres("quota --denied --exit-code")
+    assert (code, err) == (1, "")
+    assert out.splitlines()[0] == "refused  shop/Deployment/lacking  2 of 2 pods missing"
+    assert out.splitlines()[-1] == "1 of 1 workloads is being refused"
+    assert "remedy:   free 256Mi of requests.memory in quota team" in out
+    assert "pods" not in plurals(shop)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("quota", 0),
+        ("quota --exit-code", 0),
+        ("quota --recount --exit-code", 1),
+        ("quota --fit deploy/lacking", 0),
+        ("quota --fit deploy/lacking --exit-code", 1),
+        ("quota --fit pod/web", 0),
+        ("quota other -n far --recount --exit-code", 1),
+        ("quota team -n shop -n far", 0),
+        ("quota nope", 3),
+        ("quota nope --ignore-not-found", 0),
+        ("quota --fit deploy/nope", 3),
+        ("quota -n empty", 0),
+    ],
+)
+def test_exit_codes(kres: Kres, shop, text: str, code: int):
+    found = kres(text)
+    assert (found.code, "Traceback" in found.err) == (code, False), found
+
+
+def test_no_quotas(kres: Kres, shop):
+    assert kres("quota -n empty") == (0, "", "No resources found in empty namespace.\n")
+    assert kres("quota nope") == (3, "", 'Error from server (NotFound): resourcequotas "nope" not found\n')
+
+
+def test_what_may_not_be_read(kres: Kres, shop):
+    shop.denied = {"pods"}
+    code, out, err = kres("quota --recount")
+    assert code == 4
+    assert "not recounted: the pods were not read" in out
+    assert err.startswith("Error from server (Forbidden): pods is forbidden: ")
+    assert kres("quota --recount --allow-partial").code == 0
+    shop.denied = {"resourcequotas"}
+    for text in ("quota", "quota -A", "quota team"):
+        code, out, err = kres(text)
+        assert (code, out) == (3, "")
+        assert err.startswith("Error from server (Forbidden): resourcequotas is forbidden: ")
+    assert kres("quota --denied").code == 4
+    shop.denied = {"namespaces"}
+    assert kres("explain ns/shop").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("quota --fit web", 'invalid argument "web" for "--fit" flag: TYPE/NAME is expected, as deploy/web'),
+        ("quota --fit svc/web", "services hold no pod template"),
+        ("quota team --fit deploy/a", "--fit looks at all quotas of the namespace"),
+        ("quota --fit deploy/a --denied", "--fit and --denied exclude each other"),
+        ("quota --by owner", 'invalid argument "owner" for "--by" flag: one of workload, pod, priority is expected'),
+        ("quota deploy/web", '"deploy/web" is no quota'),
+        ("quota team -A", "a resource cannot be retrieved by name across all namespaces"),
+        ("quota team --denied", "--denied looks at all workloads"),
+        ("explain quota/team --for app.limits.cpu", "--for asks about a pod, not about ResourceQuota/team"),
+    ],
+)
+def test_what_does_not_go_together(kres: Kres, shop, text: str, message: str):
+    code, out, err = kres(text)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {message}")
+
+
+def test_the_forms_of_a_list(kres: Kres, shop):
+    assert kres("quota -A -o name").out.split() == ["resourcequota/team", "resourcequota/other"]
+    assert kres("quota quota/team -o name").out == "resourcequota/team\n"
+    assert kres("quota -A -l tier=other -o name").out == "resourcequota/other\n"
+    found = json.loads(kres("quota -A -o json").out)
+    assert (found["kind"], [one["subject"]["namespace"] for one in found["items"]]) == ("Quota", ["shop", "far"])
+    assert kres("quota -o describe").out.splitlines()[:3] == [
+        "Name:            team",
+        "Namespace:       shop",
+        "Resource         Used   Hard",
+    ]
+    assert "###" in kres("quota --ascii").out and kres("quota --ascii").out.isascii()
+
+
+def test_lists_of_policies(kres: Kres, shop):
+    for text, kinds in (
+        ("explain quota -A", 2),
+        ("explain limits", 1),
+        ("explain ns -A", 0),
+        ("explain quota,limits", 2),
+    ):
+        found = kres(f"{text} -o name")
+        assert (found.code, len(found.out.splitlines())) == (0, kinds), text
+
+
+def test_a_snapshot_answers_as_the_cluster_does(kres: Kres, shop):
+    texts = [
+        "quota -A --recount",
+        "quota --by workload",
+        "quota --fit deploy/lacking",
+        "quota --denied",
+        "explain ns/shop",
+    ]
+    live = [kres(f"{text} -n shop") if "-A" not in text else kres(text) for text in texts]
+    kres("snapshot -A --out all.kres")
+    shop.denied = {"pods", "resourcequotas", "limitranges"}
+    for text, found in zip(texts, live, strict=True):
+        held = kres(f"{text} --snapshot all.kres" + (" -n shop" if "-A" not in text else ""))
+        assert (held.code, sorted(held.out.splitlines())) == (found.code, sorted(found.out.splitlines())), text
+
+
+def test_files_alone(kres: Kres, file):
+    given = file(quota(used="0"), deployment("web", "512Mi"))
+    text = f"--offline -f {given}"
+    assert kres(f"quota {text}").out.splitlines()[0] == "quota team in shop"
+    code, out, _ = kres(f"quota --fit deploy/web {text} -n shop")
+    assert (code, out.splitlines()[0]) == (0, "2 more such pods fit: shop/Deployment/web (quota team)")
+    bad = file(quota(hard="many"), name="bad.json")
+    code, out, err = kres(f"quota --offline -f {bad}")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ResourceQuota/team: spec.hard[requests.memory]: quantities must match")

@@ -1,0 +1,16 @@
+"""Decoders are built one at a time: side by side they crash the interpreter (seen in one of twenty runs)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kubectl_kres.cluster import lists
+
+
+def test_a_decoder_is_built_under_a_lock(monkeypatch):
+    held = []
+    monkeypatch.setattr(msgspec.json, "Decoder", lambda *_, **__: held.append(lists._BUILDING.locked()))
+    for _ in range(2):
+        lists.decoder(msgspec.defstruct("Fresh", []))
+    assert held == [True, True]
+    assert not lists._BUILDING.locked()
