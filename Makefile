@@ -40,7 +40,7 @@ check: $(READY) ## format, lint, types, import contracts
 	$(VENV)/bin/lint-imports
 
 cluster: $(READY) ## a control plane with the demo's objects, until Ctrl-C
-	@$(PY) tests/controlplane/cluster.py --next "$(CLUSTER)"
+	@$(PY) tests/controlplane/serve.py --next "$(CLUSTER)"
 
 bench: $(READY) ## measure speed and memory (BENCH_ARGS)
 	$(PY) $(BENCH) $(BENCH_ARGS)

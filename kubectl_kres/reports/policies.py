@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.draft import Unparsable
+from kubectl_kres.admission.draft import Unparsable, parse_list
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import LimitRange, ResourceQuota, ResourceQuotaStatus
+from kubectl_kres.model.policy import LimitRange, ResourceQuota, ResourceQuotaStatus, RuntimeClass
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -28,11 +28,11 @@ def policies(store: Store, namespace: str) -> Known:
     """The LimitRanges and quotas of ``namespace`` with the cluster's classes. A broken policy is left out and said."""
     assumed: list[Assume] = []
     ranges = [one for one in store.all("LimitRange", namespace) if _parses(one, assumed)]
-    quotas = [
-        _enforced(quota, store, assumed) for quota in store.all("ResourceQuota", namespace) if _parses(quota, assumed)
-    ]
+    settled = [_enforced(quota, store, assumed) for quota in store.all("ResourceQuota", namespace)]
+    quotas = [quota for quota in settled if _parses(quota, assumed)]
     priorities = _classes(store, "PriorityClass", assumed)
-    runtimes = _classes(store, "RuntimeClass", assumed)
+    classes = _classes(store, "RuntimeClass", assumed)
+    runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
     return Known(policies_of(ranges, quotas, priorities, runtimes), tuple(assumed))
 
 
@@ -48,6 +48,17 @@ def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume]) -> bool:
         assumed.append(Assume(kind, "policy/unparsable", text))
         return False
     return True
+
+
+def _sound(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:
+    """The class, without an overhead that no server would have stored."""
+    try:
+        parse_list(runtime.overhead.pod_fixed if runtime.overhead else None, "overhead.podFixed")
+    except Unparsable as fault:
+        text = f"RuntimeClass/{runtime.metadata.name} counts without overhead: {fault.path}: {fault.error.message}"
+        assumed.append(Assume("RuntimeClass", "policy/unparsable", text))
+        return structs.replace(runtime, overhead=None)
+    return runtime
 
 
 def _enforced(quota: ResourceQuota, store: Store, assumed: list[Assume]) -> ResourceQuota:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Server, serving
+from cluster.loopback import Server, serving
 
 from kubectl_kres.cluster.connect import connect
 from kubectl_kres.cluster.connection import Connection

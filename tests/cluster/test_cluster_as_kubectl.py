@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import kubectl
 import pytest
-from loopback import Server, serving
+from cluster import kubectl
+from cluster.loopback import Server, serving
 
 from kubectl_kres.cli import version
 from kubectl_kres.cli.live import connected

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 
-import kubectl
 import msgspec
 import pytest
+from cluster import kubectl
 
 from kubectl_kres.cluster import kubeconfig
 from kubectl_kres.cluster.credentials import Credentials

@@ -8,9 +8,9 @@ import sys
 import threading
 from urllib.parse import urlsplit
 
-import kubectl
 import pytest
-from relay import Relay
+from cluster import kubectl
+from cluster.relay import Relay
 
 from kubectl_kres.cluster import proxy
 from kubectl_kres.cluster.connect import connect

@@ -108,6 +108,10 @@ def _resize_policy(rng: random.Random, found: Object) -> None:
     ]
 
 
+def _restart_policy(rng: random.Random, found: Object) -> None:
+    rng.choice(_containers(found))["restartPolicy"] = rng.choice(("Always", "OnFailure", "Never"))
+
+
 def _env(rng: random.Random, found: Object) -> None:
     values = [
         {"value": "x"},
@@ -160,6 +164,7 @@ _EXTRAS: tuple[tuple[float, Fault], ...] = (
     (0.22, _pod_level),
     (0.08, _claims),
     (0.1, _resize_policy),
+    (0.05, _restart_policy),
     (0.08, _env),
     (0.08, _unknown_field),
     (0.08, _affinity),

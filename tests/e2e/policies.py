@@ -76,6 +76,8 @@ def _spoil_item(rng: random.Random, item: Object) -> None:
 
 def quota(rng: random.Random, name: str, *, faulty: float = 0.0) -> Object:
     """A quota that some pods exceed; ``faulty``: the chance that the server refuses the object."""
+    if rng.random() < 0.08:
+        return _for_claims(rng, name)
     scoped = rng.random() < 0.35
     pool = COMPUTE + (("pods", "count/pods", "requests.example.com/gpu") if scoped else OTHER + OBJECTS)
     names = rng.sample(pool, rng.randint(1, 4))
@@ -87,6 +89,17 @@ def quota(rng: random.Random, name: str, *, faulty: float = 0.0) -> Object:
     spec["hard"] = {one: _hard(rng, one) for one in names}
     if rng.random() < faulty:
         _spoil_quota(rng, spec)
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}, "spec": spec}
+
+
+def _for_claims(rng: random.Random, name: str) -> Object:
+    """A quota for claims of some attributes classes."""
+    operator = rng.choice(("In", "NotIn", "Exists", "DoesNotExist"))
+    expression: Object = {"scopeName": "VolumeAttributesClass", "operator": operator}
+    if operator.endswith("In"):
+        expression["values"] = [rng.choice(("fast", "slow"))]
+    hard = {"persistentvolumeclaims": rng.choice(("0", "1")), "requests.storage": quantity(rng, "storage", 512)}
+    spec = {"hard": hard, "scopeSelector": {"matchExpressions": [expression]}}
     return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}, "spec": spec}
 
 
@@ -156,7 +169,12 @@ def claim(rng: random.Random, name: str) -> Object:
     spec: Object = {"accessModes": ["ReadWriteOnce"], "resources": resources}
     if rng.random() < 0.5:
         spec["storageClassName"] = rng.choice(("gold", "costly", ""))
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
+    if rng.random() < 0.3:
+        spec["volumeAttributesClassName"] = rng.choice(("fast", "slow"))
+    metadata: Object = {"name": name}
+    if rng.random() < 0.1:
+        metadata["annotations"] = {"volume.beta.kubernetes.io/storage-class": rng.choice(("gold", "bronze", ""))}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}
 
 
 def _positive(rng: random.Random) -> Any:

@@ -43,8 +43,10 @@ def test_the_steps_of_one_path_in_order():
         (ENTRIES[3], '{"type":"set","path":"a","rule":"pod-level/dropped","before":"1Gi"}'),
         (
             ENTRIES[4],
-            ('{"type":"derive","path":"c","rule":"pod/sum","value":"3",'
-            '"terms":[{"path":"a","value":"1"},{"path":"b","value":"2","kept":false}]}'),
+            (
+                '{"type":"derive","path":"c","rule":"pod/sum","value":"3",'
+                '"terms":[{"path":"a","value":"1"},{"path":"b","value":"2","kept":false}]}'
+            ),
         ),
         (ENTRIES[5], '{"type":"assume","path":"c","code":"start/live","text":"the template is not known"}'),
     ],

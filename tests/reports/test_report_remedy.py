@@ -293,3 +293,14 @@ def test_a_quantity_that_does_not_parse(path, sentence):
 )
 def test_what_was_probably_meant(text, guess):
     assert near(text) == guess
+
+
+@pytest.mark.parametrize("tenths", [11, 23, 41, 82, 161, 163, 321, 641, 651, 999])
+def test_a_ratio_is_met_as_the_server_computes_it(tenths):
+    """16100m / 1 is 16.1, and in floating point 1000 times that is more than 16100: the server refuses it."""
+    ranges = [limit_range("lr", {"maxLimitRequestRatio": {"cpu": f"{tenths / 10}"}})]
+    limit = {"cpu": f"{tenths}00m"}
+    [sentence] = told(pod(container(limits=limit, requests={"cpu": "1m"})), ranges)
+    least = sentence.partition(" to at least ")[2].partition(" (")[0]
+    assert told(pod(container(limits=limit, requests={"cpu": least})), ranges) == (NOTHING,)
+    assert least in {"1", "1001m"}

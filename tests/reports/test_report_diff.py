@@ -1,0 +1,96 @@
+"""Differences over many pods agree with those of one, and parse policies once."""
+
+from __future__ import annotations
+
+import pytest
+from reports.stored import made, owned_by, store_of, subject, template
+
+from kubectl_kres.reports import diff as reports
+from kubectl_kres.reports.diff import diff, differences
+from kubectl_kres.reports.subject import Ask
+
+CPU = {"requests": {"cpu": "1"}}
+RANGE = made("LimitRange", "lr", spec={"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]})
+FILLED = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}}
+MAX = made("LimitRange", "max", spec={"limits": [{"type": "Container", "max": {"memory": "1Mi"}}]})
+
+
+def pod(name: str, *containers: dict, owner: str = "r") -> dict:
+    return made("Pod", name, spec={"containers": list(containers)}, **owned_by("ReplicaSet", owner))
+
+
+def app(resources: dict) -> dict:
+    return {"name": "app", "resources": resources}
+
+
+OWNER = made("ReplicaSet", "r", spec=template(app(CPU)))
+
+
+@pytest.mark.parametrize(
+    ("objects", "containers", "changed"),
+    [
+        pytest.param([], [app(CPU)], False, id="as the template says"),
+        pytest.param([], [app({"requests": {"cpu": "1000m"}})], False, id="in another notation"),
+        pytest.param([], [app({"requests": {"cpu": "2"}})], True, id="another value"),
+        pytest.param([], [app({})], True, id="a value that is missing"),
+        pytest.param([RANGE], [app(FILLED)], False, id="filled in as today"),
+        pytest.param([RANGE], [app(CPU)], True, id="older than the LimitRange"),
+        pytest.param([], [app(CPU), {"name": "proxy", "resources": CPU}], True, id="a container that was added"),
+        pytest.param([], [{"name": "proxy"}, app(CPU)], False, id="one without requests, in another place"),
+        pytest.param([RANGE, MAX], [app(FILLED)], True, id="refused today"),
+    ],
+)
+def test_one_and_many_agree(objects, containers, changed):
+    store = store_of(OWNER, pod("p", *containers), *objects)
+    single = diff(store, subject("Pod/p"), Ask())
+    [many] = differences(store, store.all("Pod"), Ask())
+    assert single.changed is changed
+    assert (many is None) is not changed
+    if many is not None:
+        assert many == single
+
+
+def test_policies_are_parsed_once_per_namespace(monkeypatch):
+    parsed: list[str] = []
+    real = reports.policies
+    monkeypatch.setattr(
+        reports, "policies", lambda store, namespace: parsed.append(namespace) or real(store, namespace)
+    )
+    store = store_of(OWNER, *(pod(f"p{n}", app(CPU)) for n in range(5)))
+    assert list(differences(store, store.all("Pod"), Ask())) == [None] * 5
+    assert parsed == ["ns"]
+
+
+@pytest.mark.parametrize(
+    ("live", "labels", "reasons"),
+    [
+        (False, ("WRITTEN", "STORED"), {"spec.containers[0].resources.limits[memory]": "limitrange/default"}),
+        (True, ("LIVE", "TODAY"), {}),
+    ],
+)
+def test_what_is_compared(live, labels, reasons):
+    given = pod("p", app(FILLED if live else CPU))
+    store = store_of(RANGE, OWNER, *([given] if live else []))
+    found = diff(store, subject("Pod/p", None if live else given), Ask())
+    assert (found.before_label, found.after_label) == labels
+    assert {path: found.reasons[path].rule for path in reasons} == reasons
+    assert found.before["metadata"]["namespace"] == found.after["metadata"]["namespace"] == "ns"
+
+
+def test_a_refused_pod_is_shown_as_far_as_it_came():
+    given = made("Pod", "p", spec={"containers": [app({"limits": {"cpu": "1", "memory": "1Gi"}})]})
+    found = diff(store_of(MAX), subject("Pod/p", given), Ask())
+    assert found.changed
+    assert found.after["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1", "memory": "1Gi"}
+    assert "status" not in found.after
+    broken = made("Pod", "p", spec={"containers": [app({"limits": {"cpu": "x"}})]})
+    unread = diff(store_of(), subject("Pod/p", broken), Ask())
+    assert (unread.before, unread.changed) == (unread.after, True)
+
+
+def test_an_injected_container_has_its_reason_at_its_name():
+    store = store_of(OWNER, pod("p", {"name": "proxy", "resources": CPU}, app({"requests": {"cpu": "2"}})))
+    found = diff(store, subject("Pod/p"), Ask())
+    assert [one["name"] for one in found.before["spec"]["containers"]] == ["app", "proxy"]
+    assert found.reasons["spec.containers[1].name"].note == "not in the template: injected"
+    assert found.reasons["spec.containers[0].resources.requests[cpu]"].note.startswith("no rule known here")

@@ -1,0 +1,154 @@
+"""Explanations: verdicts, quotas, orders, edits, what a workload in a file is told."""
+
+from __future__ import annotations
+
+import pytest
+from reports.stored import event, made, owned_by, store_of, subject, template
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.subject import Ask
+
+APP = {"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}
+WEB = made("Deployment", "web", spec=template(APP))
+
+
+def quota(name: str, hard: dict, used: dict, **metadata) -> dict:
+    return made("ResourceQuota", name, spec={"hard": hard}, status={"hard": hard, "used": used}, **metadata)
+
+
+def limits(name: str, **fields) -> dict:
+    return made("LimitRange", name, spec={"limits": [{"type": "Container", **fields}]})
+
+
+@pytest.mark.parametrize(
+    ("hard", "used", "fits", "exceeded"),
+    [
+        ({"requests.cpu": "4", "pods": "10"}, {"requests.cpu": "0", "pods": "1"}, 4, ()),
+        ({"requests.cpu": "4", "pods": "2"}, {"requests.cpu": "0", "pods": "1"}, 1, ()),
+        ({"requests.cpu": "4"}, {"requests.cpu": "3500m"}, 0, ("requests.cpu",)),
+        ({"requests.cpu": "4"}, {"requests.cpu": "9"}, 0, ("requests.cpu",)),
+        ({"requests.memory": "4"}, {"requests.memory": "9"}, None, None),
+        ({"services": "4"}, {"services": "9"}, None, None),
+    ],
+)
+def test_how_many_fit(hard, used, fits, exceeded):
+    costs = explain(store_of(WEB, quota("q", hard, used)), subject("Deployment/web"), Ask()).quotas
+    if fits is None:
+        assert costs == ()
+    else:
+        [cost] = costs
+        assert (cost.fits, cost.exceeded, cost.counted) == (fits, exceeded, False)
+
+
+def test_a_live_pod_is_counted_already():
+    """The quota is full with it, and it is neither refused nor asked for room."""
+    pod = made("Pod", "p", spec={"containers": [APP]}, status={"phase": "Running"})
+    found = explain(store_of(pod, quota("q", {"pods": "1"}, {"pods": "1"})), subject("Pod/p"), Ask())
+    assert found.verdict.allowed
+    [cost] = found.quotas
+    assert (cost.counted, cost.fits, cost.exceeded) == (True, 0, ("pods",))
+
+
+def test_the_quota_that_refuses_comes_first():
+    quotas = [quota(name, {"pods": hard}, {"pods": "1"}) for name, hard in (("a", "9"), ("b", "1"), ("c", "9"))]
+    found = explain(store_of(WEB, *quotas), subject("Deployment/web"), Ask())
+    assert [cost.quota for cost in found.quotas] == ["b", "a", "c"]
+
+
+def test_figures_are_those_of_one_order_and_say_so():
+    ranges = [limits("a", default={"memory": "1Gi"}), limits("b", default={"memory": "2Gi"})]
+    found = explain(store_of(WEB, *ranges), subject("Deployment/web"), Ask())
+    assert (found.certain, found.order) == (False, ("a", "b"))
+    assert [total.value for total in found.totals if total.side == "limits"] == ["1", "1Gi"]
+    [value] = [value for value in found.containers[0].values if value.side == "limits" and value.resource == "memory"]
+    assert [(other.value, other.order) for other in value.alternatives] == [("2Gi", ("b", "a"))]
+
+
+def test_a_class_that_depends_on_the_order():
+    ranges = [
+        limits("a", default={"memory": "1Gi"}),
+        limits("b", default={"memory": "2Gi"}, defaultRequest={"memory": "1Gi"}),
+    ]
+    found = explain(store_of(WEB, *ranges), subject("Deployment/web"), Ask())
+    assert {found.qos.name, *found.qos_alternatives} == {"Guaranteed", "Burstable"}
+
+
+def test_the_outcome_that_a_live_pod_has_leads():
+    ranges = [limits("a", default={"memory": "1Gi"}), limits("b", default={"memory": "2Gi"})]
+    resources = {"requests": {"cpu": "1", "memory": "2Gi"}, "limits": {"cpu": "1", "memory": "2Gi"}}
+    pod = made(
+        "Pod", "p", spec={"containers": [{"name": "app", "resources": resources}]}, **owned_by("ReplicaSet", "r")
+    )
+    store = store_of(pod, made("ReplicaSet", "r", spec=template(APP)), *ranges)
+    found = explain(store, subject("Pod/p"), Ask())
+    values = {(value.side, value.resource): value for value in found.containers[0].values}
+    assert values["limits", "memory"].value == values["limits", "memory"].live == "2Gi"
+    assert not any(value.note for value in values.values())
+    assert found.order == ("b", "a")
+
+
+def test_a_workload_in_a_file_is_refused_as_itself():
+    """No server stores a Deployment with a quantity that does not parse: no pod is ever asked for."""
+    raw = made("Deployment", "web", spec=template({"name": "app", "resources": {"limits": {"cpu": "one"}}}))
+    raw["apiVersion"] = "apps/v1"
+    found = explain(store_of(), subject("Deployment/web", raw, "w.yaml"), Ask())
+    assert found.verdict.code == 400
+    assert found.verdict.message.startswith('Deployment in version "v1" cannot be handled as a Deployment: ')
+    assert found.remedies == ("write limits.cpu of container app as a quantity such as 500m or 128Mi",)
+    assert [(one.name, [value.written for value in one.values]) for one in found.containers] == [("app", ["one"])]
+
+
+def test_unknown_fields_of_a_workload_in_a_file():
+    raw = made("Deployment", "web", spec={**template({**APP, "image": "i", "resource": {}}), "replica": 3})
+    raw["apiVersion"] = "apps/v1"
+    found = explain(store_of(), subject("Deployment/web", raw), Ask())
+    assert found.warnings == (
+        'unknown field "spec.template.spec.containers[0].resource"',
+        'unknown field "spec.replica"',
+    )
+
+
+def test_who_changed_what_refuses_is_known():
+    edits = [
+        {"manager": "terraform", "operation": "Apply", "time": "t", "fieldsV1": {"f:spec": {"f:hard": {"f:pods": {}}}}}
+    ]
+    store = store_of(WEB, quota("q", {"pods": "1"}, {"pods": "1"}, managedFields=edits))
+    assert explain(store, subject("Deployment/web"), Ask()).edits.keys() == {"ResourceQuota/q spec.hard[pods]"}
+
+
+@pytest.mark.parametrize(
+    ("objects", "remedy"),
+    [
+        ([], "nothing to change"),
+        (
+            [event("Deployment/web", "FailedCreate", "exceeded quota")],
+            "nothing to change: what was refused before would pass now; the controller tries again by itself",
+        ),
+        (
+            [event("Deployment/web", "FailedScheduling", "0/3 nodes")],
+            "nothing to change for admission: it is the scheduler that finds no node (see below)",
+        ),
+    ],
+)
+def test_an_admitted_workload_whose_pods_do_not_come(objects, remedy):
+    assert explain(store_of(WEB, *objects), subject("Deployment/web"), Ask()).remedies == (remedy,)
+
+
+def test_a_pod_level_that_a_server_drops():
+    raw = made("Deployment", "web", spec=template(APP, resources={"limits": {"cpu": "2"}}))
+    level, app = explain(store_of(raw), subject("Deployment/web"), Ask(Server((1, 33)))).containers
+    assert [(value.written, value.value, value.rule) for value in level.values] == [("2", None, "pod-level/dropped")]
+    assert (level.role, app.role) == ("pod", "container")
+
+
+def test_values_come_in_a_fixed_order():
+    names = ["example.com/gpu", "memory", "ephemeral-storage", "cpu"]
+    resources = {side: dict.fromkeys(names, "1") for side in ("limits", "requests")}
+    raw = made("Deployment", "web", spec=template({"name": "app", "resources": resources}))
+    [app] = explain(store_of(raw), subject("Deployment/web"), Ask()).containers
+    assert [(value.resource, value.side) for value in app.values] == [
+        (name, side)
+        for name in ("cpu", "memory", "ephemeral-storage", "example.com/gpu")
+        for side in ("requests", "limits")
+    ]
