@@ -27,7 +27,7 @@ print(f"\\nloaded: 0 {' '.join(sys.modules)}", file=sys.stderr)
 
 FACES = {"kubernetes", "textual", "rich", "click", "pydantic", "yaml"}
 START = {"kubernetes", "textual", "pydantic", "rich", "yaml", "msgspec"}
-WRITERS = {"kubernetes", "textual", "pydantic", "urllib3", "yaml"}
+WRITERS = {"kubernetes", "textual", "pydantic", "urllib3"}
 
 
 @pytest.mark.parametrize(
