@@ -31,7 +31,7 @@ def create_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> 
     claim = msgspec.convert(raw, PersistentVolumeClaim)
     claim = msgspec.structs.replace(claim, status=ClaimStatus())
     requests = _requests(claim)
-    warnings = [*_fractions(requests)]
+    warnings = sorted(_warnings(claim))
     refusals = [*_bounds(name_of(raw), requests, policies, server)]
     if refusals:
         return _refused(refusals, warnings)
@@ -52,7 +52,7 @@ def update_claim(
     name = name_of(new_raw)
     if errors:
         return (not_valid("PersistentVolumeClaim", name, errors),)
-    warnings = [*_fractions(requests)]
+    warnings = sorted(_warnings(new))
     refusals = [] if old.metadata.deletion_timestamp else [*_bounds(name, requests, policies, server)]
     if not refusals and "PersistentVolumeClaimResize" not in server.disabled_plugins:
         refusals = [*_growth(old, new, policies)]
@@ -67,9 +67,16 @@ def _requests(claim: PersistentVolumeClaim) -> Quantities:
     return parse_list(resources.requests, "spec.resources.requests") if resources else {}
 
 
-def _fractions(requests: Quantities) -> Iterator[str]:
-    if "storage" in requests:
-        yield from fraction("spec.resources.requests[storage]", requests["storage"])
+def _warnings(claim: PersistentVolumeClaim) -> Iterator[str]:
+    """Source: api/persistentvolumeclaim util.go GetWarningsForPersistentVolumeClaim."""
+    if BETA_STORAGE_CLASS in (claim.metadata.annotations or {}):
+        text = 'deprecated since v1.8; use "storageClassName" attribute instead'
+        yield f"metadata.annotations[{BETA_STORAGE_CLASS}]: {text}"
+    resources = claim.spec.resources
+    for side, values in (("requests", resources.requests), ("limits", resources.limits)) if resources else ():
+        storage = parse_list(values, f"spec.resources.{side}").get("storage")
+        if storage is not None:
+            yield from fraction(f"spec.resources.{side}[storage]", storage)
 
 
 def _bounds(name: str, requests: Quantities, policies: Policies, server: Server) -> Iterator[Refusal]:

@@ -239,7 +239,8 @@ def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:
 
 def _container(slot: Slot, raw: Any) -> dict[str, Any]:
     shown: dict[str, Any] = {"name": slot.name}
-    if raw.restart_policy and slot.role != "init":
+    # A server that knows no sidecars drops their policy.
+    if raw.restart_policy and (slot.role != "init" or raw.restart_policy != "Always"):
         shown["restartPolicy"] = raw.restart_policy
     resources = _shown(slot)
     if raw.resources is not None and raw.resources.claims:

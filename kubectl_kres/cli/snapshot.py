@@ -29,7 +29,7 @@ from kubectl_kres.store.coverage import READ, Coverage, Need
 
 #: What is read, in the order of the file: what pods are judged by first, what there is most of last.
 KINDS = (
-    *("Namespace", "PriorityClass", "RuntimeClass", "LimitRange", "ResourceQuota"),
+    *("Namespace", "PriorityClass", "RuntimeClass", "Node", "LimitRange", "ResourceQuota"),
     *("PersistentVolumeClaim", "Service", *WORKLOADS, "ControllerRevision", "Event", "Pod"),
 )
 

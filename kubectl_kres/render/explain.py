@@ -74,7 +74,9 @@ def _all(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]
     yield from _remedies(explanation.remedies, width)
     yield [("", "")]
     where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
-    head = f"{explanation.subject}{where}, from {explanation.start}"
+    pods = explanation.replicas
+    count = f"; {pods.existing} of {pods.wanted} pods exist" if pods is not None and pods.wanted else ""
+    head = f"{explanation.subject}{where}, from {explanation.start}{count}"
     yield from toned("quiet", wrapped(head, width, rest="  "))
     yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width)
     yield from _pod(explanation, width)
@@ -93,12 +95,20 @@ def _verdict(explanation: Explanation) -> Iterator[Line]:
         order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
         yield [("good", "admitted"), ("", f": {_name(explanation.subject)}{order}{_drift(explanation)}")]
         return
-    sources = dict.fromkeys(str(one.source.ref) for one in verdict.findings if one.source is not None)
-    by = f" by {' and '.join(sources)}" if sources else ""
+    by = _by(verdict)
     if verdict.allowed is None:
         yield [("warn", "depends"), ("", f" on the order of LimitRanges: admitted, or refused{by}: {verdict.message}")]
     else:
         yield [("bad", "refused"), ("", f"{by}: {verdict.message}")]
+
+
+def _by(verdict: Verdict) -> str:
+    """The object that refuses, with the field of the bound where it is one; several by their objects alone."""
+    bounds = list(dict.fromkeys(one.source for one in verdict.findings if one.source is not None))
+    if len(bounds) == 1:
+        return f" by {shown_source(bounds[0])}"
+    objects = dict.fromkeys(str(bound.ref) for bound in bounds)
+    return f" by {' and '.join(objects)}" if objects else ""
 
 
 def _drift(explanation: Explanation) -> str:

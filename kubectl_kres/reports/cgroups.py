@@ -13,7 +13,7 @@ from kubectl_kres.admission.names import is_huge_page
 from kubectl_kres.admission.qos import CONSIDERED
 from kubectl_kres.model.node import Node
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.explanation import Record
+from kubectl_kres.reports.record import Record
 
 _FILES = {1: ("memory.limit_in_bytes", "cpu.cfs_quota_us"), 2: ("memory.max", "cpu.max")}
 

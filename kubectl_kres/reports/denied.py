@@ -5,8 +5,9 @@ from __future__ import annotations
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explanation import Fact, QuotaCost, Record, Unseen, Verdict
+from kubectl_kres.reports.explanation import Fact, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.needs import controller
+from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas, replicas_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.coverage import Need

@@ -13,9 +13,10 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Derive, Set, Source
 from kubectl_kres.reports.explain import Analysis, analyse, analysis_of, explained, stores
-from kubectl_kres.reports.explanation import Explanation, Record, Unseen, Value, Verdict
+from kubectl_kres.reports.explanation import Explanation, Unseen, Value, Verdict
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.pruned import as_written, values_of
+from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import Start, start_of_live
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.store import Store
@@ -87,7 +88,7 @@ def _compared(store: Store, subject: Subject, analysis: Analysis, ask: Ask) -> D
     if start.live is not None:
         _drop_incidental(before, after, known=analysis.known)
         _align(before, after)
-    changed = before != after if start.live is None else values_of(before) != values_of(after)
+    changed = _essential(before) != _essential(after) if start.live is None else values_of(before) != values_of(after)
     return Difference(
         subject.ref,
         "LIVE" if start.live is not None else "WRITTEN",
@@ -102,6 +103,12 @@ def _compared(store: Store, subject: Subject, analysis: Analysis, ask: Ask) -> D
         explanation.certain,
         explanation.complete,
     )
+
+
+def _essential(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes a written pod differ: not the class that every stored pod has, nor a default priority."""
+    spec = {key: value for key, value in document["spec"].items() if key != "priorityClassName"}
+    return {"metadata": document["metadata"], "spec": spec}
 
 
 def _document(pod: Mapping[str, Any], ref: ObjectRef) -> dict[str, Any]:

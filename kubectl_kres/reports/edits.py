@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_kres.admission.draft import Side
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.quantity import Quantity, stored
-from kubectl_kres.reports.explanation import Record
+from kubectl_kres.reports.record import Record
 
 
 class FieldEdit(Record, frozen=True):

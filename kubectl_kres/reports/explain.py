@@ -15,6 +15,7 @@ from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.outcome import Outcome, QuotaCharge, unparsable
 from kubectl_kres.admission.pods import Policies, admit, quota_request
 from kubectl_kres.admission.quota import charges
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
@@ -26,6 +27,7 @@ from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import Known, policies, unread
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.remedy import NOTHING, remedies
+from kubectl_kres.reports.replicas import Replicas, replicas_of
 from kubectl_kres.reports.room import room_for
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
@@ -94,17 +96,19 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     draft: Draft | None = first.draft
     costs = _charges(start, known.policies, draft)
     seen = _facts(store, subject, start)
+    pods = _replicas(subject, start)
     table = Table(store, start, outcomes)
     containers = table.containers()
     return Explanation(
         subject=subject.ref,
         start=start.text,
         verdict=verdict_of(outcomes),
-        remedies=_remedies(outcomes, table.names, seen),
+        remedies=_remedies(outcomes, table.names, seen, pods),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
         qos=qos.explain(draft) if draft is not None else None,
         qos_alternatives=tuple(sorted(_other_classes(outcomes))),
+        replicas=pods,
         live=start.live is not None,
         live_qos=start.live.status.qos_class if start.live is not None else "",
         quotas=tuple(sorted(quota_costs(costs, counted=start.live is not None), key=lambda cost: not cost.exceeded)),
@@ -122,9 +126,18 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     )
 
 
-def _remedies(outcomes: Sequence[Outcome], names: Mapping[str, str], seen: Sequence[Fact]) -> tuple[str, ...]:
+def _remedies(
+    outcomes: Sequence[Outcome], names: Mapping[str, str], seen: Sequence[Fact], pods: Replicas | None
+) -> tuple[str, ...]:
     found = remedies(outcomes, names)
     if found != (NOTHING,):
+        if (
+            pods is not None
+            and pods.wanted
+            and not pods.missing
+            and not any(fact.reason == "FailedCreate" for fact in seen)
+        ):
+            return (f"all {pods.wanted} pods exist; for another one {found[0]}", *found[1:])
         return found
     killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
     if killed is not None:
@@ -134,6 +147,16 @@ def _remedies(outcomes: Sequence[Outcome], names: Mapping[str, str], seen: Seque
     if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
         return (f"{NOTHING} for admission: it is the scheduler that finds no node (see below)",)
     return found
+
+
+def _replicas(subject: Subject, start: Start) -> Replicas | None:
+    """The pods of the workload itself; None for a pod, for a file, and where the numbers make no sense."""
+    if start.owner is None or start.live is not None:
+        return None
+    try:
+        return replicas_of(subject.ref.kind, start.owner)
+    except UsageError:
+        return None
 
 
 def _charges(start: Start, known: Policies, draft: Draft | None) -> tuple[QuotaCharge, ...]:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
-
 from kubectl_kres.admission.outcome import Cause, Finding, QuotaCharge
 from kubectl_kres.admission.qos import QoS
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
-
-
-class Record(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """Base of all reports: camel case in JSON, what is empty left out."""
+from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.replicas import Replicas
 
 
 class Edit(Record, frozen=True):
@@ -139,9 +135,9 @@ class Unseen(Record, frozen=True):
 class Explanation(Record, frozen=True):
     """Why a pod, or the next pod of a workload, gets the resources it gets.
 
-    ``start``: which manifest admission starts from. ``live``: the pod exists, and its values stand beside today's.
-    ``certain`` False: values depend on the order of LimitRanges; all figures are then those of ``order``.
-    ``complete`` False: something the answer needs could not be read.
+    ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
+    exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
+    figures are then those of ``order``. ``complete`` False: something the answer needs could not be read.
     """
 
     subject: ObjectRef
@@ -152,6 +148,7 @@ class Explanation(Record, frozen=True):
     totals: tuple[Total, ...] = ()
     qos: QoS | None = None
     qos_alternatives: tuple[str, ...] = ()
+    replicas: Replicas | None = None
     live: bool = False
     live_qos: str = ""
     quotas: tuple[QuotaCost, ...] = ()

@@ -14,8 +14,9 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.explain import Analysis, analyse, explained
-from kubectl_kres.reports.explanation import QuotaCost, Record, Unseen, Verdict
+from kubectl_kres.reports.explanation import QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.policies import policies
+from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas, replicas_of
 from kubectl_kres.reports.room import room_for
 from kubectl_kres.reports.start import start_of

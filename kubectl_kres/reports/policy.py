@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.explanation import Demand, Edit, Explanation, QuotaCost, Record, Unseen, Verdict
+from kubectl_kres.reports.explanation import Demand, Edit, Explanation, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.quota import QuotaReport
+from kubectl_kres.reports.record import Record
 
 
 class Default(Record, frozen=True):

@@ -18,11 +18,12 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import quantity_of
 from kubectl_kres.reports.cgroups import Cgroups, machine_of, tree_of
 from kubectl_kres.reports.explain import Analysis, analyse, analysis_of
-from kubectl_kres.reports.explanation import Record, Unseen
+from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.node import needs_with_node, node_of
 from kubectl_kres.reports.policies import Known, policies, unread
 from kubectl_kres.reports.qos_reach import CLASSES, Case, Reach, reach
+from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.store import Store

@@ -13,7 +13,7 @@ from kubectl_kres.admission.server import Server
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse, quantity_of
 from kubectl_kres.reports.edits import FieldEdit, Put, applied, edit_of, written
-from kubectl_kres.reports.explanation import Record
+from kubectl_kres.reports.record import Record
 
 CLASSES = ("Guaranteed", "Burstable", "BestEffort")
 

@@ -10,8 +10,8 @@ from kubectl_kres.admission.qos import class_of
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.usage import is_terminal
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.explanation import Record
 from kubectl_kres.reports.qos_reach import CLASSES
+from kubectl_kres.reports.record import Record
 
 
 class Sums(Record, frozen=True):

@@ -17,8 +17,9 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.counted import Objects, counting_needs, every, objects_of, owner_of, unreadable
-from kubectl_kres.reports.explanation import Record, Unseen
+from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.policies import unread
+from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.scope_words import scope_words
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.store.store import Store

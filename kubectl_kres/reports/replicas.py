@@ -6,7 +6,7 @@ import re
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.workload import Strategy, Workload
-from kubectl_kres.reports.explanation import Record
+from kubectl_kres.reports.record import Record
 
 _PERCENT = re.compile(r"[0-9]{1,6}%")
 _DEFAULT = "25%"

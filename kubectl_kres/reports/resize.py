@@ -20,10 +20,11 @@ from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.provenance.journal import Assume, Journal
-from kubectl_kres.reports.explanation import Record, Unseen, Verdict
+from kubectl_kres.reports.explanation import Unseen, Verdict
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.node import needs_with_node, node_of
 from kubectl_kres.reports.policies import policies, unread
+from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.remedy import remedies
 from kubectl_kres.reports.remedy_resize import REMEDIES
 from kubectl_kres.reports.resize_patch import patched

@@ -159,3 +159,28 @@ WARNED = [
 def test_warned(sent: dict[str, Any], warning: str) -> None:
     (outcome,) = create(sent, policies_of([], []), Server())
     assert (outcome.allowed, outcome.warnings) == (True, (warning,) if warning else ())
+
+
+def test_a_claim_is_warned_of_both_sizes_and_the_old_annotation() -> None:
+    resources = {"requests": {"storage": "1.5"}, "limits": {"storage": "1n"}}
+    annotation = "volume.beta.kubernetes.io/storage-class"
+    metadata = {"name": "v", "annotations": {annotation: ""}}
+    sent = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {"resources": resources}}
+    (outcome,) = create(sent, policies_of([], []), Server())
+    text = 'fractional byte value "{}" is invalid, must be an integer'
+    assert outcome.warnings == (
+        f'metadata.annotations[{annotation}]: deprecated since v1.8; use "storageClassName" attribute instead',
+        f"spec.resources.limits[storage]: {text.format('1m')}",
+        f"spec.resources.requests[storage]: {text.format('1500m')}",
+    )
+
+
+def test_a_restart_policy_of_an_init_container_is_kept() -> None:
+    policies = [{"name": name, "image": "i", "restartPolicy": name} for name in ("Never", "OnFailure", "Always")]
+    (outcome,) = create(pod(initContainers=policies), policies_of([], []), Server())
+    assert outcome.object is not None
+    assert [one["restartPolicy"] for one in outcome.object["spec"]["initContainers"]] == [
+        "Never",
+        "OnFailure",
+        "Always",
+    ]

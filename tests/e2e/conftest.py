@@ -20,6 +20,7 @@ import build
 import make_demo
 from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane
 from e2e import audit
+from e2e.limiting import GATES, Limiting, write_config
 from e2e.plugin import Kres, environment, plugin
 from e2e.seed import COUNTS
 from kube import Kube
@@ -72,6 +73,16 @@ def demo(assets: Path, kubectl: Path, tmp_path_factory: pytest.TempPathFactory) 
         with plane.processes.pop("kube-controller-manager") as controllers:
             controllers.stdin.close()
         yield plane
+
+
+@pytest.fixture(scope="session")
+def limiting(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limiting]:
+    """A control plane that allows some resources only under a quota, and knows no pod-level resources."""
+    folder = tmp_path_factory.mktemp("limiting")
+    config = write_config(folder)
+    options = {"controllers": BASIC_CONTROLLERS, "admission_config": config, "feature_gates": GATES}
+    with watched(assets, folder, **options) as plane:
+        yield Limiting(plane, config, GATES)
 
 
 @pytest.fixture

@@ -163,7 +163,7 @@ def claim(rng: random.Random, name: str) -> Object:
     """A PersistentVolumeClaim."""
     resources: Object = {"requests": {"storage": _positive(rng)}}
     if rng.random() < 0.2:
-        resources["limits"] = {"storage": "8Gi"}
+        resources["limits"] = {"storage": rng.choice(("8Gi", "1.5", "1n"))}
     if rng.random() < 0.1:
         resources["requests"]["storage"] = rng.choice(UNPARSABLE)
     spec: Object = {"accessModes": ["ReadWriteOnce"], "resources": resources}

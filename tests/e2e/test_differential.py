@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-from pathlib import Path
 
 import msgspec
 import pytest
-from controlplane import BASIC_CONTROLLERS, ControlPlane
+from controlplane import ControlPlane
 from e2e.asking import Asking
 from e2e.differential import Judged, Results, Run
 from e2e.generate import LIMITED, limited, settings
+from e2e.limiting import Limiting
 from e2e.seed import COUNTS, SEED
 
 from kubectl_kres.admission.server import LimitedResource, Server
@@ -41,21 +40,6 @@ SYSTEMS = {
     "quota",
 }
 
-ADMISSION = {
-    "apiVersion": "apiserver.config.k8s.io/v1",
-    "kind": "AdmissionConfiguration",
-    "plugins": [
-        {
-            "name": "ResourceQuota",
-            "configuration": {
-                "apiVersion": "apiserver.config.k8s.io/v1",
-                "kind": "ResourceQuotaConfiguration",
-                "limitedResources": LIMITED,
-            },
-        }
-    ],
-}
-
 
 @pytest.fixture(scope="module")
 def results(controlplane: ControlPlane, request: pytest.FixtureRequest) -> Results:
@@ -69,15 +53,11 @@ def results(controlplane: ControlPlane, request: pytest.FixtureRequest) -> Resul
 
 
 @pytest.fixture(scope="module")
-def configured(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A server that allows some resources only under a quota, and knows no pod-level resources."""
-    path = tmp_path_factory.mktemp("configured") / "admission.json"
-    path.write_text(json.dumps(ADMISSION))
-    gates = {"PodLevelResources": False, "InPlacePodLevelResourcesVerticalScaling": False}
-    server = Server(gates=gates, limited_resources=msgspec.convert(LIMITED, tuple[LimitedResource, ...]))
-    options = {"controllers": BASIC_CONTROLLERS, "admission_config": path, "feature_gates": gates}
-    with ControlPlane(assets, **options) as plane, Asking(plane) as asking:
-        return Run(asking, "x", server).play([limited(), *settings(SEED, count=4)[-4:]])
+def configured(limiting: Limiting) -> Results:
+    """A run on a server that limits resources and knows none of pods as a whole."""
+    server = Server(gates=limiting.gates, limited_resources=msgspec.convert(LIMITED, tuple[LimitedResource, ...]))
+    with Asking(limiting.plane) as asking:
+        return Run(asking, secrets.token_hex(3), server).play([limited(), *settings(SEED, count=4)[-4:]])
 
 
 def wrong(judged: list[Judged]) -> str:

@@ -29,7 +29,7 @@ POD = {
 def of_client(kubeconfig, namespace):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from kubernetes import client, config
+        from kubernetes import client, config  # noqa: PLC0415, it warns when it is imported
 
         config.load_kube_config(str(kubeconfig))
         pods = client.CoreV1Api().list_namespaced_pod(namespace).items

@@ -13,7 +13,7 @@ from kubectl_kres.render.escape import cells
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "qos"
-PATCH = '{"spec": {"containers": [{"name": "app", "resources": {"limits": {"memory": "%s"}}}]}}'
+PATCH = '{"spec": {"containers": [{"name": "index", "resources": {"limits": {"memory": "%s"}}}]}}'
 
 #: File to the words of a command.
 CASES = {
@@ -28,8 +28,8 @@ CASES = {
     "nginx.json": "qos -f docs/examples/nginx.yaml --offline --cgroup v2 -o json",
     "ide.txt": "qos -f docs/examples/ide.yaml --offline --cgroup v1 --driver cgroupfs",
     "older.txt": "qos -f docs/examples/nginx.yaml --offline --kube-version 1.31",
-    "resize.txt": f"explain --demo pod/cart-dd98c7b99-448hh -n shop --resize {shlex.quote(PATCH % '300Mi')}",
-    "resize-refused.txt": f"explain --demo pod/cart-dd98c7b99-448hh -n shop --resize {shlex.quote(PATCH % '9Gi')}",
+    "resize.txt": f"explain --demo pod/search-0 -n shop --resize {shlex.quote(PATCH % '768Mi')}",
+    "resize-refused.txt": f"explain --demo pod/search-0 -n shop --resize {shlex.quote(PATCH % '9Gi')}",
 }
 
 
