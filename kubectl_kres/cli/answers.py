@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import click
 
+from kubectl_kres.cli.arguments import asked
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.server import described
 from kubectl_kres.cli.source import Input, Source, opened
@@ -43,14 +44,20 @@ def answer(
     end: End,
     wants: Wants = needs,
     choose: Choose | None = None,
+    *,
+    needed: bool = False,
 ) -> int:
     """Goes through all objects that flags and words name; returns the exit code.
 
-    ``choose`` finds them if they are no pods and make none; else ``chosen`` does, with ``wants``.
+    ``choose`` finds them if they are no pods and make none; else ``chosen`` does, with ``wants``. ``needed``: without
+    words or files there is nothing to answer.
     """
-    choose = choose or partial(chosen, wants=wants)
-    server_of = described(options)
     program = click.get_current_context().command_path
+    choose = choose or partial(chosen, wants=wants)
+    if needed and not (options.filenames or options.offline or options.recursive):
+        # Words that cannot be understood need no cluster to be refused.
+        asked(words, program=program)
+    server_of = described(options)
     tally = Tally(options)
     with opened(options) as (source, given):
         ask: Ask | None = None

@@ -21,7 +21,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     """The differences of all objects; 1 if there is any."""
     with Items(options.output) as items:
         page = Page(options, items)
-        return answer(options, words, page.show, page.end)
+        return answer(options, words, page.show, page.end, needed=True)
 
 
 class Page:

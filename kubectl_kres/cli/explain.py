@@ -44,7 +44,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     with Items(options.output) as items:
         page = Page(options, items)
         choose = partial(chosen, wants=_wants, takes=_takes)
-        return answer(options, words, page.show, page.end, choose=choose)
+        return answer(options, words, page.show, page.end, choose=choose, needed=True)
 
 
 def _takes(kind: Kind) -> bool:

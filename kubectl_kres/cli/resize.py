@@ -24,7 +24,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     patch = read_patch(options.resize)
     with Items(options.output) as items:
         page = Page(options, items, patch)
-        return answer(options, words, page.show, page.end, needs_with_node)
+        return answer(options, words, page.show, page.end, needs_with_node, needed=True)
 
 
 class Page:

@@ -67,7 +67,10 @@ class Source(Protocol):
 
 
 class Input:
-    """What ``-f`` named: ``policies`` count over what the source holds, ``workloads`` are asked about."""
+    """What ``-f`` named: ``policies`` count over what the source holds, ``workloads`` are asked about.
+
+    ``manifests``: all that was read.
+    """
 
     def __init__(self, options: Options) -> None:
         """Reads the files. Raises InputError."""
@@ -76,14 +79,14 @@ class Input:
         self.policies = Store(Origin("files", ", ".join(options.filenames)))
         self.workloads: tuple[Manifest, ...] = ()
         self._explicit = bool(options.namespaces) and not options.all_namespaces
-        self._manifests: Sequence[Manifest] = ()
+        self.manifests: Sequence[Manifest] = ()
         if options.filenames:
             stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
-            self._manifests = read(options.filenames, recursive=options.recursive, stdin=stdin)
+            self.manifests = read(options.filenames, recursive=options.recursive, stdin=stdin)
 
     def place(self, namespace: str) -> None:
         """Give a namespace to the objects that name none. Raises InputError where ``-n`` and an object disagree."""
-        left = overlay(self.policies, self._manifests, namespace=namespace, explicit=self._explicit)
+        left = overlay(self.policies, self.manifests, namespace=namespace, explicit=self._explicit)
         self.workloads = tuple(left)
 
     def lay_over(self, store: Store) -> None:

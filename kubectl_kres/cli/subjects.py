@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from kubectl_kres.cli.arguments import Asked, asked, refuse_selectors
@@ -21,8 +23,12 @@ from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import unread
 from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.template import raw_template
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
+
+#: A step of a path: the index of a list, the name of a field, or a key in brackets.
+_STEP = re.compile(r"\[([0-9]+)\]|([^.\[\]]+)(?![^\[]*\])|\[([^\]]*)\]")
 
 
 class Found(NamedTuple):
@@ -107,9 +113,21 @@ def _from_files(
     if not given.workloads:
         subjects = _policies_in_files(given, options.selector, takes)
         if not subjects:
-            raise UsageError(f"{', '.join(options.filenames)}: there is no pod and nothing that makes pods")
+            raise _nothing(given, options)
     complete(source, subjects, wants)
     return Found(tuple(subjects))
+
+
+def _nothing(given: Input, options: Options) -> UsageError:
+    """That the files hold nothing to answer for; of an object the path that it lacks."""
+    for manifest in given.manifests:
+        if kind_of(manifest) is not None:
+            continue
+        try:
+            raw_template(manifest.raw)
+        except UsageError as error:
+            return UsageError(f"{manifest.file}: {error.message}")
+    return UsageError(f"{', '.join(options.filenames)}: there is no pod and nothing that makes pods")
 
 
 def in_files(given: Input, selector: str = "") -> list[Subject]:
@@ -147,7 +165,14 @@ def _of_manifest(manifest: Manifest) -> Subject:
         name = manifest.kind.lower()
         kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
     typed(manifest, kind)
-    return Subject(manifest.ref, kind, manifest.raw, manifest.file)
+    return Subject(manifest.ref, kind, manifest.raw, manifest.file, partial(_place, manifest))
+
+
+def _place(manifest: Manifest, path: str) -> str:
+    """Where the field at a path as the server writes it stands: ``web.yaml:14:19``."""
+    steps = [int(index) if index else name or key for index, name, key in _STEP.findall(path)]
+    line, column = manifest.position(steps)
+    return f"{manifest.file}:{line}:{column}" if line else manifest.file
 
 
 def named(source: Source, wanted: Iterable[tuple[Kind, Asked]], wants: Wants = needs) -> Found:

@@ -103,7 +103,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         subject=subject.ref,
         start=start.text,
         verdict=verdict_of(outcomes),
-        remedies=_remedies(outcomes, table.names, seen, pods),
+        remedies=_located(_remedies(outcomes, table.names, seen, pods), subject, start, first),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
         qos=qos.explain(draft) if draft is not None else None,
@@ -147,6 +147,14 @@ def _remedies(
     if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
         return (f"{NOTHING} for admission: it is the scheduler that finds no node (see below)",)
     return found
+
+
+def _located(found: tuple[str, ...], subject: Subject, start: Start, first: Outcome) -> tuple[str, ...]:
+    """The remedy of a text that is no quantity, with its place in the file."""
+    refusal = first.refusal
+    if subject.locate is None or refusal is None or refusal.code != 400:
+        return found
+    return (f"{found[0]} ({subject.locate(start.prefix + refusal.findings[0].path)})", *found[1:])
 
 
 def _replicas(subject: Subject, start: Start) -> Replicas | None:

@@ -145,7 +145,7 @@ def _unparsable(case: Case) -> Iterator[str]:
         name = case.names.get(place[1])
         at = f"{place[2]}.{place[3]} of {f'container {name}' if name else 'the pod level'}"
     better = near(text)
-    yield f"write {at} as {better}" if better else f"write {at} as a quantity such as 500m or 128Mi"
+    yield f'write {at} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
 
 
 def _fixed(text: str) -> Callable[[Case], Iterator[str]]:

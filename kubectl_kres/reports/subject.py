@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -21,9 +21,13 @@ class Ask(Struct, frozen=True):
 
 
 class Subject(Struct, frozen=True):
-    """One object: in the store under ``ref``, or ``raw`` as a file would send it."""
+    """One object: in the store under ``ref``, or ``raw`` as a file would send it.
+
+    ``locate`` gives the place of a field in the file, as ``web.yaml:14:19``.
+    """
 
     ref: ObjectRef
     kind: Kind
     raw: Mapping[str, Any] | None = None
     file: str = ""
+    locate: Callable[[str], str] | None = None

@@ -224,7 +224,7 @@ def test_others_that_can_answer_are_listed():
         for name in ("a", "b")
     ]
     text = list(lines(explain(store_of(WEB, *quotas), subject("Deployment/web"), Ask())))
-    assert text[0].startswith("refused by ResourceQuota/a: ")
+    assert text[0].startswith("refused by ResourceQuota/a status.hard[pods]: ")
     assert any(line.startswith('or: pods "web" is forbidden: exceeded quota: b') for line in text)
     assert [line for line in text if "quota a" in line and "raise" in line]
     assert [line for line in text if "quota b" in line and "raise" in line]

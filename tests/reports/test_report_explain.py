@@ -95,7 +95,7 @@ def test_a_workload_in_a_file_is_refused_as_itself():
     found = explain(store_of(), subject("Deployment/web", raw, "w.yaml"), Ask())
     assert found.verdict.code == 400
     assert found.verdict.message.startswith('Deployment in version "v1" cannot be handled as a Deployment: ')
-    assert found.remedies == ("write limits.cpu of container app as a quantity such as 500m or 128Mi",)
+    assert found.remedies == ('write limits.cpu of container app as a quantity such as 500m or 128Mi, not "one"',)
     assert [(one.name, [value.written for value in one.values]) for one in found.containers] == [("app", ["one"])]
 
 

@@ -262,8 +262,8 @@ def test_the_rest():
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("spec.containers[0]", "write limits.memory of container app as 512Mi or 512M"),
-        ("spec", "write limits.memory of the pod level as 512Mi or 512M"),
+        ("spec.containers[0]", 'write limits.memory of container app as 512Mi or 512M, not "512MB"'),
+        ("spec", 'write limits.memory of the pod level as 512Mi or 512M, not "512MB"'),
     ],
 )
 def test_a_quantity_that_does_not_parse(path, sentence):
