@@ -115,7 +115,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         demands=_demands(start, known.policies, draft),
         facts=seen,
         warnings=first.warnings,
-        assumptions=_assumptions(start, known, ask, table.injected),
+        assumptions=_assumptions(start, known, ask, table.injected, first.warnings),
         unseen=(unseen := _unseen(store, subject)),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
@@ -208,12 +208,22 @@ def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
     return ()
 
 
-def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) -> tuple[Assume, ...]:
+_STRICT = Assume(
+    "request",
+    "kubectl/validate-warn",
+    "the request asks for warnings; kubectl create and apply refuse unknown fields unless told --validate=warn",
+)
+
+
+def _assumptions(
+    start: Start, known: Known, ask: Ask, injected: Sequence[str], warnings: Sequence[str]
+) -> tuple[Assume, ...]:
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     added = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
     without = (Assume("spec", "webhook/not-computed", added),) if injected else ()
     supposed = (start.assumed,) if start.assumed else ()
-    return (*supposed, *known.assumptions, *without, *gates(start.live or start.pod, ask.server), *stated)
+    strict = (_STRICT,) if any(text.startswith("unknown field ") for text in warnings) else ()
+    return (*supposed, *known.assumptions, *without, *strict, *gates(start.live or start.pod, ask.server), *stated)
 
 
 def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kubectl_kres.admission.scopes import requirements
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.template import manifest_pod, template_of
@@ -104,21 +106,16 @@ def _of_workload(kind: str, workload: Workload) -> Iterator[Need]:
 
 
 def _classes(store: Store, namespace: str, spec: PodSpec) -> Iterator[Need]:
-    scoped = any(
-        "PriorityClass" in (quota.spec.scopes or ()) or _selects_priority(quota)
-        for quota in store.all("ResourceQuota", namespace)
-    )
+    scoped = any(selects_priority(quota) for quota in store.all("ResourceQuota", namespace))
     if spec.priority_class_name or scoped:
         yield Need("PriorityClass", required=scoped)
     if spec.runtime_class_name:
         yield Need("RuntimeClass", name=spec.runtime_class_name)
 
 
-def _selects_priority(quota: Any) -> bool:
-    selector = quota.spec.scope_selector
-    return selector is not None and any(
-        expression.scope_name == "PriorityClass" for expression in selector.match_expressions or ()
-    )
+def selects_priority(quota: ResourceQuota) -> bool:
+    """Whether a quota counts by PriorityClass, so that also the default class of pods that name none matters."""
+    return any(one.scope_name == "PriorityClass" for one in requirements(quota.spec))
 
 
 def selector_text(selector: Any) -> str:

@@ -11,8 +11,9 @@ from kubectl_kres.admission.create import policies_of
 from kubectl_kres.admission.draft import Unparsable, parse_list
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.policy import LimitRange, ResourceQuota, ResourceQuotaStatus, RuntimeClass
+from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, ResourceQuotaStatus, RuntimeClass
 from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.needs import selects_priority
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -30,7 +31,7 @@ def policies(store: Store, namespace: str) -> Known:
     ranges = [one for one in store.all("LimitRange", namespace) if _parses(one, assumed)]
     settled = [_enforced(quota, store, assumed) for quota in store.all("ResourceQuota", namespace)]
     quotas = [quota for quota in settled if _parses(quota, assumed)]
-    priorities = _classes(store, "PriorityClass", assumed)
+    priorities = _priorities(store, quotas, assumed)
     classes = _classes(store, "RuntimeClass", assumed)
     runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
     return Known(policies_of(ranges, quotas, priorities, runtimes), tuple(assumed))
@@ -75,6 +76,17 @@ def _enforced(quota: ResourceQuota, store: Store, assumed: list[Assume]) -> Reso
     text = f"{path} has no status yet, so it enforces nothing; the quota controller may be slow or off"
     assumed.append(Assume(path, "quota/no-status", text))
     return quota
+
+
+def _priorities(store: Store, quotas: list[ResourceQuota], assumed: list[Assume]) -> tuple[PriorityClass, ...] | None:
+    """The PriorityClasses. The default among them is left out where no quota counts by it.
+
+    It is read only for such quotas: an answer must not change with what else happens to be in the store.
+    """
+    classes = _classes(store, "PriorityClass", assumed)
+    if classes is None or any(selects_priority(quota) for quota in quotas):
+        return classes
+    return tuple(structs.replace(one, global_default=False) for one in classes)
 
 
 def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] | None:
