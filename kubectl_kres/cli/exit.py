@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 
 import click
@@ -40,7 +39,7 @@ _WHOLE = (
     "Error from server",
 )
 
-_CANNOT = re.compile(
+_CANNOT = (
     r'cannot (?P<verb>[a-z]+) resource "(?P<resource>[a-z0-9.-]+)" in API group "(?P<group>[a-z0-9.-]*)"'
     r'(?: in the namespace "(?P<namespace>[a-z0-9-]+)"|(?P<wide> at the cluster scope))?'
 )
@@ -61,7 +60,7 @@ def _write(text: str) -> None:
     if sys.stderr is None:
         return
     try:
-        print(text, file=sys.stderr)
+        sys.stderr.write(f"{text}\n")
     except BrokenPipeError:
         _abandon(sys.stderr)
 
@@ -134,7 +133,7 @@ def may_i(message: str) -> str:
 
     ``message``: the server's own words of a 403. Source: apiserver rbac authorizer, responsewriters.Forbidden.
     """
-    said = _CANNOT.search(message)
+    said = re.search(_CANNOT, message)
     if said is None:
         return ""
     resource = f"{said['resource']}.{said['group']}" if said["group"] else said["resource"]
@@ -156,6 +155,8 @@ def _tell_bug(error: Exception) -> None:
 
 
 def _trace(error: Exception) -> None:
+    import traceback  # noqa: PLC0415, one start in a thousand needs it
+
     _write(plain("".join(traceback.format_exception(error)).rstrip(), keep_newlines=True))
 
 

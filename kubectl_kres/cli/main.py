@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from collections.abc import Sequence
@@ -103,6 +102,8 @@ class Program(click.Group):
         name = ALIASES.get(name, name)
         command = self.get_command(ctx, name)
         if command is None:
+            import difflib  # noqa: PLC0415, one start in a thousand needs it
+
             near = "".join(f"\n\t{one}" for one in difflib.get_close_matches(name, COMMANDS))
             suggestion = f"\n\nDid you mean this?{near}\n" if near else ""
             raise click.UsageError(f'unknown command "{name}" for "{ctx.command_path}"{suggestion}', ctx)

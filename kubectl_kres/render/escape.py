@@ -6,8 +6,8 @@ import re
 import unicodedata
 
 #: Controls (C0, DEL, C1), bidirectional marks and overrides, line and paragraph separators, lone surrogates.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_UNSAFE_IN_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_UNSAFE_IN_LINES = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _REPLACED = "\ufffd"
 
 #: Vowels and final consonants of Hangul that are drawn into the syllable before them.
@@ -21,7 +21,7 @@ def plain(text: str, *, keep_newlines: bool = False) -> str:
     """
     if text.isprintable():
         return text
-    return (_UNSAFE_IN_LINES if keep_newlines else _UNSAFE).sub(_REPLACED, text)
+    return re.sub(_UNSAFE_IN_LINES if keep_newlines else _UNSAFE, _REPLACED, text)
 
 
 def capped(text: str, limit: int = 2000) -> str:
