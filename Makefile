@@ -27,7 +27,7 @@ demo: $(READY) ## explain a refused workload of the bundled demo; needs no clust
 	@echo
 	@echo "next: export PATH=$(CURDIR)/$(VENV)/bin:\$$PATH    then kubectl finds the plugin: kubectl kres --help"
 	@echo "next: $(DEMO) --steps    every step that led to the values"
-	@echo "next: kubectl-kres tui --demo    the same objects in the terminal UI"
+	@echo "next: kubectl-kres quota --demo --denied -A    everything that is refused in the demo"
 	@echo "next: make cluster    a real API server with the demo's objects"
 
 test: check ## check, build the test control plane if it is missing, run all tests (PYTEST_ARGS, KRES_VECTORS)
