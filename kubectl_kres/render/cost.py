@@ -15,7 +15,7 @@ _NAME = 36
 def cost_lines(cost: QuotaCost, noun: str = "pod", *, width: int = 80) -> Iterator[Line]:
     """An empty line, heads, a row for each name; what is too much is marked. ``noun`` is what it is that costs."""
     charge = cost.charge
-    heads = ("ASKS", "USED", "HARD", "") if cost.counted else ("COSTS", "USED", "HARD", "AFTER")
+    heads = ("COUNTED", "USED", "HARD", "") if cost.counted else ("COSTS", "USED", "HARD", "AFTER")
     names = sorted(charge.requested)
     figures = (charge.requested, charge.used, charge.hard, charge.after)
     rows = [[clipped(figure[name], CELL) for figure in figures] for name in names]
@@ -37,5 +37,5 @@ def cost_lines(cost: QuotaCost, noun: str = "pod", *, width: int = 80) -> Iterat
 
 def _room(fits: int, noun: str, *, counted: bool) -> str:
     if counted:
-        return f"this {noun} is already counted; {f'room for {fits} more' if fits else 'no room'} like it"
+        return f"this {noun} is already counted; {f'room for {fits} more' if fits else 'no room for another one'}"
     return f"room for {fits} such {noun}{'s' if fits != 1 else ''}" if fits else f"no room for such a {noun}"

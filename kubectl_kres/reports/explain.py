@@ -12,6 +12,7 @@ from kubectl_kres.admission.aggregate import explain_total, of_pod
 from kubectl_kres.admission.create import create_pod
 from kubectl_kres.admission.draft import SIDES, Draft
 from kubectl_kres.admission.fields import unknown_fields
+from kubectl_kres.admission.objects import pod_request
 from kubectl_kres.admission.outcome import Outcome, QuotaCharge, unparsable
 from kubectl_kres.admission.pods import Policies, admit, quota_request
 from kubectl_kres.admission.quota import charges
@@ -94,7 +95,6 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     start, known, outcomes = analysis.start, analysis.known, analysis.outcomes
     first = outcomes[0]
     draft: Draft | None = first.draft
-    costs = _charges(start, known.policies, draft)
     seen = _facts(store, subject, start)
     pods = _replicas(subject, start)
     table = Table(store, start, outcomes)
@@ -111,7 +111,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         replicas=pods,
         live=start.live is not None,
         live_qos=start.live.status.qos_class if start.live is not None else "",
-        quotas=tuple(sorted(quota_costs(costs, counted=start.live is not None), key=lambda cost: not cost.exceeded)),
+        quotas=tuple(sorted(_costs(start, known.policies, draft, ask), key=lambda cost: not cost.exceeded)),
         demands=_demands(start, known.policies, draft),
         facts=seen,
         warnings=first.warnings,
@@ -167,11 +167,22 @@ def _replicas(subject: Subject, start: Start) -> Replicas | None:
         return None
 
 
-def _charges(start: Start, known: Policies, draft: Draft | None) -> tuple[QuotaCharge, ...]:
-    """What one such pod costs, also where something else refused it: the reader asks what comes after the remedy."""
+def _costs(start: Start, known: Policies, draft: Draft | None, ask: Ask) -> Iterator[QuotaCost]:
+    """What the next pod costs, also where something else refused it: the reader asks what comes after the remedy.
+
+    A live pod is in ``used`` with what it has, resized or not; room is only asked for by the next one.
+    """
     if draft is None:
-        return ()
-    return charges(quota_request(start.pod, draft), known.quotas)
+        return
+    following = tuple(quota_costs(charges(quota_request(start.pod, draft), known.quotas), counted=False))
+    if start.live is None:
+        yield from following
+        return
+    another = {cost.quota: cost for cost in following}
+    for charge in charges(pod_request(start.live, ask.server), known.quotas):
+        cost = another.get(charge.quota)
+        fits, over = (cost.fits, cost.exceeded) if cost is not None else (None, ())
+        yield QuotaCost(charge.quota, charge, counted=True, fits=fits, exceeded=over)
 
 
 def _demands(start: Start, known: Policies, draft: Draft | None) -> tuple[Demand, ...]:
