@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from kubectl_kres.admission.draft import Quantities, parse_list
@@ -202,8 +202,3 @@ def shown_float(number: float) -> str:
     if number in {float("inf"), float("-inf")}:
         return "+Inf" if number > 0 else "-Inf"
     return f"{number:.6f}"
-
-
-def parse_all(limit_ranges: Mapping[str, LimitRange]) -> tuple[Limits, ...]:
-    """The LimitRanges of a namespace in the order of their names."""
-    return tuple(parse(limit_ranges[name]) for name in sorted(limit_ranges))

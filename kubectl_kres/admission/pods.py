@@ -23,7 +23,7 @@ from kubectl_kres.admission.usage import pod_names, pod_usage
 from kubectl_kres.admission.validation import validate_containers
 from kubectl_kres.admission.warnings import pod_warnings
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Pod, ResizePolicy, ResourceClaimEntry
 from kubectl_kres.model.policy import PriorityClass, RuntimeClass
 from kubectl_kres.provenance.journal import Assume, Derive, Entry, Set, Source
 
@@ -244,18 +244,22 @@ def _container(slot: Slot, raw: Any) -> dict[str, Any]:
         shown["restartPolicy"] = raw.restart_policy
     resources = _shown(slot)
     if raw.resources is not None and raw.resources.claims:
-        resources["claims"] = [
-            {"name": claim.name, **({"request": claim.request} if claim.request else {})}
-            for claim in raw.resources.claims
-        ]
+        resources["claims"] = shown_claims(raw.resources.claims)
     if resources:
         shown["resources"] = resources
     if raw.resize_policy:
-        shown["resizePolicy"] = [
-            {"resourceName": policy.resource_name, "restartPolicy": policy.restart_policy}
-            for policy in raw.resize_policy
-        ]
+        shown["resizePolicy"] = shown_policies(raw.resize_policy)
     return shown
+
+
+def shown_claims(claims: Sequence[ResourceClaimEntry]) -> list[dict[str, str]]:
+    """``resources.claims`` as JSON has it."""
+    return [{"name": claim.name, **({"request": claim.request} if claim.request else {})} for claim in claims]
+
+
+def shown_policies(policies: Sequence[ResizePolicy]) -> list[dict[str, str]]:
+    """``resizePolicy`` as JSON has it."""
+    return [{"resourceName": policy.resource_name, "restartPolicy": policy.restart_policy} for policy in policies]
 
 
 def _shown(slot: Slot) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_kres.admission.limitranger import ANNOTATION
+from kubectl_kres.admission.pods import shown_claims, shown_policies
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.meta import ResourceList
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
@@ -40,10 +41,7 @@ def _container(container: Container) -> dict[str, Any]:
     if resources:
         shown["resources"] = resources
     if container.resize_policy:
-        shown["resizePolicy"] = [
-            {"resourceName": policy.resource_name, "restartPolicy": policy.restart_policy}
-            for policy in container.resize_policy
-        ]
+        shown["resizePolicy"] = shown_policies(container.resize_policy)
     return shown
 
 
@@ -51,9 +49,7 @@ def _resources(resources: ResourceRequirements) -> dict[str, Any]:
     sides = (("limits", resources.limits), ("requests", resources.requests))
     shown: dict[str, Any] = {side: _texts(values) for side, values in sides if values}
     if resources.claims:
-        shown["claims"] = [
-            {"name": claim.name, **({"request": claim.request} if claim.request else {})} for claim in resources.claims
-        ]
+        shown["claims"] = shown_claims(resources.claims)
     return shown
 
 
