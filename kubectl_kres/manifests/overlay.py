@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from msgspec import structs
 
@@ -13,6 +12,7 @@ from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
 
 #: What makes pods, and so is judged by policy instead of being policy.
@@ -50,13 +50,11 @@ def overlay(
 
 
 def holds_template(manifest: Manifest) -> bool:
-    """Whether pods come from the object: by its kind or, for kinds that are not known, by ``spec.template``."""
+    """Whether pods come from the object: by its kind or, for kinds that are not known, by a template in it."""
     if kind_of(manifest) is not None or manifest.kind in MAKES_PODS:
         return manifest.kind in MAKES_PODS
-    found: Any = manifest.raw
-    for step in ("spec", "template", "spec", "containers"):
-        found = found.get(step) if isinstance(found, dict) else None
-    return isinstance(found, list)
+    found = template_in(manifest.raw)
+    return found is not None and isinstance(found[1]["spec"]["containers"], list)
 
 
 def _placed(manifest: Manifest, kind: Kind | None, namespace: str, *, explicit: bool) -> Manifest:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import PodTemplateSpec
+
+#: Where a pod template can stand in an object, the likeliest first.
+TEMPLATE_PATHS = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"), ("template",))
+
+
+def template_in(raw: Any) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
+    """The pod template of an object as sent, with its path; None if no place holds a list of containers."""
+    for path in TEMPLATE_PATHS:
+        node = raw
+        for key in path:
+            node = node.get(key) if isinstance(node, Mapping) else None
+        spec = node.get("spec") if isinstance(node, Mapping) else None
+        if isinstance(node, Mapping) and isinstance(spec, Mapping) and "containers" in spec:
+            return path, node
+    return None
 
 
 class RollingUpdate(Base, frozen=True):

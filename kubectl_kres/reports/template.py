@@ -10,11 +10,8 @@ import msgspec
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.workload import Workload
+from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.reports.subject import Subject
-
-#: Paths at which a pod template can stand.
-PLACES = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"), ("template",))
 
 
 def template_of(workload: Workload) -> tuple[str, PodTemplateSpec | None]:
@@ -29,12 +26,9 @@ def template_of(workload: Workload) -> tuple[str, PodTemplateSpec | None]:
 
 def raw_template(raw: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """The template in an object as sent, with its path. Raises UsageError naming the path that is missing."""
-    for place in PLACES:
-        node: Any = raw
-        for key in place:
-            node = node.get(key) if isinstance(node, Mapping) else None
-        if isinstance(node, Mapping) and isinstance(node.get("spec"), Mapping) and "containers" in node["spec"]:
-            return ".".join(place), node
+    found = template_in(raw)
+    if found is not None:
+        return ".".join(found[0]), found[1]
     kind = raw.get("kind", "object")
     name = (raw.get("metadata") or {}).get("name", "")
     raise UsageError(

@@ -181,3 +181,9 @@ def test_faults_of_policy_objects_are_gathered():
 def test_a_template_without_containers_makes_no_workload_of_an_unknown_kind():
     text = "{apiVersion: x/v1, kind: X, metadata: {name: a}, spec: {template: {spec: 5}}}"
     assert not any(map(holds_template, given(text)))
+
+
+def test_a_job_template_makes_a_workload_of_an_unknown_kind():
+    template = "{template: {spec: {containers: [{name: c}]}}}"
+    text = f"{{apiVersion: x/v1, kind: X, metadata: {{name: a}}, spec: {{jobTemplate: {{spec: {template}}}}}}}"
+    assert all(map(holds_template, given(text)))
