@@ -11,7 +11,7 @@ from kubectl_kres.cli.arguments import Asked, asked, refuse_selectors
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input, Source
-from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
+from kubectl_kres.errors import ClusterError, InputError, KresError, NotFound, UsageError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
@@ -22,6 +22,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import unread
+from kubectl_kres.reports.start import missing
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.template import raw_template
 from kubectl_kres.store.coverage import Need
@@ -205,23 +206,9 @@ def _there(source: Source, subject: Subject) -> bool:
 
 
 def fault_of(source: Source, group: Sequence[Subject]) -> ClusterError:
-    """Why an object is in none of the places where it was looked for."""
-    return next(filter(None, (_unread(source, one) for one in group)), _not_found(group[0]))
-
-
-def _unread(source: Source, subject: Subject) -> ClusterError | None:
-    """Why an object could not be read; None if it is known not to exist."""
-    ref = subject.ref
-    coverage = source.store.covered(Need(ref.kind, ref.namespace, ref.name))
-    if coverage.state == "denied":
-        return Forbidden(coverage.message, code=403, reason="Forbidden")
-    if coverage.state in {"failed", "unread"}:
-        return ClusterError(coverage.message or f"{ref} could not be read")
-    return None
-
-
-def _not_found(subject: Subject) -> NotFound:
-    return NotFound(f'{subject.kind.qualified} "{subject.ref.name}" not found', code=404, reason="NotFound")
+    """Why an object is in none of the places where it was looked for; that one could not be read comes first."""
+    faults = [missing(source.store, one) for one in group]
+    return next((one for one in faults if not isinstance(one, NotFound)), faults[0])
 
 
 def _listed(source: Source, kind: Kind, options: Options, wants: Wants) -> Iterator[Found]:

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.limitranger import ANNOTATION
-from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, UsageError
+from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
 from kubectl_kres.model.meta import ResourceList
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
 from kubectl_kres.model.raw import decoded
@@ -46,7 +46,7 @@ def start_of(store: Store, subject: Subject) -> Start:
     ref = subject.ref
     found = store.get(ref.kind, ref.name, ref.namespace)
     if found is None:
-        raise _missing(store, subject)
+        raise missing(store, subject)
     if isinstance(found, Pod):
         return start_of_live(store, found)
     if not isinstance(found, Workload):
@@ -61,16 +61,14 @@ def start_of(store: Store, subject: Subject) -> Start:
     return Start(pod_of_template(template, subject), source, f"{path}.", "its template", owner=found)
 
 
-def _missing(store: Store, subject: Subject) -> KresError:
-    """Why the object is not in the store: it does not exist, may not be read, or was not kept."""
+def missing(store: Store, subject: Subject) -> ClusterError:
+    """Why the object is not in the store: it may not be read, was not kept, or does not exist (NotFound)."""
     ref = subject.ref
     coverage = store.covered(Need(ref.kind, ref.namespace, ref.name))
     if coverage.state == "denied":
         return Forbidden(coverage.message, code=403, reason="Forbidden")
-    if coverage.state == "failed":
-        return ClusterError(coverage.message)
-    if coverage.state == "unread":
-        return UsageError(f"{store.origin.kind} {store.origin.name} holds no {subject.kind.plural}".replace("  ", " "))
+    if coverage.state in {"failed", "unread"}:
+        return ClusterError(coverage.message or f"{ref} could not be read")
     return NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
 
 
