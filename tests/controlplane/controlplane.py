@@ -286,12 +286,13 @@ def parse_gates(text: str) -> dict[str, bool]:
     return {name.strip(): value.strip().lower() == "true" for name, _, value in pairs}
 
 
-def stay(plane: ControlPlane, *, watch_stdin: bool) -> None:
-    """Return when standard input closes (if watched), never else; raises StartError if a component ends by itself.
-
-    SIGTERM ends the process in order, as SIGINT does.
-    """
+def heed_sigterm() -> None:
+    """SIGTERM ends the process in order, as SIGINT does: to be called before anyone can know that it runs."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
+def stay(plane: ControlPlane, *, watch_stdin: bool) -> None:
+    """Return when standard input closes (if watched), never else; raises StartError if a component ends by itself."""
     while True:
         plane.check()
         readable, _, _ = select.select([sys.stdin] if watch_stdin else [], [], [], 0.5)
@@ -314,6 +315,7 @@ def arguments() -> argparse.ArgumentParser:
 
 def main() -> int:
     options = arguments().parse_args()
+    heed_sigterm()
     try:
         with ControlPlane(
             options.assets or build.locate(),

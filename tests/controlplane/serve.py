@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
 import build
 import make_demo
-from controlplane import StartError, stay
+from controlplane import StartError, heed_sigterm, stay
 from make_demo import DemoError, Kube
 
 
@@ -19,6 +19,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="A control plane with the demo's objects, until Ctrl-C.")
     parser.add_argument("--next", default="kubectl kres --help", help="the command to propose")
     options = parser.parse_args()
+    heed_sigterm()
     try:
         assets = build.complete()
         kubectl = build.kubectl(assets)
