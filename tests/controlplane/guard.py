@@ -16,17 +16,26 @@ from pathlib import Path
 
 
 def main(log: str, *command: str) -> int:
-    with Path(log).open("ab") as output:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    children: list[subprocess.Popen[bytes]] = []
+    stopping = threading.Event()
+
+    def stop(*_: object) -> None:
+        stopping.set()
+        for child in children:
+            child.kill()
 
     def stop_when_closed() -> None:
         while os.read(sys.stdin.fileno(), 4096):
             pass
-        child.kill()
+        stop()
 
-    signal.signal(signal.SIGTERM, lambda *_: child.kill())
+    signal.signal(signal.SIGTERM, stop)  # before the child: whoever sees it run may already send the signal
+    with Path(log).open("ab") as output:
+        children.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output))
+    if stopping.is_set():
+        stop()
     threading.Thread(target=stop_when_closed, daemon=True).start()
-    return child.wait() & 0xFF
+    return children[0].wait() & 0xFF
 
 
 if __name__ == "__main__":
