@@ -3,317 +3,259 @@
 
     python cluster.py --pods 100000 --out DIR            # 500 nodes, 200 namespaces, seed 1
     python cluster.py --pods 10000 --out DIR --nodes 100 --namespaces 50 --seed 7
+    python cluster.py --pods 1000 --out DIR --runs 5000 --pools 10 --claims 10000
 
 The same arguments give the same bytes on every machine.  DIR then holds, for every kind:
 
     KIND.items   the objects as compact JSON, sorted as the API server sorts them
                  (by namespace, then by name), each followed by one comma
     KIND.index   little-endian unsigned 64-bit offsets, one for each object plus the end
-    KIND.rows    the same objects as Table rows (pods only), with KIND.rowindex
+    pods.rows    the pods as Table rows, with pods.rowindex
     index.json   counts, and for each kind the range of object numbers of each namespace
     truth.json   what a correct reader must find (see below)
+    claims.json  for each pool its claims: allocated, and waiting in the order of the queue
 
 An object's bytes are items[index[i] : index[i+1] - 1]; a run of objects is one slice of the
 file, which is how fake_apiserver.py answers LIST, paged or not, without encoding anything.
+Objects are written as they are made: no more than one pod template is held at a time.
 
 What is in it (shares are of the pods):
-  * Deployments of 1 to 40 replicas, DaemonSets in kube-system (up to five a node), Jobs
+  * Deployments of 1 to 40 replicas with their ReplicaSets, DaemonSets with their revisions in
+    kube-system (up to five pods a node), Jobs; one Deployment in 50 lacks pods that a quota refuses
   * about 7 kB for a pod: managedFields, env, probes, volumes, conditions, container statuses
   * QoS: about 15 % Guaranteed, 60 % Burstable, 25 % BestEffort
   * 5 % with init containers or sidecars (init containers with restartPolicy Always)
-  * 2 % Tekton TaskRun pods (step containers, Tekton's own init containers)
+  * 2 % Tekton TaskRun pods (step containers, Tekton's own init containers), with Task and TaskRun
   * 1 % with pod-level resources, a few with overhead, GPUs, hugepages, ephemeral-storage
   * 3 % Succeeded or Failed, 1 % Pending without a node
-  * 1 or 2 ResourceQuotas and 0 to 2 LimitRanges in a namespace
+  * events: of pending pods, of refused ones, and one of each group's first pod
+  * 1 to 3 ResourceQuotas and 0 to 2 LimitRanges in a namespace; one quota in 25 has a stale status
+  * with --runs, so many TaskRuns in the namespace ci-runs; their pods exist with --run-pods only
+  * with --pools and --claims, Capsule's objects with the statuses its controller writes (pools.py)
 Quantities are written as the server writes them back (canonical form).
 
 truth.json: {"pods", "active", "qos": {class: n}, "namespaces": {name: {"pods": n, "active": n,
-"qos": {class: n}, "requests": {resource: "milli-units"}, "limits": {…}}}}.  Sums are over the
-active pods (phase neither Succeeded nor Failed) and are whole numbers of thousandths, written as
-strings.  A pod's figure is: the pod-level value where one is set, otherwise the larger of (all
-containers plus all sidecars) and (each plain init container plus the sidecars before it); then
-plus the overhead (for limits only where a limit exists).
+"qos": {class: n}, "requests": {resource: "milli-units"}, "limits": {…}}}, "quotas": {"ns/name":
+{"used": {resource: "milli-units"}, "stale": [resources whose status differs]}}, "taskruns":
+{"count", "states": {reason: n}, "requests", "limits"}, "pools": {name: {…}}, "claims": {word: n}}.
+Sums are over the active pods (phase neither Succeeded nor Failed) and are whole numbers of
+thousandths, written as strings.  A pod's figure is: the pod-level value where one is set,
+otherwise the larger of (all containers plus all sidecars) and (each plain init container plus the
+sidecars before it); then plus the overhead (for limits only where a limit exists).  Those of
+taskruns are what the pods of all runs get, whatever their state, in a namespace without LimitRange.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
-from array import array
+from collections.abc import Iterable
 from pathlib import Path
 
-from podjson import Maker
+import policies
+import pools
+import runs
+from owners import Made, event, owners, refusal
+from podjson import Group, Maker, Template, fill
 from podspec import RV0, WORDS, add
+from sink import Sinks, compact
+from tally import Tally
 
-
-class Sink:
-    """Objects of one kind on their way to disk."""
-
-    def __init__(self, out: Path, kind: str, ext: str = "items", idx: str = "index") -> None:
-        self.f = (out / f"{kind}.{ext}").open("wb")
-        self.at, self.index, self.idx = 0, array("Q"), out / f"{kind}.{idx}"
-
-    def put(self, data: bytes) -> None:
-        self.index.append(self.at)
-        self.f.write(data)
-        self.f.write(b",")
-        self.at += len(data) + 1
-
-    def close(self) -> int:
-        self.index.append(self.at)
-        self.f.close()
-        if sys.byteorder != "little":
-            self.index.byteswap()
-        self.idx.write_bytes(self.index.tobytes())
-        return len(self.index) - 1
-
-
-def fill(pieces: list[str], values: dict[str, str]) -> bytes:
-    """The pieces of a template with the values of one pod in between."""
-    return "".join(values[piece] if n & 1 else piece for n, piece in enumerate(pieces)).encode()
-
-
-def make(out: Path, pods: int, nodes: int, namespaces: int, seed: int, rows: bool) -> dict:
-    out.mkdir(parents=True, exist_ok=True)
-    k = Maker(pods, nodes, namespaces, seed)
-    r, names = k.r, k.names
-    # how many pods each namespace has: a few big ones, many small ones
-    daemons = min(5 * nodes, pods // 5) if "kube-system" in k.ns else 0
-    weights = [r.paretovariate(1.1) for _ in k.ns]
-    left, share = pods - daemons, {}
-    for i, ns in enumerate(k.ns):
-        share[ns] = int((pods - daemons) * weights[i] / sum(weights))
-        left -= share[ns]
-    share[k.ns[-1]] += left
-    sink, rowsink = Sink(out, "pods"), Sink(out, "pods", "rows", "rowindex") if rows else None
-    truth: dict = {"pods": 0, "active": 0, "qos": {}, "namespaces": {}}
-    ranges: dict[str, dict[str, list[int]]] = {"pods": {}}
-    serial, used_by_ns = 0, {}
-
-    def day(n: int) -> str:
-        return f"2026-{1 + n % 11:02d}-{1 + n % 28:02d}T{n % 24:02d}:{n % 60:02d}:{n % 59:02d}Z"
-
-    shapes = ["plain", "sidecar", "tekton", "podlevel", "overhead", "gpu", "hugepages", "job"]
-    for ns in k.ns:
-        first, batch = len(sink.index), []
-        t = truth["namespaces"][ns] = {"pods": 0, "active": 0, "qos": {}, "requests": {}, "limits": {}}
-        todo = [("plain", share[ns])] + ([("daemon", daemons)] if ns == "kube-system" else [])
-        for base, count in todo:
-            left_here = count
-            while left_here > 0:
-                shape = base if base == "daemon" else r.choices(shapes, [88.2, 5, 2, 1, 0.4, 0.3, 0.1, 3])[0]
-                size = min(left_here, nodes if base == "daemon" else min(40, int(r.paretovariate(0.9)) + 1))
-                phase = "Running"
-                if shape == "job":
-                    phase, size = r.choice(["Succeeded", "Failed", "Succeeded"]), min(size, 6)
-                elif shape == "tekton":
-                    phase = r.choice(["Succeeded", "Running", "Succeeded"])
-                elif base != "daemon" and r.random() < 0.01:
-                    phase = "Pending"
-                app = ("ds-" if base == "daemon" else "") + r.choice(WORDS)
-                parts, rparts, sums, info = k.template(ns, app, shape, phase)
-                for i in range(size):
-                    serial += 1
-                    node = r.randrange(nodes) if base != "daemon" else i
-                    v = {
-                        "@A": info["stem"] + names.tail(),
-                        "@U": names.uid(),
-                        "@R": str(RV0 + serial),
-                        "@T": day(serial),
-                        "@V": names.tail(),
-                        "@N": k.nodes[node] if phase != "Pending" else "<none>",
-                        "@H": f"10.{node // 250}.{node % 250}.17",
-                        "@P": f"100.64.{serial // 250 % 250}.{serial % 250}",
-                        "@C": f"{r.getrandbits(256):064x}",
-                    }
-                    batch.append((v["@A"], fill(parts, v), fill(rparts, v) if rowsink else b""))
-                left_here -= size
-                t["pods"] += size
-                t["qos"][sums["qos"]] = t["qos"].get(sums["qos"], 0) + size
-                if sums["active"]:
-                    t["active"] += size
-                    for which in ("requests", "limits"):
-                        add(t[which], {a: b * size for a, b in sums[which].items()})
-        batch.sort()
-        for _, data, row in batch:
-            sink.put(data)
-            if rowsink:
-                rowsink.put(row)
-        ranges["pods"][ns] = [first, len(sink.index)]
-        used_by_ns[ns] = {
-            f"{w}.{res}": t[w][res] for w in ("requests", "limits") for res in ("cpu", "memory") if res in t[w]
-        }
-        truth["pods"] += t["pods"]
-        truth["active"] += t["active"]
-        add(truth["qos"], t["qos"])
-        for which in ("requests", "limits"):
-            t[which] = {a: str(b) for a, b in sorted(t[which].items())}
-    counts = {"pods": sink.close()}
-    if rowsink:
-        rowsink.close()
-
-    def meta(name: str, ns: str | None, **more: object) -> dict:
-        nonlocal serial
-        serial += 1
-        m: dict = {"name": name}
-        if ns:
-            m["namespace"] = ns
-        return m | {"uid": names.uid(), "resourceVersion": str(RV0 + serial), "creationTimestamp": day(serial)} | more
-
-    def emit(kind: str, objects: list[tuple[str, dict]]) -> None:
-        s, where = Sink(out, kind), {}
-        for ns, o in objects:
-            where.setdefault(ns, [len(s.index), 0])
-            s.put(json.dumps(o, separators=(",", ":")).encode())
-            where[ns][1] = len(s.index)
-        counts[kind], ranges[kind] = s.close(), {n: w for n, w in where.items() if n}
-
-    emit(
-        "nodes",
-        [
-            (
-                "",
-                {
-                    "metadata": meta(
-                        n,
-                        None,
-                        labels={
-                            "kubernetes.io/arch": "amd64",
-                            "kubernetes.io/hostname": n,
-                            "kubernetes.io/os": "linux",
-                            "node.kubernetes.io/instance-type": "m7i.8xlarge",
-                            "topology.kubernetes.io/zone": f"eu-west-1{'abc'[i % 3]}",
-                        },
-                    ),
-                    "spec": {
-                        "podCIDR": f"100.{i // 250}.{i % 250}.0/24",
-                        "providerID": f"aws:///eu-west-1{'abc'[i % 3]}/i-{i:017x}",
-                    },
-                    "status": {
-                        "capacity": {
-                            "cpu": "32",
-                            "ephemeral-storage": "104845292Ki",
-                            "memory": "130045768Ki",
-                            "pods": "250",
-                        },
-                        "allocatable": {
-                            "cpu": "31850m",
-                            "ephemeral-storage": "95551679124",
-                            "memory": "127007560Ki",
-                            "pods": "250",
-                        },
-                        "conditions": [
-                            {
-                                "type": "Ready",
-                                "status": "True",
-                                "lastHeartbeatTime": day(i),
-                                "lastTransitionTime": day(i),
-                                "reason": "KubeletReady",
-                                "message": "kubelet is posting ready status",
-                            }
-                        ],
-                        "addresses": [
-                            {"type": "InternalIP", "address": f"10.{i // 250}.{i % 250}.17"},
-                            {"type": "Hostname", "address": n},
-                        ],
-                        "nodeInfo": {
-                            "kubeletVersion": "v1.34.1",
-                            "osImage": "Linux",
-                            "architecture": "amd64",
-                            "containerRuntimeVersion": "containerd://2.1.4",
-                            "kernelVersion": "6.12.0",
-                            "operatingSystem": "linux",
-                            "machineID": f"{i:032x}",
-                            "systemUUID": f"{i:032x}",
-                            "bootID": f"{i:032x}",
-                            "kubeProxyVersion": "",
-                        },
-                        "images": [
-                            {"names": [f"registry.example.com/{w}/{w}:v1.{i % 30}.0"], "sizeBytes": 1000 * i + 12345678}
-                            for w in r.sample(WORDS, 12)
-                        ],
-                    },
-                },
-            )
-            for i, n in sorted(enumerate(k.nodes), key=lambda x: x[1])
-        ],
-    )
-    emit(
-        "namespaces",
-        [
-            (
-                "",
-                {
-                    "metadata": meta(
-                        n, None, labels={"kubernetes.io/metadata.name": n, "capsule.clastix.io/tenant": n.split("-")[0]}
-                    ),
-                    "spec": {"finalizers": ["kubernetes"]},
-                    "status": {"phase": "Active"},
-                },
-            )
-            for n in k.ns
-        ],
-    )
-    lrs, rqs = [], []
-    for ns in k.ns:
-        for name in ("container-defaults", "pod-bounds")[: r.choices([0, 1, 2], [25, 55, 20])[0]]:
-            item = (
-                {
-                    "type": "Container",
-                    "default": {"cpu": "500m", "memory": "512Mi"},
-                    "defaultRequest": {"cpu": "100m", "memory": "128Mi"},
-                    "min": {"cpu": "10m", "memory": "16Mi"},
-                    "max": {"cpu": "8", "memory": "16Gi"},
-                }
-                if name == "container-defaults"
-                else {"type": "Pod", "max": {"cpu": "16", "memory": "32Gi"}, "maxLimitRequestRatio": {"cpu": "10"}}
-            )
-            lrs.append((ns, {"metadata": meta(name, ns), "spec": {"limits": [item]}}))
-        hard, used = k.quantity_hard(used_by_ns[ns], truth["namespaces"][ns]["active"])
-        rqs.append(
-            (ns, {"metadata": meta("compute", ns), "spec": {"hard": hard}, "status": {"hard": hard, "used": used}})
-        )
-        if r.random() < 0.3:
-            free = {"pods": str(truth["namespaces"][ns]["qos"].get("BestEffort", 0) + 5)}
-            rqs.append(
-                (
-                    ns,
-                    {
-                        "metadata": meta("scoped-best-effort", ns),
-                        "spec": {"hard": free, "scopes": ["BestEffort"]},
-                        "status": {
-                            "hard": free,
-                            "used": {"pods": str(truth["namespaces"][ns]["qos"].get("BestEffort", 0))},
-                        },
-                    },
-                )
-            )
-    emit("limitranges", lrs)
-    emit("resourcequotas", rqs)
-    index = {"resourceVersion": str(RV0 + serial), "seed": seed, "counts": counts, "namespaces": k.ns, "ranges": ranges}
-    (out / "index.json").write_text(json.dumps(index))
-    (out / "truth.json").write_text(json.dumps(truth, indent=1))
-    return index
+SHAPES = ("plain", "sidecar", "tekton", "podlevel", "overhead", "gpu", "hugepages", "job")
+SHARES = (88.2, 5, 2, 1, 0.4, 0.3, 0.1, 3)
+RUN_STATES = {"Succeeded": 70, "Failed": 8, "Running": 15, "Waiting": 7}
 
 
 def main() -> None:
+    options = arguments().parse_args()
+    index = Cluster(options).make()
+    size = (options.out / "pods.items").stat().st_size
+    made = {kind: count for kind, count in index["counts"].items() if count}
+    each = size / max(1, index["counts"]["pods"])
+    print(json.dumps(made), f"{size / 1e6:.1f} MB of pods, {each:.0f} bytes each")
+
+
+def arguments() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--pods", type=int, default=10_000)
     p.add_argument("--nodes", type=int, default=500)
     p.add_argument("--namespaces", type=int, default=200)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--runs", type=int, default=0, help="TaskRuns in the namespace ci-runs")
+    p.add_argument("--run-pods", action="store_true", help="keep the pods of these runs")
+    p.add_argument("--pools", type=int, default=0)
+    p.add_argument("--claims", type=int, default=0)
+    p.add_argument("--resources", type=int, default=4, help="how many resources the pools share out")
     p.add_argument(
         "--no-rows", action="store_true", help="skip the Table rows of pods (saves disk; no kubectl tables then)"
     )
     p.add_argument("--out", type=Path, required=True)
-    a = p.parse_args()
-    index = make(a.out, a.pods, a.nodes, a.namespaces, a.seed, not a.no_rows)
-    size = (a.out / "pods.items").stat().st_size
-    print(
-        json.dumps(index["counts"]),
-        f"{size / 1e6:.1f} MB of pods, {size / max(1, index['counts']['pods']):.0f} bytes each",
-    )
+    return p
+
+
+class Cluster:
+    """A cluster on its way to disk."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.o = options
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "truth.json").unlink(missing_ok=True)  # it says that a cluster is complete
+        more = [runs.NAMESPACE] if options.runs else []
+        self.k = Maker(options.nodes, options.namespaces, options.seed, *more)
+        self.sinks = Sinks(options.out, rows=not options.no_rows)
+        self.tallies = {ns: Tally() for ns in self.k.ns}
+        self.runs: dict = {"count": 0, "states": {}, "requests": {}, "limits": {}}
+
+    def make(self) -> dict:
+        """The index of what was written."""
+        k, o = self.k, self.o
+        for ns, groups in self.shared():
+            for group in sorted(groups, key=lambda one: one.stem):
+                self.group(ns, group)
+        truth = self.truth()
+        found = pools.Pools(k, self.tallies, o.pools, o.claims, o.resources)
+        self.put(found.objects())
+        self.put(policies.nodes(k))
+        self.put(policies.namespaces(k))
+        self.put(policies.classes(k))
+        self.put(each for each in policies.limit_ranges(k) if each[1]["metadata"]["namespace"] != runs.NAMESPACE)
+        self.put(policies.quotas(k, self.tallies, found.managed, truth.setdefault("quotas", {})))
+        if o.runs:
+            self.put(runs.configuration(k))
+        counts, ranges = self.sinks.close()
+        index = {"resourceVersion": str(RV0 + k.serial), "seed": o.seed, "counts": counts, "namespaces": k.ns}
+        (o.out / "index.json").write_text(json.dumps(index | {"ranges": ranges}))
+        (o.out / "claims.json").write_text(compact(found.claims_truth()))
+        (o.out / "truth.json").write_text(json.dumps(truth | found.truth(), indent=1))
+        return index
+
+    def put(self, objects: Iterable[Made]) -> None:
+        for kind, thing in objects:
+            self.sinks.put(kind, thing)
+
+    def shared(self) -> Iterable[tuple[str, list[Group]]]:
+        """The groups of each namespace: a few have many pods, many have few."""
+        k, r, pods = self.k, self.k.r, self.o.pods
+        plain = [ns for ns in k.ns if ns != runs.NAMESPACE]
+        daemons = min(5 * self.o.nodes, pods // 5) if "kube-system" in k.ns else 0
+        weights = [r.paretovariate(1.1) for _ in plain]
+        share = {ns: int((pods - daemons) * w / sum(weights)) for ns, w in zip(plain, weights, strict=True)}
+        share[plain[-1]] += pods - daemons - sum(share.values())
+        for ns in k.ns:
+            if ns == runs.NAMESPACE:
+                yield ns, self.run_groups()
+            else:
+                yield ns, self.groups(share[ns], daemons if ns == "kube-system" else 0)
+
+    def groups(self, pods: int, daemons: int) -> list[Group]:
+        r, found, nodes = self.k.r, [], self.o.nodes
+        while pods > 0:
+            shape = r.choices(SHAPES, SHARES)[0]
+            size, phase, short = min(pods, 40, int(r.paretovariate(0.9)) + 1), "Running", 0
+            if shape == "job":
+                phase, size = r.choice(["Succeeded", "Failed", "Succeeded"]), min(size, 6)
+            elif shape == "tekton":
+                phase = r.choice(["Succeeded", "Running", "Succeeded"])
+            elif r.random() < 0.01:
+                phase = "Pending"
+            elif r.random() < 0.02:
+                short = 1 + r.randrange(3)
+            found.append(self.named("", len(found), shape, phase, size, short))
+            pods -= size
+        while daemons > 0:
+            size = min(daemons, nodes)
+            found.append(self.named("ds-", len(found), "daemon", "Running", size, 0))
+            daemons -= size
+        return found
+
+    def run_groups(self) -> list[Group]:
+        r, found, left = self.k.r, [], self.o.runs
+        while left > 0:
+            size = min(left, 40, int(r.paretovariate(0.9)) + 1)
+            state = r.choices(list(RUN_STATES), list(RUN_STATES.values()))[0]
+            found.append(self.named("", len(found), "tekton", state, size, 0))
+            left -= size
+        return found
+
+    def named(self, prefix: str, number: int, shape: str, phase: str, size: int, short: int) -> Group:
+        """A group whose name no other name of the namespace begins with."""
+        app, tail = f"{prefix}{self.k.r.choice(WORDS)}-{number + 1:05d}", self.k.names.tail(9)
+        return Group(shape, phase, size, app, tail, shape == "tekton" and self.k.r.random() < 0.2, short)
+
+    def group(self, ns: str, group: Group) -> None:
+        """Write the pods of a group and what made them."""
+        k, template, uid = self.k, self.k.template(ns, group), self.k.names.uid()
+        self.put(owners(k, ns, group, template, uid))
+        absent = group.phase == "Waiting" or (ns == runs.NAMESPACE and not self.o.run_pods)
+        if not absent:
+            self.tallies[ns].count(template, group.phase, group.size)
+        run = runs.run_parts(ns, group, template) if group.shape == "tekton" else None
+        if run:
+            self.put([runs.task(k, ns, group, template)])
+            self.tally_runs(ns, group, template)
+        told = []
+        for name in sorted(group.stem + k.names.tail() for _ in range(group.size)):
+            values = self.values(group, name, len(told), uid)
+            if run:
+                self.sinks.of["taskruns"].put(ns, fill(run, values))
+            if not absent:
+                self.pod(ns, template, values)
+                told += self.heard(ns, group, values, first=not told)
+        if group.short:
+            pod, version, kind, owner = group.stem + k.names.tail(), *group.owner
+            text = f"Error creating: {refusal(ns, pod)}"
+            told.append(event(k, ns, (version, kind, owner, uid), "FailedCreate", text, 7))
+        self.put(sorted(told, key=lambda each: each[1]["metadata"]["name"]))
+
+    def pod(self, ns: str, template: Template, values: dict[str, str]) -> None:
+        self.sinks.of["pods"].put(ns, fill(template.parts, values))
+        if self.sinks.rows:
+            self.sinks.rows.put(ns, fill(template.rows, values))
+
+    def values(self, group: Group, name: str, number: int, uid: str) -> dict[str, str]:
+        """What differs between the pods of a group; a run of Tekton has an id of its own."""
+        k, tekton = self.k, group.shape == "tekton"
+        k.serial += 1
+        serial, node = k.serial, number if group.shape == "daemon" else k.r.randrange(self.o.nodes)
+        return {
+            "@A": f"{name}-pod" if tekton else name,
+            "@O": name,
+            "@W": k.names.uid() if tekton else uid,
+            "@U": k.names.uid(),
+            "@R": str(RV0 + serial),
+            "@T": k.names.day(serial),
+            "@V": k.names.tail(),
+            "@N": k.nodes[node] if group.phase != "Pending" else "<none>",
+            "@H": f"10.{node // 250}.{node % 250}.17",
+            "@P": f"100.64.{serial // 250 % 250}.{serial % 250}",
+            "@C": f"{k.r.getrandbits(256):064x}",
+        }
+
+    def heard(self, ns: str, group: Group, values: dict[str, str], *, first: bool) -> list[Made]:
+        about = ("v1", "Pod", values["@A"], values["@U"])
+        if group.phase == "Pending":
+            text = f"0/{self.o.nodes} nodes are available: {self.o.nodes} Insufficient cpu."
+            return [event(self.k, ns, about, "FailedScheduling", text, 3)]
+        return [event(self.k, ns, about, "Started", f"Started container {group.app}", 1)] if first else []
+
+    def tally_runs(self, ns: str, group: Group, template: Template) -> None:
+        if ns != runs.NAMESPACE:
+            return
+        self.runs["count"] += group.size
+        reason = "ExceededResourceQuota" if group.phase == "Waiting" else group.phase
+        add(self.runs["states"], {reason: group.size})
+        for which, one in (("requests", template.requests), ("limits", template.limits)):
+            add(self.runs[which], {name: value * group.size for name, value in one.items()})
+
+    def truth(self) -> dict:
+        found: dict = {"pods": 0, "active": 0, "qos": {}, "namespaces": {}}
+        for ns, tally in self.tallies.items():
+            found["pods"] += tally.pods
+            found["active"] += tally.active
+            add(found["qos"], tally.qos)
+            found["namespaces"][ns] = tally.truth()
+        sums = {which: {name: str(v) for name, v in sorted(self.runs[which].items())} for which in ("requests", "limits")}
+        return found | {"taskruns": self.runs | sums}
 
 
 if __name__ == "__main__":

@@ -4,39 +4,96 @@ from __future__ import annotations
 
 import json
 import re
+from typing import NamedTuple
 
 from podspec import Specs, pod_figures, qos_class
+
+
+class Group(NamedTuple):
+    """Pods of one template. ``short``: pods that a quota keeps out, at the end of the replicas.
+
+    Phase Waiting: runs of Tekton whose pods a quota refuses. Names of the pods begin with ``stem``.
+    """
+
+    shape: str
+    phase: str
+    size: int
+    app: str
+    hash: str
+    task_level: bool = False
+    short: int = 0
+
+    @property
+    def owner(self) -> tuple[str, str, str]:
+        """API version, kind and name of what made the pods; each Tekton pod has a TaskRun of its own."""
+        if self.shape == "tekton":
+            return "tekton.dev/v1", "TaskRun", "@O"
+        if self.shape == "daemon":
+            return "apps/v1", "DaemonSet", self.app
+        made = ("batch/v1", "Job") if self.shape == "job" else ("apps/v1", "ReplicaSet")
+        return *made, f"{self.app}-{self.hash}"
+
+    @property
+    def stem(self) -> str:
+        if self.shape == "tekton":
+            return f"{self.app}-run-"
+        return f"{self.app}-" if self.shape == "daemon" else f"{self.app}-{self.hash}-"
+
+    @property
+    def own_labels(self) -> dict[str, str]:
+        """Labels that the controller of this shape adds."""
+        if self.shape == "daemon":
+            return {"controller-revision-hash": self.hash, "pod-template-generation": "1"}
+        if self.shape == "job":
+            name = f"{self.app}-{self.hash}"
+            return {"batch.kubernetes.io/job-name": name, "job-name": name}
+        if self.shape == "tekton":
+            return {
+                "app.kubernetes.io/managed-by": "tekton-pipelines",
+                "tekton.dev/task": self.app,
+                "tekton.dev/taskRun": "@O",
+                "tekton.dev/taskRunUID": "@W",
+            }
+        return {"pod-template-hash": self.hash}
+
+
+class Template(NamedTuple):
+    """One group's pods: their JSON and rows in pieces around the values that differ, their spec, what each counts."""
+
+    parts: list[str]
+    rows: list[str]
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    spec: dict
+    qos: str
+    requests: dict[str, int]
+    limits: dict[str, int]
 
 
 class Maker(Specs):
     """The objects of one cluster."""
 
-    def template(self, ns: str, app: str, shape: str, phase: str) -> tuple[list[str], list[str], dict, dict]:
-        """The pod's JSON in pieces around the values that differ, and what it adds up to."""
-        r = self.r
-        spec = self.spec(app, shape)
+    def template(self, ns: str, group: Group) -> Template:
+        """The pods of a group; owner ids are left open."""
+        r, app, shape, phase = self.r, group.app, group.shape, group.phase
+        spec = self.spec(app, shape, task_level=group.task_level)
+        written = json.loads(json.dumps(spec))
         if phase == "Pending":
             del spec["nodeName"]
         qos = qos_class(spec)
-        owner, hash_ = (
-            {"tekton": "TaskRun", "job": "Job", "daemon": "DaemonSet"}.get(shape, "ReplicaSet"),
-            self.names.tail(9),
-        )
-        labels = {
+        given = {
             "app.kubernetes.io/instance": app,
-            "app.kubernetes.io/name": app,
+            "app.kubernetes.io/name": app.rpartition("-")[0],
             "app.kubernetes.io/version": f"1.{r.randrange(40)}.0",
-            "pod-template-hash": hash_,
             "team.example.com/name": ns.split("-", maxsplit=1)[0],
         }
-        if shape == "tekton":
-            labels.update(
-                {
-                    "app.kubernetes.io/managed-by": "tekton-pipelines",
-                    "tekton.dev/task": app,
-                    "tekton.dev/taskRun": f"{app}-run-{hash_}",
-                }
-            )
+        labels = given | group.own_labels
+        annotations = {
+            "checksum/config": f"{r.getrandbits(256):064x}",
+            "prometheus.io/port": "9090",
+            "prometheus.io/scrape": "true",
+        }
+        version, kind, owner = group.owner
         keys = {f"f:{k}": {} for k in labels}
         fields = {
             f'k:{{"name":"{c["name"]}"}}': {
@@ -58,28 +115,20 @@ class Maker(Specs):
         conditions = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"]
         meta = {
             "name": "@A",
-            "generateName": f"{app}-{hash_}-",
+            "generateName": group.stem,
             "namespace": ns,
             "uid": "@U",
             "resourceVersion": "@R",
             "generation": 1,
             "creationTimestamp": "@T",
             "labels": dict(sorted(labels.items())),
-            "annotations": {
-                "checksum/config": f"{r.getrandbits(256):064x}",
-                "prometheus.io/port": "9090",
-                "prometheus.io/scrape": "true",
-            },
+            "annotations": annotations,
             "ownerReferences": [
                 {
-                    "apiVersion": "apps/v1"
-                    if owner in ("ReplicaSet", "DaemonSet")
-                    else "batch/v1"
-                    if owner == "Job"
-                    else "tekton.dev/v1",
-                    "kind": owner,
-                    "name": f"{app}-{hash_}",
-                    "uid": self.names.uid(),
+                    "apiVersion": version,
+                    "kind": kind,
+                    "name": owner,
+                    "uid": "@W",
                     "controller": True,
                     "blockOwnerDeletion": True,
                 }
@@ -213,24 +262,15 @@ class Maker(Specs):
         )
         part = f'{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{m}}}'
         row = f'{{"cells":{cells},"object":{part}}}'
-        sums = {
-            "qos": qos,
-            "active": phase not in ("Succeeded", "Failed"),
-            "requests": pod_figures(spec, "requests"),
-            "limits": pod_figures(spec, "limits"),
-        }
-        return cut(text), cut(row), sums, {"stem": f"{app}-{hash_}-", "phase": phase}
-
-    # ---------------------------------------------------------------- the rest of the objects
-    def quantity_hard(self, used: dict[str, int], pods: int) -> tuple[dict, dict]:
-        def show(v: int) -> str:
-            return f"{v}m" if v % 1000 else f"{v // 1000}"
-
-        now = {k: show(v) for k, v in sorted(used.items())} | {"pods": str(pods)}
-        hard = {k: show(-(-v * 13 // 10000) * 1000 or 1000) for k, v in sorted(used.items())} | {"pods": str(pods + 20)}
-        return hard, now
+        figures = pod_figures(spec, "requests"), pod_figures(spec, "limits")
+        return Template(cut(text), cut(row), given, annotations, written, qos, *figures)
 
 
 def cut(text: str) -> list[str]:
     """'a@Ab@Uc' -> ['a', '@A', 'b', '@U', 'c']: even places are constant, odd ones are keys."""
-    return re.split("(@[AURTVNHPC])", text)
+    return re.split("(@[AOWURTVNHPC])", text)
+
+
+def fill(pieces: list[str], values: dict[str, str]) -> bytes:
+    """The pieces of a template with the values of one object in between."""
+    return "".join(values[piece] if n & 1 else piece for n, piece in enumerate(pieces)).encode()

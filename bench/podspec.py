@@ -36,6 +36,20 @@ def milli(text: str) -> int:
     return int(number) * SUFFIX[text[len(number) :]]
 
 
+def show(resource: str, value: int) -> str:
+    """Thousandths as the server writes them: bytes with a binary suffix where one divides them, else decimal."""
+    if value % 1000:
+        return f"{value}m"
+    whole, step = value // 1000, 1000
+    units = ("", "k", "M", "G", "T")
+    if resource.endswith(("memory", "storage")) and whole % 1024 == 0:
+        step, units = 1024, ("", "Ki", "Mi", "Gi", "Ti")
+    size = 0
+    while whole and whole % step == 0 and size + 1 < len(units):
+        whole, size = whole // step, size + 1
+    return f"{whole}{units[size]}"
+
+
 class Names:
     """Random names and ids from one seeded source."""
 
@@ -48,6 +62,10 @@ class Names:
     def uid(self) -> str:
         h = f"{self.r.getrandbits(128):032x}"
         return f"{h[:8]}-{h[8:12]}-4{h[13:16]}-a{h[17:20]}-{h[20:]}"
+
+    def day(self, n: int) -> str:
+        """The time of the nth object: anything, but always the same."""
+        return f"2026-{1 + n % 10:02d}-{1 + n % 28:02d}T{n % 24:02d}:{n % 60:02d}:{n % 59:02d}Z"
 
 
 def add(into: dict[str, int], other: dict[str, int]) -> None:
@@ -110,16 +128,30 @@ def qos_class(spec: dict) -> str:
 class Specs:
     """Specs of pods of many shapes, from one seed."""
 
-    def __init__(self, pods: int, nodes: int, namespaces: int, seed: int) -> None:
-        self.n, self.names = pods, Names(seed)
+    def __init__(self, nodes: int, namespaces: int, seed: int, *more: str) -> None:
+        """``more``: namespaces beyond the number that is asked for."""
+        self.names = Names(seed)
         self.r = self.names.r
+        self.serial = 0
         self.nodes = [f"ip-10-{i // 250}-{i % 250}-17.eu-west-1.compute.internal" for i in range(nodes)]
         self.ns = ["default", "kube-public", "kube-system", "tekton-pipelines"]
         i = 0
         while len(self.ns) < namespaces:
             self.ns.append(f"{TEAMS[i % len(TEAMS)]}-{WORDS[i % len(WORDS)]}-{i:03d}")
             i += 1
-        self.ns = sorted(self.ns[:namespaces] if namespaces < 4 else self.ns)
+        self.ns = sorted([*self.ns[:namespaces], *more])
+
+    def meta(self, name: str, ns: str = "", **more: object) -> dict:
+        """Metadata with an id, a version and a time of its own."""
+        self.serial += 1
+        return {
+            "name": name,
+            **({"namespace": ns} if ns else {}),
+            "uid": self.names.uid(),
+            "resourceVersion": str(RV0 + self.serial),
+            "creationTimestamp": self.names.day(self.serial),
+            **more,
+        }
 
     # ---------------------------------------------------------------- resources
     def resources(self, kind: str) -> dict:
@@ -198,16 +230,22 @@ class Specs:
             }
         return c
 
-    def spec(self, app: str, shape: str) -> dict:
+    def spec(self, app: str, shape: str, *, task_level: bool = False) -> dict:
+        """``task_level``: all steps of a Tekton pod have an equal share."""
         r = self.r
         kind = r.choices(["Guaranteed", "Burstable", "BestEffort"], [15, 60, 25])[0]
         extra: list[dict] = []
         containers: list[dict]
         if shape == "tekton":
+            steps = ("clone", "build", "push")[: r.randrange(1, 4)]
             containers = [
                 self.container(f"step-{s}", app, r.choice(["BestEffort", "Burstable"]), small=s != "build")
-                for s in ("clone", "build", "push")[: r.randrange(1, 4)]
+                for s in steps
             ]
+            if task_level:
+                share = {"cpu": r.choice(RATES["cpu"]), "memory": r.choice(RATES["memory"][:8])}
+                for c in containers:
+                    c["resources"] = {"limits": {"memory": "4Gi"}, "requests": dict(share)}
             for name in ("prepare", "place-scripts"):
                 extra.append(self.container(name, app, "BestEffort", small=True))
         else:
@@ -262,6 +300,7 @@ class Specs:
         spec.update(
             {
                 "restartPolicy": "Never" if shape in ("tekton", "job") else "Always",
+                **({"activeDeadlineSeconds": 5400} if shape == "tekton" else {}),
                 "terminationGracePeriodSeconds": 30,
                 "dnsPolicy": "ClusterFirst",
                 "serviceAccountName": app,

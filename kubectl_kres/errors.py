@@ -97,11 +97,14 @@ class TimedOut(ClusterError):
 
 
 class StatusError(ClusterError):
-    """The server's answer was a Status: ``code``, ``reason`` and the server's ``message``."""
+    """The server's answer was a Status: ``code``, ``reason`` and the server's ``message``.
 
-    def __init__(self, message: str, *, code: int, reason: str = "", hint: str = "") -> None:
+    ``retry_after``: the seconds that the server asks to wait, 0 if it does not say.
+    """
+
+    def __init__(self, message: str, *, code: int, reason: str = "", hint: str = "", retry_after: float = 0.0) -> None:
         super().__init__(message, hint=hint)
-        self.code, self.reason = code, reason
+        self.code, self.reason, self.retry_after = code, reason, retry_after
 
 
 class Unauthenticated(StatusError):

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from textwrap import dedent, indent, wrap
+from typing import TYPE_CHECKING
 
 import click
 
 from kubectl_kres.cli import flags
 from kubectl_kres.cli.options import CONNECTION, GLOBAL, Options
+
+if TYPE_CHECKING:  # the kinds' structs cost more than a page of help
+    from kubectl_kres.model.kinds import Kind
+
+    Completes = tuple[str, ...] | str | Callable[[Kind], bool]
 
 #: Takes the flags and the other words, returns the exit code.
 Run = Callable[[Options, tuple[str, ...]], int]
@@ -33,6 +39,8 @@ class Command(click.Command):
     """One command. ``usage`` is what follows its name; ``formats`` are those that ``-o`` takes.
 
     ``connects``: it may talk to a cluster; other commands accept the flags of a connection but do not list them.
+    ``completes``: what its words are, for completion: some words, the type whose objects they name, or for words that
+    name type and object which kinds they may be of.
     """
 
     def __init__(
@@ -46,11 +54,13 @@ class Command(click.Command):
         flags: Sequence[click.Parameter] = (),
         formats: tuple[str, ...] = (),
         connects: bool = True,
+        completes: Completes = (),
     ) -> None:
         params = [*flags, *CONNECTION, *GLOBAL, help_flag()]
         super().__init__(name, params=params, help=text, add_help_option=False)
         self.context_settings = {"allow_extra_args": True}
         self.run, self.usage, self.examples, self.formats = run, usage, dedent(examples).strip(), formats
+        self.completes = completes
         self.listed = [*flags, *CONNECTION] if connects else list(flags)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

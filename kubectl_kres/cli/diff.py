@@ -9,6 +9,7 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import ALLOW_PARTIAL, INPUT, OUTPUT, SERVER, Options
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.subjects import making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError
 from kubectl_kres.render import diff as render
@@ -102,4 +103,5 @@ command = Command(
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
     flags=(*INPUT, OUTPUT, ALLOW_PARTIAL, *SERVER),
     formats=("text", "json", "yaml", "name"),
+    completes=making_pods,
 )

@@ -37,6 +37,10 @@ from kubectl_kres.store.store import Origin, Store
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """One object in full; of several a line each, and how many are refused. With ``--resize`` another answer."""
+    if options.output == "describe":
+        from kubectl_kres.cli import describe  # noqa: PLC0415, only what is needed is loaded
+
+        return describe.run(options, words)
     if options.resize:
         from kubectl_kres.cli import resize  # noqa: PLC0415, only what is needed is loaded
 
@@ -171,10 +175,14 @@ command = Command(
         # What does a namespace give, what does it allow, what contradicts what?
         kubectl kres explain ns/shop
 
+        # What kubectl describe shows of a LimitRange, for comparison
+        kubectl kres explain limits/defaults -n shop -o describe
+
         # On the bundled example, without a cluster
         kubectl kres explain --demo deployments
         """,
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
     flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
-    formats=("text", "wide", "json", "yaml", "name"),
+    formats=("text", "wide", "json", "yaml", "name", "describe"),
+    completes=_takes,
 )

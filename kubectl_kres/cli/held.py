@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input
-from kubectl_kres.errors import ClusterError, Forbidden
+from kubectl_kres.errors import ClusterError, Forbidden, UsageError
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.coverage import READ, Coverage, Need
@@ -81,6 +82,10 @@ class Held:
     def version(self) -> str:
         """As the snapshot recorded it."""
         return self.store.origin.version
+
+    def raw(self, ref: ObjectRef) -> Mapping[str, Any]:
+        """Raises UsageError: a snapshot keeps only what resources depend on."""
+        raise UsageError(f"-o describe of {ref} needs the cluster: a snapshot holds only what resources depend on")
 
     def kind(self, text: str) -> Kind:
         """Only kinds that we know can be in a snapshot."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -23,6 +23,7 @@ from kubectl_kres.cluster.target import ConnectOptions, Target
 from kubectl_kres.cluster.whoami import whoami
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 
@@ -121,6 +122,10 @@ class Live:
         found = self._version.result()
         self.store.origin = structs.replace(self.store.origin, version=found)
         return found
+
+    def raw(self, ref: ObjectRef) -> Mapping[str, Any]:
+        """Read anew, since what the store holds are some fields."""
+        return read.raw(self._connection, self._kinds[ref.kind], ref.namespace, ref.name)
 
     def kind(self, text: str) -> Kind:
         """Kinds that we do not know are asked of the server; one that is named like one of ours keeps its group."""

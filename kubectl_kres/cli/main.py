@@ -25,6 +25,7 @@ COMMANDS = {
     "diff": ("diff", "Compare what is written with what the API server stores"),
     "qos": ("qos", "Show QoS classes, what decides them, and cgroups"),
     "snapshot": ("snapshot", "Save what the other commands read to a file"),
+    "completion": ("completion", "Let kubectl complete commands, flags and names"),
     "version": ("version", "Print the versions of this program and of the server"),
     "schema": ("schema", "Print the JSON Schema of a command's output"),
     "options": ("topics", "List the flags that every command takes"),
@@ -32,6 +33,8 @@ COMMANDS = {
 }
 #: Other names of commands.
 ALIASES = {"quotas": "quota"}
+#: The word and the name of the program that ask what may follow, instead of for an answer.
+COMPLETE, COMPLETER = "__complete", "kubectl_complete-"
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.
 _LOUDEST = re.compile(r"(^| )--?v[ =]?9( |$)")
 _HELP = """
@@ -143,6 +146,10 @@ def entry(arguments: Sequence[str] | None = None) -> int:
             # Whatever the locale is: pipes carry UTF-8, as kubectl's do, and no character ends the program.
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == [COMPLETE] or PurePath(sys.argv[0]).name.startswith(COMPLETER):
+        from kubectl_kres.cli.complete import complete  # noqa: PLC0415, only what is needed is loaded
+
+        return complete(words[words[:1] == [COMPLETE] :])
     name = program_name(sys.argv[0])
     verbose = _LOUDEST.search(" ".join(words)) is not None
     return ending.guarded(lambda: _run(name, words), verbose=verbose)

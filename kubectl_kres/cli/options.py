@@ -48,6 +48,8 @@ class Options(NamedTuple):
     fit: str = ""
     denied: bool = False
     ascii: bool = False
+    install: bool = False
+    uninstall: bool = False
     server: str = ""
     cluster: str = ""
     user: str = ""
@@ -81,15 +83,19 @@ def _whole(highest: int | None = None) -> Callable[[click.Context, click.Paramet
     return read
 
 
-def _word(*words: str) -> Callable[[click.Context, click.Parameter, str], str]:
-    """Reads one of some words."""
+class OneOf(NamedTuple):
+    """Reads one of some words; completion offers those that are not empty."""
 
-    def read(ctx: click.Context, param: click.Parameter, value: str) -> str:
-        if value in words:
+    words: tuple[str, ...]
+
+    def __call__(self, ctx: click.Context, param: click.Parameter, value: str) -> str:
+        if value in self.words:
             return value
-        raise _invalid(value, param, ctx, f"one of {', '.join(filter(None, words))} is expected")
+        raise _invalid(value, param, ctx, f"one of {', '.join(filter(None, self.words))} is expected")
 
-    return read
+
+def _word(*words: str) -> OneOf:
+    return OneOf(words)
 
 
 def _invalid(text: str, param: click.Parameter, ctx: click.Context, why: str) -> click.UsageError:
@@ -240,6 +246,9 @@ BY = _flag(
 FIT = _flag("fit", "--fit", metavar="TYPE/NAME", text="How many more pods of this template fit.")
 DENIED = _flag("denied", "--denied", text="The workloads that are being refused now, and what would free them.")
 ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
+
+INSTALL = _flag("install", "--install", text="Make the link.")
+UNINSTALL = _flag("uninstall", "--uninstall", text="Remove it.")
 
 #: Which objects, and where they come from.
 INPUT = (

@@ -17,6 +17,7 @@ from kubectl_kres.cli.options import (
     Options,
 )
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.subjects import making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render import qos as render
@@ -131,4 +132,5 @@ command = Command(
     usage="[TYPE/NAME | TYPE [NAME...] | -f FILE]",
     flags=(*INPUT, SUMMARY, CGROUP, DRIVER, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
+    completes=making_pods,
 )

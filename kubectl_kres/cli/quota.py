@@ -185,4 +185,5 @@ command = Command(
     usage="[NAME...]",
     flags=(RECOUNT, BY, FIT, DENIED, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
     formats=("text", "wide", "json", "yaml", "name", "describe"),
+    completes="resourcequotas",
 )

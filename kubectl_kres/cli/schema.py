@@ -78,4 +78,5 @@ command = Command(
         """,
     usage="COMMAND",
     connects=False,
+    completes=tuple(ANSWERS),
 )

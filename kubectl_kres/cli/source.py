@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
 from kubectl_kres.manifests.read import read
 from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
 
@@ -63,6 +64,10 @@ class Source(Protocol):
 
     def version(self) -> str:
         """The server's ``gitVersion``; empty if it is not known."""
+        ...
+
+    def raw(self, ref: ObjectRef) -> Mapping[str, Any]:
+        """An object with all of its fields. Raises ClusterError, UsageError where only some fields are kept."""
         ...
 
 

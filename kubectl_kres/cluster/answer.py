@@ -94,7 +94,8 @@ def error(answer: Answer) -> errors.StatusError:
         410: errors.Expired,
     }.get(answer.code, errors.StatusError)
     hint = f"the server asks to wait {answer.retry_after:.0f} seconds" if answer.retry_after > 0 else ""
-    return kind(one_line(message), code=answer.code, reason=reason, hint=hint)
+    wait = max(0.0, answer.retry_after)
+    return kind(one_line(message), code=answer.code, reason=reason, hint=hint, retry_after=wait)
 
 
 def one_line(text: str) -> str:

@@ -16,8 +16,9 @@ from urllib3 import exceptions
 
 from kubectl_kres.cluster import body as bodies
 from kubectl_kres.cluster import failure
-from kubectl_kres.cluster.answer import Answer, body, one_line
+from kubectl_kres.cluster.answer import Answer, body, error, one_line
 from kubectl_kres.cluster.credentials import Credentials
+from kubectl_kres.cluster.stream import Stream
 from kubectl_kres.cluster.trace import Trace, masked
 from kubectl_kres.errors import ConfigError
 
@@ -104,6 +105,30 @@ class Connection:
         text = urlencode(tuple(query))
         return self._answer("GET", f"{path}?{text}" if text else path, accept)
 
+    def watch(self, path: str, query: Query, silence: float) -> Stream:
+        """What the server says from now on. ``silence``: so many seconds without a byte are taken for a broken line.
+
+        New credentials are got after a 401, nothing else is tried again. Raises a StatusError if the server refuses,
+        Unreachable, TimedOut, and ConfigError if the credential plugin fails.
+        """
+        url = f"{self.server}{path}?{urlencode(tuple(query))}"
+        started, shown = monotonic(), self._who.current()
+        response = self._opened(url, shown, silence)
+        if response.status == 401 and (renewed := self._renewed(shown)) is not None:
+            response.close()
+            shown = renewed
+            response = self._opened(url, shown, silence)
+        if not 200 <= response.status < 300:
+            raise error(self._answered(response, "GET", url, shown, started))
+        self._told(response, "GET", url, shown, started)
+        return Stream(response, silence)
+
+    def _opened(self, url: str, shown: Credentials, silence: float) -> Any:
+        try:
+            return self._sent("GET", url, "application/json", None, shown, monotonic() + silence)
+        except (exceptions.HTTPError, OSError) as fault:
+            raise failure.failed(fault, self.server) from fault
+
     def whoami(self) -> Answer:
         """The server's answer to a SelfSubjectReview. Raises as ``ask`` does."""
         return self._answer("POST", _REVIEW, "application/json", _QUESTION)
@@ -118,12 +143,16 @@ class Connection:
         answer = send(credentials)
         if answer.code != 401:
             return answer
-        try:
-            renewed = self._who.renewed(credentials)
-        except ConfigError as error:
-            self._warnings.setdefault(f"refreshing credentials: {error.message}")
-            return answer
+        renewed = self._renewed(credentials)
         return answer if renewed is None else send(renewed)
+
+    def _renewed(self, refused: Credentials) -> Credentials | None:
+        """Other credentials than those that were refused; None if there are none."""
+        try:
+            return self._who.renewed(refused)
+        except ConfigError as fault:
+            self._warnings.setdefault(f"refreshing credentials: {fault.message}")
+            return None
 
     def _tried(
         self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
@@ -131,10 +160,10 @@ class Connection:
         for tries_left in reversed(range(TRIES)):
             try:
                 answer = self._once(method, url, accept, content, shown, deadline)
-            except (exceptions.HTTPError, OSError) as error:
-                if tries_left and failure.before_answer(error):
+            except (exceptions.HTTPError, OSError) as fault:
+                if tries_left and failure.before_answer(fault):
                     continue
-                raise failure.failed(error, self.server) from error
+                raise failure.failed(fault, self.server) from fault
             pause = answer.retry_after if answer.code in {429, 503} else -1.0
             if not tries_left or not 0 <= pause <= LONGEST_PAUSE or monotonic() + pause >= deadline:
                 return answer
@@ -145,7 +174,14 @@ class Connection:
         self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
     ) -> Answer:
         started = monotonic()
-        left = deadline - started
+        response = self._sent(method, url, accept, content, shown, deadline)
+        return self._answered(response, method, url, shown, started)
+
+    def _sent(
+        self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
+    ) -> Any:
+        """The answer, its body not read yet."""
+        left = deadline - monotonic()
         if left <= 0:
             raise failure.timed_out(reading=False)
         headers = urllib3.HTTPHeaderDict(self._headers)
@@ -167,14 +203,20 @@ class Connection:
             preload_content=False,
             decode_content=False,
         )
-        secrets = _secrets(shown)
-        self._note(response.headers.getlist("Warning"), secrets)
+        self._note(response.headers.getlist("Warning"), _secrets(shown))
+        return response
+
+    def _answered(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> Answer:
+        """The answer with its body."""
         found = bodies.read(response)
-        status = f"{response.status} {response.reason}"
-        self._trace.answer(method, url, status, monotonic() - started, response.headers, secrets)
+        self._told(response, method, url, shown, started)
         kind = response.headers.get("Content-Type", "")
         answer = Answer(response.status, found, kind, _pause(response.headers.get("Retry-After", "")))
-        return answer if answer.ok else _without(answer, secrets)
+        return answer if answer.ok else _without(answer, _secrets(shown))
+
+    def _told(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> None:
+        status = f"{response.status} {response.reason}"
+        self._trace.answer(method, url, status, monotonic() - started, response.headers, _secrets(shown))
 
     def _pool_for(self, shown: Credentials) -> Any:
         """The pool whose connections show this certificate: another certificate needs other connections."""

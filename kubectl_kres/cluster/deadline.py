@@ -9,6 +9,9 @@ from typing import Any
 
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
+#: Bytes received at once.
+_BUFFER = 1 << 16
+
 
 class _Timed(io.RawIOBase):
     """What a socket receives, each piece within what is left of the time."""
@@ -28,6 +31,10 @@ class _Timed(io.RawIOBase):
         self._socket.settimeout(left)
         return self._inner.readinto(buffer)
 
+    def renew(self, limit: float) -> None:
+        """Allow ``limit`` seconds from now on."""
+        self._deadline = monotonic() + limit
+
     def close(self) -> None:
         if not self.closed:
             self._inner.close()
@@ -41,7 +48,13 @@ class _Response(HTTPResponse):
         super().__init__(sock, *arguments, **options)
         limit = sock.gettimeout()
         if limit is not None:
-            self.fp = io.BufferedReader(_Timed(self.fp.detach(), sock, limit))
+            self.fp = io.BufferedReader(_Timed(self.fp.detach(), sock, limit), _BUFFER)
+
+    def renew(self, limit: float) -> None:
+        """Allow ``limit`` seconds from now on for what is still to come. No limit: nothing."""
+        timed = getattr(self.fp, "raw", None)
+        if isinstance(timed, _Timed):
+            timed.renew(limit)
 
 
 class TimedConnection(HTTPConnection):

@@ -20,8 +20,10 @@ T = TypeVar("T")
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-class _Metadata(Struct, frozen=True, gc=False):
+class _Metadata(Struct, frozen=True, gc=False, rename="camel"):
     continue_: str | None = field(default=None, name="continue")
+    resource_version: str | None = None
+    remaining_item_count: int | None = None
 
 
 class _List(Struct, Generic[T], frozen=True):
@@ -33,12 +35,15 @@ class _List(Struct, Generic[T], frozen=True):
 class Page(Struct, frozen=True):
     """Some objects of a list. ``token`` gets the next page; empty: this is the last one.
 
-    ``skipped`` names the objects that could not be decoded, each with the reason.
+    ``skipped`` names the objects that could not be decoded, each with the reason. ``version``: the moment of the list,
+    from which it can be watched. ``remaining``: how many objects follow, 0 also where the server does not say.
     """
 
     items: list[Any]
     token: str = ""
     skipped: tuple[str, ...] = ()
+    version: str = ""
+    remaining: int = 0
 
 
 #: Held while a decoder is built. Two threads that build decoders of types with a part in common crash the
@@ -53,23 +58,29 @@ def decoder(struct: Any) -> msgspec.json.Decoder[Any]:
         return msgspec.json.Decoder(struct, float_hook=str)
 
 
-def decode(content: bytes, kind: Kind) -> Page:
-    """The page in ``content``. ``null`` items are none. Raises ClusterError if it is no list in JSON."""
+def decode(content: bytes, kind: Kind, struct: Any = None) -> Page:
+    """The page in ``content``, its items as ``struct`` or else as the kind's. ``null`` items are none.
+
+    Raises ClusterError if it is no list in JSON.
+    """
+    struct = struct or struct_of(kind)
     skipped: list[str] = []
     try:
         try:
-            found = decoder(_List[struct_of(kind)]).decode(content)  # type: ignore[misc]
+            found = decoder(_List[struct]).decode(content)
             items = found.items or []
         except msgspec.ValidationError:
             found = decoder(_List[msgspec.Raw]).decode(content)
-            items = _one_by_one(found.items or [], kind, skipped)
+            items = _one_by_one(found.items or [], kind, struct, skipped)
     except UNREADABLE as error:
         raise unreadable(f"the list of {kind.qualified}", error) from error
     if found.kind and not found.kind.endswith("List"):
         raise ClusterError(f"the server answered with a {one_line(found.kind)} instead of the list of {kind.qualified}")
     for item in items:
         name(item, kind)
-    return Page(items, (found.metadata and found.metadata.continue_) or "", tuple(skipped))
+    about = found.metadata or _Metadata()
+    token, version = about.continue_ or "", about.resource_version or ""
+    return Page(items, token, tuple(skipped), version, about.remaining_item_count or 0)
 
 
 def struct_of(kind: Kind) -> Any:
@@ -89,21 +100,27 @@ def unreadable(what: str, error: Exception) -> ClusterError:
     return ClusterError(one_line(f"{what} could not be decoded: {error}"))
 
 
-def _one_by_one(raw: list[msgspec.Raw], kind: Kind, skipped: list[str]) -> list[Any]:
+def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[str]) -> list[Any]:
     kept = []
     for index, text in enumerate(raw):
         try:
-            kept.append(decoder(struct_of(kind)).decode(text))
+            kept.append(decoder(struct).decode(text))
         except UNREADABLE as error:
-            skipped.append(one_line(f"{kind.qualified} {_called(text) or f'number {index + 1}'}: {error}"))
+            skipped.append(left_out(kind, called(text), index, error))
     return kept
 
 
-def _called(text: msgspec.Raw) -> str:
-    """Namespace and name of an object whose other fields are wrong; empty if even these are."""
+def left_out(kind: Kind, key: tuple[str, str], index: int, error: Exception) -> str:
+    """The line about an object that could not be decoded."""
+    return one_line(f"{kind.qualified} {'/'.join(filter(None, key)) or f'number {index + 1}'}: {error}")
+
+
+def called(text: msgspec.Raw) -> tuple[str, str]:
+    """Namespace and name of an object whose other fields are wrong; empty where even these are."""
     try:
         metadata = msgspec.json.decode(text)["metadata"]
         parts = (metadata.get("namespace"), metadata.get("name"))
     except (*UNREADABLE, TypeError, KeyError, AttributeError):
-        return ""
-    return "/".join(part for part in parts if isinstance(part, str) and part)
+        return "", ""
+    namespace, name_ = (part if isinstance(part, str) else "" for part in parts)
+    return namespace, name_

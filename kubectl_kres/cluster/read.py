@@ -9,10 +9,12 @@ from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_kres.cluster import lists
 from kubectl_kres.cluster.answer import Answer, body, error, status
 from kubectl_kres.cluster.connection import Connection
+from kubectl_kres.cluster.lists import Page
 from kubectl_kres.cluster.parallel import run, start
 from kubectl_kres.errors import (
     ClusterError,
@@ -76,7 +78,18 @@ def pages(
     namespace/name). Objects made, changed or deleted meanwhile may be missing or old, as in any list that is resumed.
     ``chunk_size`` 0: one request. Raises StatusError, Unreachable, TimedOut; ClusterError for what is no list.
     """
-    path = _path(kind, need.namespace)
+    for page in listing(connection, kind, need, chunk_size):
+        if skipped is not None:
+            skipped.extend(line for line in page.skipped if line not in skipped)
+        if page.items:
+            yield page.items
+
+
+def listing(
+    connection: Connection, kind: Kind, need: Need, chunk_size: int = CHUNK_SIZE, struct: Any = None
+) -> Iterator[Page]:
+    """As ``pages``, with what the server says of each page. Its ``items`` may be none."""
+    path = path_of(kind, need.namespace)
     place, last = _Place(max(chunk_size, 0)), ""
     answer = connection.ask(path, place.query(need))
     while True:
@@ -84,19 +97,17 @@ def pages(
             place = _resumed(place, answer, last)
             answer = connection.ask(path, place.query(need))
             continue
-        page = lists.decode(body(answer), kind)
+        page = lists.decode(body(answer), kind, struct)
         del answer
         if page.token and page.token == place.token:
             raise ClusterError(f"the list of {kind.qualified} does not advance: its page names itself as the next one")
         place = _Place(place.limit, page.token, after=place.after)
         coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
-        if skipped is not None:
-            skipped.extend(line for line in page.skipped if line not in skipped)
         if page.items:
             last = _key(page.items[-1])
-        fresh = [item for item in page.items if _key(item) > place.after] if place.after else page.items
-        if fresh:
-            yield fresh
+        if place.after:
+            page = replace(page, items=[item for item in page.items if _key(item) > place.after])
+        yield page
         if coming is None:
             return
         answer = coming.result()
@@ -123,7 +134,17 @@ def get(connection: Connection, kind: Kind, namespace: str, name: str, struct: A
     Raises StatusError (NotFound, Forbidden, …), Unreachable, TimedOut, and ClusterError if it cannot be decoded;
     UsageError for a name that no object can have.
     """
-    return _object(connection.get(_path(kind, namespace, name)), kind, name, struct)
+    return _object(connection.get(path_of(kind, namespace, name)), kind, name, struct)
+
+
+def raw(connection: Connection, kind: Kind, namespace: str, name: str) -> Mapping[str, Any]:
+    """One object with all of its fields, which no struct holds. Raises as ``get``."""
+    content = connection.get(path_of(kind, namespace, name))
+    try:
+        found: Mapping[str, Any] = lists.decoder(dict[str, Any]).decode(content)
+    except lists.UNREADABLE as fault:
+        raise lists.unreadable(f'{kind.qualified} "{name}"', fault) from fault
+    return found
 
 
 def version(connection: Connection) -> str:
@@ -187,7 +208,7 @@ def _read(
 
 def _named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Coverage]:
     """One object, or none if the server says that just this one is missing."""
-    answer = connection.ask(_path(kind, need.namespace, need.name))
+    answer = connection.ask(path_of(kind, need.namespace, need.name))
     if answer.code == 404 and (found := status(answer)) and found.names_object:
         return [], READ
     return [_object(body(answer), kind, need.name)], READ
@@ -202,7 +223,8 @@ def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
     return item
 
 
-def _path(kind: Kind, namespace: str, name: str = "") -> str:
+def path_of(kind: Kind, namespace: str, name: str = "") -> str:
+    """Where the kind is listed, or one object of it is. Raises UsageError for what would be another path."""
     return kind.path(_segment(namespace), _segment(name))
 
 

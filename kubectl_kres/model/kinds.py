@@ -6,13 +6,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.model import claim, node, pod, policy, workload
+from kubectl_kres.model import capsule, claim, node, pod, policy, workload
 
 
 class Kind(Struct, frozen=True):
     """A resource type of the API. ``names`` are the plural first, then the singular, then the short names.
 
-    ``struct`` decodes lists; ``whole``, where it is given, decodes one object and what snapshots keep.
+    ``struct`` decodes lists; ``whole``, where it is given, decodes one object and what snapshots keep. Not ``listed``:
+    objects are only ever read by name.
     """
 
     kind: str
@@ -22,6 +23,7 @@ class Kind(Struct, frozen=True):
     namespaced: bool = True
     struct: Any = None
     whole: Any = None
+    listed: bool = True
 
     @property
     def detail(self) -> Any:
@@ -58,6 +60,14 @@ class Kind(Struct, frozen=True):
 
 
 W = workload.Workload
+TEKTON = "tekton.dev"
+
+
+def _capsule(kind: str, *short: str, struct: Any, namespaced: bool = False) -> Kind:
+    """A kind of Capsule; ``pool`` and ``claim`` are short names of ours."""
+    names = (f"{kind.lower()}s", kind.lower(), *short)
+    return Kind(kind, names, capsule.GROUP, capsule.VERSION, namespaced=namespaced, struct=struct)
+
 
 KINDS = (
     Kind("Pod", ("pods", "pod", "po"), struct=pod.Pod, whole=pod.ManagedPod),
@@ -93,6 +103,12 @@ KINDS = (
         struct=claim.PersistentVolumeClaim,
     ),
     Kind("Service", ("services", "service", "svc"), struct=claim.Service),
+    _capsule("ResourcePool", "pools", "pool", "quotapool", struct=capsule.ResourcePool),
+    _capsule("ResourcePoolClaim", "claims", "claim", namespaced=True, struct=capsule.ResourcePoolClaim),
+    _capsule("Tenant", "tnt", struct=capsule.Tenant),
+    _capsule("GlobalResourceQuota", "globalquota", "grq", struct=capsule.GlobalResourceQuota),
+    _capsule("CustomQuota", "cq", namespaced=True, struct=capsule.CustomQuota),
+    _capsule("GlobalCustomQuota", "gcq", struct=capsule.GlobalCustomQuota),
 )
 
 BY_KIND = {kind.kind: kind for kind in KINDS}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.render.escape import plain
+
 _GAP = 2
 
 
@@ -12,7 +14,7 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
     Source: Go's text/tabwriter with padding 2, as kubectl describe uses it.
     """
-    return [*_block(rows, [])]
+    return [*_block([[*map(plain, row)] for row in rows], [])]
 
 
 def _block(rows: Sequence[Sequence[str]], widths: list[int]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """A pod in the very lines of kubectl describe, as far as they are about the pod itself.
 
-Left out are probes, events, devices, spread constraints and scheduling groups; only usual kinds of volumes are told.
+Left out are events, devices, spread constraints and scheduling groups; only usual kinds of volumes are told.
 """
 
 from __future__ import annotations
@@ -11,16 +11,22 @@ from typing import Any
 
 from kubectl_kres.render.columns import columns
 from kubectl_kres.render.describe import annotation_rows, label_rows, titled
+from kubectl_kres.render.describe_probe import probe_text
 
 Raw = Mapping[str, Any]
 Rows = Iterator[Sequence[str]]
 _NONE = "<none>"
+_HIDDEN = "<not shown>"
 
 
-def pod_lines(raw: Raw) -> list[str]:
-    """``raw``: a pod as the server returns it. Source: kubectl describe.go describePod."""
+def pod_lines(raw: Raw, *, events: bool = True) -> list[str]:
+    """``raw``: a pod as the server returns it; values of environment variables are not shown.
+
+    ``events``: the last line says that there are none. Source: kubectl describe.go describePod.
+    """
     meta, spec, status = (raw.get(key) or {} for key in ("metadata", "spec", "status"))
-    return columns([*_head(meta, spec, status), *_containers(spec, status), *_foot(spec, status)])
+    last = [("Events:", _NONE)] if events else []
+    return columns([*_head(meta, spec, status), *_containers(spec, status), *_foot(spec, status), *last])
 
 
 def _head(meta: Raw, spec: Raw, status: Raw) -> Rows:
@@ -101,6 +107,8 @@ def _container(container: Raw, status: Raw | None) -> Rows:
     if status is not None:
         yield from _state(status)
     yield from _resources(container.get("resources") or {}, "    ")
+    for title in ("Liveness", "Readiness", "Startup"):
+        yield from ((f"    {title}:", probe_text(one)) for one in [container.get(f"{title.lower()}Probe")] if one)
     yield from _environment(container)
     yield from _mounts(container)
 
@@ -153,8 +161,7 @@ def _environment(container: Raw) -> Rows:
 def _variable(variable: Raw) -> Rows:
     name, origin = variable.get("name", ""), variable.get("valueFrom")
     if origin is None:
-        lines = str(variable.get("value", "")).split("\n")
-        yield from ((f"      {name}:" if not place else "      ", line) for place, line in enumerate(lines))
+        yield (f"      {name}:", _HIDDEN if variable.get("value") else "")
     elif "secretKeyRef" in origin:
         held = origin["secretKeyRef"]
         yield (f"      {name}:", f"<set to the key '{held['key']}' in secret '{held['name']}'>", _optional(held))
@@ -196,7 +203,6 @@ def _foot(spec: Raw, status: Raw) -> Rows:
     yield from label_rows("Node-Selectors", spec.get("nodeSelector") or {})
     tolerations = sorted(spec.get("tolerations") or (), key=lambda one: one.get("key", ""))
     yield from titled("Tolerations", [*map(_toleration, tolerations)] or [_NONE])
-    yield ("Events:", _NONE)
 
 
 def _toleration(one: Raw) -> str:

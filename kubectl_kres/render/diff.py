@@ -18,11 +18,11 @@ def lines(difference: Difference, *, color: bool = False, width: int = 80) -> It
     """Nothing where nothing changed. A refusal is told first, in comment lines."""
     if not difference.changed:
         return
-    for line in _all(difference, width):
+    for line in difference_lines(difference, width):
         yield draw(line, color=color)
 
 
-def _all(difference: Difference, width: int) -> Iterator[Line]:
+def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     ref = difference.subject
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict

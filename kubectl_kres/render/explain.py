@@ -34,7 +34,7 @@ def lines(
         chosen = asked.containers(explanation, container)
         found = tables(chosen, live=explanation.live, steps=steps, width=width)
     else:
-        found = _all(explanation, steps=steps, width=width)
+        found = explanation_lines(explanation, steps=steps, width=width)
     for line in found:
         yield draw(line, color=color)
 
@@ -69,7 +69,7 @@ def _name(ref: ObjectRef) -> str:
     return f"{ref.namespace}/{ref}" if ref.namespace else str(ref)
 
 
-def _all(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
+def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
     yield from _verdict(explanation)
     yield from _remedies(explanation.remedies, width)
     yield [("", "")]

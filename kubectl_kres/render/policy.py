@@ -20,7 +20,7 @@ _NOUNS = {"PersistentVolumeClaim": "claim", "Service": "service"}
 
 def lines(found: PolicyExplanation, *, ascii_only: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
     """Every line of the answer: verdict or name, what contradicts what, then the figures."""
-    for line in _all(found, ascii_only=ascii_only, width=width):
+    for line in policy_lines(found, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
 
@@ -54,7 +54,7 @@ def _gist(found: PolicyExplanation) -> str:
     return f"{fullest.name} is used to {fullest.percent}%" if fullest is not None else ""
 
 
-def _all(found: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
+def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
     yield from _head(found, width)
     if found.contradictions:
         yield [("", "")]

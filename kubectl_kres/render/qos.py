@@ -18,11 +18,11 @@ _NAME = 36
 
 def lines(found: Quality, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """Every line. Lines of ours keep to ``width``; the server's own sentences are not cut."""
-    for line in _all(found, width):
+    for line in quality_lines(found, width):
         yield draw(line, color=color)
 
 
-def _all(found: Quality, width: int) -> Iterator[Line]:
+def quality_lines(found: Quality, width: int) -> Iterator[Line]:
     yield from _class(found, width)
     if found.live_class:
         yield from _live(found, width)
@@ -49,7 +49,8 @@ def _class(found: Quality, width: int) -> Iterator[Line]:
     first, *rest = wrapped(said, width, first=f"{name}: ", rest="  ")
     yield [(_TONES.get(found.qos.name, ""), name), ("", first.removeprefix(name))]
     yield from toned("", rest)
-    yield from toned("quiet", wrapped(f"from {found.start}", width, first="  ", rest="  "))
+    if found.start:
+        yield from toned("quiet", wrapped(f"from {found.start}", width, first="  ", rest="  "))
 
 
 def _live(found: Quality, width: int) -> Iterator[Line]:
@@ -116,14 +117,15 @@ def summary(found: Quality, *, color: bool = False, width: int = 80) -> str:
     """One line for one of many objects: class, name, and the first culprit, or what is the matter."""
     name = f"{found.subject.namespace}/{found.subject}" if found.subject.namespace else str(found.subject)
     head = f"{padded(found.qos.name, 10)}  {padded(name, _NAME)}  "
-    said = _short(found)
+    said = short(found)
     tone: Tone = "bad" if found.refused else "warn" if found.differs else ""
     return draw(
         [(_TONES.get(found.qos.name, ""), head), (tone, clipped(said, max(12, width - size(head))))], color=color
     )
 
 
-def _short(found: Quality) -> str:
+def short(found: Quality) -> str:
+    """What decides the class, or what is the matter, in a few words."""
     if found.refused:
         return f"refused: {found.refused}"
     if found.differs:

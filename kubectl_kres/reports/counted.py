@@ -39,7 +39,7 @@ Objects = Mapping[str, Sequence[Counted] | None]
 def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kind, ...]:
     """The kinds whose objects count for a name of the quotas, as far as they are kinds that are read at all."""
     hard = {name: None for quota in quotas for name in (*(quota.spec.hard or ()), *(quota.status.hard or ()))}
-    return tuple(kind for kind in KINDS if names_of(kind.qualified, server)(hard))
+    return tuple(kind for kind in KINDS if kind.listed and names_of(kind.qualified, server)(hard))
 
 
 def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: str) -> tuple[Need, ...]:

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from kubectl_kres.admission.draft import parse_list
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity, quantity_of
+from kubectl_kres.store.coverage import Need
 
 #: Resource, used and hard.
 UsedRow = tuple[str, str, str]
@@ -42,6 +44,14 @@ class NamespaceBlock(Struct, frozen=True, omit_defaults=True, rename="camel"):
     phase: str
     quotas: tuple[QuotaBlock, ...] = ()
     limit_ranges: tuple[LimitRangeBlock, ...] = ()
+
+
+def describe_needs(ref: ObjectRef) -> tuple[Need, ...]:
+    """The object, and of a namespace the policies in it."""
+    own = Need(ref.kind, ref.namespace, ref.name)
+    if ref.kind != "Namespace":
+        return (own,)
+    return (own, Need("ResourceQuota", ref.name), Need("LimitRange", ref.name))
 
 
 def quota_block(quota: ResourceQuota, *, converted: bool = True) -> QuotaBlock:

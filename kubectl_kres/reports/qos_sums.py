@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from kubectl_kres.admission.aggregate import add_into, of_pod, with_status
 from kubectl_kres.admission.draft import Quantities, Unparsable, draft_pod
@@ -29,6 +30,27 @@ class Sums(Record, frozen=True):
     finished: int = 0
     total: bool = False
     namespaces: int = 0
+
+
+class Amounts(NamedTuple):
+    """What one pod counts for: its class, and its requests and limits by resource."""
+
+    qos_class: str
+    requests: Quantities
+    limits: Quantities
+
+
+def amounts(pod: Pod, server: Server) -> Amounts | None:
+    """As a quota without scopes counts the pod while it runs; None where a quantity does not parse."""
+    try:
+        draft = draft_pod(pod, server)
+    except Unparsable:
+        return None
+    stored = pod.status.qos_class
+    counted = with_status(draft, pod.status) if server.on("InPlacePodVerticalScaling") else draft
+    return Amounts(
+        stored if stored in CLASSES else class_of(draft), of_pod(counted, "requests"), of_pod(counted, "limits")
+    )
 
 
 class _Space:
@@ -62,14 +84,12 @@ class Adding:
         if is_terminal(pod):
             space.finished += 1
             return True
-        try:
-            draft = draft_pod(pod, self._server)
-        except Unparsable:
+        found = amounts(pod, self._server)
+        if found is None:
             return False
-        space.classes[pod.status.qos_class if pod.status.qos_class in CLASSES else class_of(draft)] += 1
-        counted = with_status(draft, pod.status) if self._server.on("InPlacePodVerticalScaling") else draft
-        add_into(space.requests, of_pod(counted, "requests"))
-        add_into(space.limits, of_pod(counted, "limits"))
+        space.classes[found.qos_class] += 1
+        add_into(space.requests, found.requests)
+        add_into(space.limits, found.limits)
         return True
 
     def sums(self) -> Iterator[Sums]:

@@ -44,6 +44,11 @@ class Store:
         if file:
             self.files[ObjectRef(kind, name, namespace)] = file
 
+    def remove(self, kind: str, name: str, namespace: str = "") -> bool:
+        """Drop one object; whether it was there."""
+        space = self._objects.get(kind, {}).get(namespace, {})
+        return space.pop(name, None) is not None
+
     def get(self, kind: str, name: str, namespace: str = "") -> Any | None:
         return self._objects.get(kind, {}).get(namespace, {}).get(name)
 
@@ -64,6 +69,10 @@ class Store:
 
     def cover(self, need: Need, coverage: Coverage) -> None:
         self._coverage[need] = coverage
+
+    def uncover(self, need: Need) -> None:
+        """Forget how reading ``need`` went."""
+        self._coverage.pop(need, None)
 
     def covered(self, need: Need) -> Coverage:
         """How reading ``need`` went; a wider need that was read (all names, all namespaces) covers a narrower one."""

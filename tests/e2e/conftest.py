@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "controlplane"))
 
 import build
+import crds
 import make_demo
 from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane
 from e2e import audit
@@ -83,6 +84,21 @@ def limiting(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     options = {"controllers": BASIC_CONTROLLERS, "admission_config": config, "feature_gates": GATES}
     with watched(assets, folder, **options) as plane:
         yield Limiting(plane, config, GATES)
+
+
+@pytest.fixture(scope="session")
+def extended(assets: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A control plane that serves the kinds of Capsule and Tekton; none of their controllers and webhooks runs."""
+    folder = tmp_path_factory.mktemp("audit")
+    with watched(assets, folder, controllers=BASIC_CONTROLLERS, controller_args=STILL) as plane:
+        crds.install(plane)
+        yield plane
+
+
+@pytest.fixture
+def extended_kres(extended: ControlPlane, kubectl: Path, tmp_path: Path) -> Kres:
+    """The plugin on the control plane with Capsule's and Tekton's kinds."""
+    return plugin(kubectl, environment(extended.kubeconfig, kubectl, tmp_path), tmp_path)
 
 
 @pytest.fixture

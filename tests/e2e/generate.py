@@ -8,6 +8,7 @@ from typing import Any
 
 from e2e import policies
 from e2e.pods import Object, plain_pod, pod
+from e2e.resizes import Resize, put, resizes, standing
 
 #: Cluster-scoped objects that pods and quotas name.
 CLASSES: tuple[Object, ...] = (
@@ -41,19 +42,27 @@ LIMITED: tuple[Object, ...] = (
     {"resource": "persistentvolumeclaims", "matchContains": ["costly.storageclass.storage.k8s.io/requests.storage"]},
 )
 
+#: Pods that stand in a random setting, and resizes of each.
+STANDING, RESIZES = 3, 4
+
 
 @dataclass
 class Setting:
-    """A namespace: ``policies`` are created, then ``first``, then each of ``cases`` is asked for by dry run.
+    """A namespace: ``standing`` pods, ``policies`` and ``first`` are created, then each of ``cases`` is asked for by dry
+    run, and each of ``resizes`` of a pod that stands there.
 
-    ``statuses``: by quota name, the status written over the controller's.
+    ``statuses``: by quota name, the status written over the controller's; ``running``: by pod name, what the kubelet
+    would report.
     """
 
     name: str
+    standing: list[Object] = field(default_factory=list)
     policies: list[Object] = field(default_factory=list)
     first: list[Object] = field(default_factory=list)
     cases: list[Object] = field(default_factory=list)
+    resizes: list[Resize] = field(default_factory=list)
     statuses: dict[str, Object] = field(default_factory=dict)
+    running: dict[str, Object] = field(default_factory=dict)
     global_default: bool = False
 
 
@@ -79,6 +88,9 @@ def _random(rng: random.Random, index: int, count: int, pods: int) -> Setting:
         *(policies.quota(rng, f"q{number}", faulty=0.8) for number in range(3)),
         *(make(rng, "n") for make in (policies.claim, policies.claim, policies.service, policies.counted)),
     ]
+    found.standing = [standing(rng, f"s{number}") for number in range(STANDING)]
+    resized = (*found.standing, *(one for one in found.first if one["kind"] == "Pod"))
+    found.resizes = [one for held in resized for one in resizes(rng, held, RESIZES)]
     return found
 
 

@@ -17,6 +17,14 @@ Fault = Callable[[random.Random, Object], None]
 
 def pod(rng: random.Random, name: str) -> Object:
     """A pod; in two of five something is wrong with it, rarely more than one thing."""
+    found = shape(rng, name)
+    for fault in rng.sample(FAULTS, rng.choice((0, 0, 0, 1, 1, 2) if rng.random() < 0.8 else (0,))):
+        fault(rng, found)
+    return found
+
+
+def shape(rng: random.Random, name: str) -> Object:
+    """A pod without a fault that was put there."""
     spec: Object = {"containers": [_container(rng, f"c{index}") for index in range(rng.choice((1, 1, 1, 2, 2, 3)))]}
     if rng.random() < 0.35:
         spec["initContainers"] = [_init(rng, f"i{index}") for index in range(rng.randint(1, 3))]
@@ -24,8 +32,6 @@ def pod(rng: random.Random, name: str) -> Object:
     for chance, add in _EXTRAS:
         if rng.random() < chance:
             add(rng, found)
-    for fault in rng.sample(FAULTS, rng.choice((0, 0, 0, 1, 1, 2) if rng.random() < 0.8 else (0,))):
-        fault(rng, found)
     return found
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from pathlib import Path
 
 import pytest
 from controlplane import ControlPlane
-from e2e.plugin import Kres, environment
+from e2e.plugin import Kres
 from e2e.test_controlplane import poll
 
 pytestmark = pytest.mark.e2e
@@ -20,17 +18,6 @@ def test_the_recount_is_what_the_controller_wrote(demo_kres: Kres):
     uses = [use for item in json.loads(done.stdout)["items"] for use in item["uses"]]
     assert len(uses) >= 20
     assert [use for use in uses if use.get("counted") != use["used"] or "drift" in use] == []
-
-
-@pytest.mark.parametrize("namespace", ["shop", "batch", "payments"])
-def test_the_description_is_that_of_kubectl(
-    demo: ControlPlane, demo_kres: Kres, kubectl: Path, tmp_path: Path, namespace: str
-):
-    env = environment(demo.kubeconfig, kubectl, tmp_path)
-    command = [kubectl, "describe", "quota", "-n", namespace]
-    wanted = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
-    done = demo_kres("quota", "-n", namespace, "-o", "describe")
-    assert (done.returncode, done.stdout) == (0, wanted)
 
 
 def test_as_many_fit_as_the_server_admits(controlplane: ControlPlane, kres: Kres, namespace: str):

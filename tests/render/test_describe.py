@@ -17,6 +17,9 @@ from kubectl_kres.reports.describe import limit_range_block, namespace_block, qu
 
 RECORDED = json.loads(Path(__file__).with_name("described.json").read_text())
 
+#: Values of variables are not shown; of one with several lines that is one line.
+HIDDEN = {"      A:  1": "      A:  <not shown>", "      B:  l1": "      B:  <not shown>"}
+
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["name"]) for case in RECORDED])
 def test_recorded_lines(case: dict[str, Any]):
@@ -31,7 +34,8 @@ def test_recorded_lines(case: dict[str, Any]):
         lines = namespace_lines(namespace_block(msgspec.convert(held["Namespace"][0], Namespace), quotas, ranges))
     else:
         lines = quota_lines(quota_block(quota) for quota in quotas)
-    assert lines == case["lines"]
+    shown = [HIDDEN.get(line, line) for line in case["lines"] if line != "          l2"]
+    assert lines == shown
 
 
 def test_columns_are_as_wide_as_each_run_of_lines_needs():

@@ -1,0 +1,243 @@
+"""The pool controller's pass over its claims: who keeps a share, who gets one, who waits and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from kubectl_kres.capsule import conditions
+from kubectl_kres.capsule.amounts import Amounts, Nanos, added, same
+from kubectl_kres.model.capsule import ResourcePoolClaim
+from kubectl_kres.quantity import ZERO, Format, Quantity
+
+Key = tuple[str, str]
+#: kept: has its share and nothing changed. taken: gets it now. changed: has a share, and the new amounts fit.
+#: pool: too little is left. queue: an older claim waits for the same resource (ordered queue only).
+Result = Literal["kept", "taken", "changed", "pool", "queue"]
+
+#: Sorts behind every time that a server writes: an object without a time is about to be created.
+_NEVER = "~"
+
+
+class Candidate(NamedTuple):
+    """A claim that takes part, with its amounts. ``uid`` names it in the pool's status."""
+
+    claim: ResourcePoolClaim
+    asks: Amounts
+
+    @property
+    def uid(self) -> str:
+        return uid_of(self.claim)
+
+
+class Share(NamedTuple):
+    """What a claim holds of a pool."""
+
+    uid: str
+    namespace: str
+    name: str
+    amounts: Amounts
+
+
+class Comparison(NamedTuple):
+    """One resource of a claim that waits: what it asks for against what is left, or against what waits before it.
+
+    room: what is left; zero for a resource that the pool does not have (``missing``). by: namespace and name of the
+    claim that closed the resource for those behind it, which asks for ``room`` then.
+    """
+
+    resource: str
+    asked: Quantity
+    room: Quantity
+    missing: bool = False
+    by: Key | None = None
+
+
+class Turn(NamedTuple):
+    """How it went for one claim. ``short``: the resources that it lacks, or that are closed to it, sorted.
+
+    room and notations: what was left of each resource at its turn, in billionths, and how it is printed; for a claim in
+    the queue what the claims before it ask for, and who closed each resource is in ``closed``.
+    """
+
+    candidate: Candidate
+    result: Result
+    short: tuple[str, ...] = ()
+    room: Mapping[str, int] = {}
+    notations: Mapping[str, Format] = {}
+    closed: Mapping[str, Key] = {}
+
+    @property
+    def allocated(self) -> bool:
+        return self.result not in {"pool", "queue"}
+
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Why the claim waits, resource by resource; empty if it does not."""
+        return tuple(self._comparison(resource) for resource in self.short)
+
+    def _comparison(self, resource: str) -> Comparison:
+        asked, nano = self.candidate.asks[resource], self.room.get(resource)
+        room = ZERO if nano is None else Quantity(nano, self.notations.get(resource, "DecimalSI"))
+        by = self.closed.get(resource) if self.result == "queue" else None
+        return Comparison(resource, asked, room, missing=nano is None, by=by)
+
+    def message(self) -> str:
+        """What the claim's Exhausted condition says; the controller writes queued lines in any order, here sorted."""
+        text = conditions.queued_text if self.result == "queue" else conditions.short_text
+        return conditions.joined(text(one.resource, one.asked, one.room) for one in self.comparisons())
+
+
+class Exhausted(NamedTuple):
+    """A resource that claims wait for: what was left at the first one, what all of them ask for in sum, the first."""
+
+    available: Quantity
+    requesting: Quantity
+    first: Key
+
+
+class Allocation(Struct, frozen=True):
+    """The result of one pass: a turn for each claim in the order of the queue, and what each share is now.
+
+    shares are in the order in which they were given; ``used`` and ``available`` name the resources of ``hard``.
+    settled: no share was given, changed or lost, so that another pass would say the same.
+    """
+
+    turns: tuple[Turn, ...]
+    shares: tuple[Share, ...]
+    used: Amounts
+    available: Amounts
+    exhausted: Mapping[str, Exhausted]
+    settled: bool
+
+
+def uid_of(claim: ResourcePoolClaim) -> str:
+    """The claim's UID; its name where it has none, as in a file."""
+    return claim.metadata.uid or f"{claim.metadata.namespace}/{claim.metadata.name}"
+
+
+def key_of(claim: ResourcePoolClaim) -> Key:
+    return claim.metadata.namespace, claim.metadata.name
+
+
+def place(claim: ResourcePoolClaim) -> tuple[str, str, str]:
+    """What the queue is sorted by: time of creation in whole seconds, then name, then namespace."""
+    meta = claim.metadata
+    return meta.creation_timestamp or _NEVER, meta.name, meta.namespace
+
+
+def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The queue."""
+    return sorted(candidates, key=lambda candidate: place(candidate.claim))
+
+
+def allocate(hard: Amounts, shares: Sequence[Share], queue: Sequence[Candidate], *, ordered: bool) -> Allocation:
+    """One pass over the ``queue`` (see ``in_order``). ``shares``: what is allocated already, in order of allocation.
+
+    Costs O(C·R): what is left is a running sum. Shares whose claim is not in the queue count as allocated.
+    Source: capsule internal/controllers/resourcepools/pool_controller.go reconcileResourceClaim.
+    """
+    run = _Pass(hard, shares, ordered=ordered)
+    turns = tuple(map(run.turn, queue))
+    held = tuple(run.shares.values())
+    used = used_of(hard, held)
+    still = len(held) == len(shares) and not any(turn.result in {"taken", "changed"} for turn in turns)
+    return Allocation(turns, held, used, left_of(hard, used), run.exhausted(), still)
+
+
+def used_of(hard: Amounts, shares: Iterable[Share]) -> dict[str, Quantity]:
+    """What claims hold of each resource of ``hard``."""
+    found = added(share.amounts for share in sorted(shares, key=lambda share: share.namespace))
+    return {name: ZERO + found[name] if name in found else ZERO for name in hard}
+
+
+def left_of(hard: Amounts, used: Amounts) -> dict[str, Quantity]:
+    """hard - used, in the notation of hard; negative where more is claimed than there is."""
+    return {name: quantity - used.get(name, ZERO) for name, quantity in hard.items()}
+
+
+class _Pass:
+    """The running sums of one pass."""
+
+    def __init__(self, hard: Amounts, shares: Sequence[Share], *, ordered: bool) -> None:
+        self.shares = {share.uid: share for share in shares}
+        self._ordered = ordered
+        used = used_of(hard, shares)
+        left = left_of(hard, used)
+        self._room: Nanos = {name: quantity.nano for name, quantity in left.items()}
+        self._notations = {name: quantity.format for name, quantity in left.items()}
+        #: What claims that did not fit ask for, who was first, and what was left then.
+        self._asked: Nanos = {}
+        self._asked_as: dict[str, Format] = {}
+        self._first: dict[str, Key] = {}
+        self._left: dict[str, Quantity] = {}
+        #: Copies of the sums that turns refer to; None once the sums have changed.
+        self._seen_room: Nanos | None = None
+        self._seen_asked: Nanos | None = None
+
+    def turn(self, candidate: Candidate) -> Turn:
+        """The next claim's."""
+        share = self.shares.get(candidate.uid) if self.shares else None
+        if share is not None:
+            if same(share.amounts, candidate.asks):
+                return Turn(candidate, "kept")
+            return self._changed(candidate, share)
+        if self._ordered and self._asked and not self._asked.keys().isdisjoint(candidate.asks):
+            return self._queued(candidate)
+        room = self._room
+        short = [name for name, asked in candidate.asks.items() if not (left := room.get(name)) or left < asked.nano]
+        if short:
+            return self._short(candidate, short)
+        self._take(candidate)
+        return Turn(candidate, "taken")
+
+    def exhausted(self) -> dict[str, Exhausted]:
+        return {
+            name: Exhausted(self._left[name], Quantity(nano, self._asked_as[name]), self._first[name])
+            for name, nano in self._asked.items()
+        }
+
+    def _changed(self, candidate: Candidate, share: Share) -> Turn:
+        """The old amounts count as free for the new ones; if these do not fit, all is lost."""
+        self._add(share.amounts, 1)
+        room = self._room
+        short = [name for name, asked in candidate.asks.items() if not (left := room.get(name)) or left < asked.nano]
+        if short:
+            del self.shares[share.uid]
+            return self._short(candidate, short)
+        self._take(candidate)
+        return Turn(candidate, "changed")
+
+    def _take(self, candidate: Candidate) -> None:
+        namespace, name = key_of(candidate.claim)
+        self.shares[candidate.uid] = Share(candidate.uid, namespace, name, candidate.asks)
+        self._add(candidate.asks, -1)
+
+    def _add(self, amounts: Amounts, sign: int) -> None:
+        self._seen_room = None
+        for name, quantity in amounts.items():
+            if name in self._room:
+                self._room[name] += sign * quantity.nano
+
+    def _queued(self, candidate: Candidate) -> Turn:
+        if self._seen_asked is None:
+            self._seen_asked = dict(self._asked)
+        short = sorted(name for name in candidate.asks if name in self._asked)
+        return Turn(candidate, "queue", tuple(short), self._seen_asked, self._asked_as, self._first)
+
+    def _short(self, candidate: Candidate, short: list[str]) -> Turn:
+        short.sort()
+        for name in short:
+            asked = candidate.asks[name]
+            held = self._asked.get(name)
+            if held is None:
+                self._first[name] = key_of(candidate.claim)
+                self._left[name] = Quantity(self._room.get(name, 0), self._notations.get(name, "DecimalSI"))
+            if not held:
+                self._asked_as[name] = asked.format
+            self._asked[name] = (held or 0) + asked.nano
+        self._seen_asked = None
+        if self._seen_room is None:
+            self._seen_room = dict(self._room)
+        return Turn(candidate, "pool", tuple(short), self._seen_room, self._notations)

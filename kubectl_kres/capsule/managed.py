@@ -1,0 +1,98 @@
+"""The ResourceQuota that a pool keeps in each of its namespaces: claims added up, defaults on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import structs
+
+from kubectl_kres.admission import quota_object
+from kubectl_kres.admission.draft import Unparsable, parse_list
+from kubectl_kres.admission.outcome import Refusal, invalid_object
+from kubectl_kres.capsule.allocation import Share
+from kubectl_kres.capsule.amounts import added, readable
+from kubectl_kres.model.capsule import GROUP, VERSION, ResourcePool
+from kubectl_kres.model.meta import ManagedMetadata, ObjectRef, OwnerReference
+from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
+from kubectl_kres.provenance.journal import Derive, Source, Term
+from kubectl_kres.quantity import Quantity
+
+POOL_LABEL = "projectcapsule.dev/pool"
+MANAGED_LABEL = "projectcapsule.dev/managed-by"
+_PREFIX = "capsule-pool-"
+
+
+def quota_name(pool: str) -> str:
+    """The name of the managed quota of a pool."""
+    return f"{_PREFIX}{pool}"
+
+
+def pool_of(quota: ResourceQuota) -> str:
+    """The pool that manages a quota, by its label; empty if none does."""
+    name = (quota.metadata.labels or {}).get(POOL_LABEL, "")
+    return name if name and quota.metadata.name == quota_name(name) else ""
+
+
+def hard_of(pool: ResourcePool, shares: Iterable[Share]) -> dict[str, Quantity]:
+    """``spec.hard`` of a managed quota: shares of its namespace in order of allocation, sums of zero left out, then
+    every default. Rounded up to thousandths, as the server stores it.
+
+    Source: capsule internal/controllers/resourcepools/pool_controller.go syncResourceQuota.
+    """
+    claimed = {name: quantity for name, quantity in added(share.amounts for share in shares).items() if quantity.nano}
+    total = added((claimed, _defaults(pool)))
+    return {name: quantity.rounded() for name, quantity in sorted(total.items())}
+
+
+def terms_of(pool: ResourcePool, shares: Iterable[Share]) -> tuple[Derive, ...]:
+    """Where each amount of a managed quota comes from: a term for each claim that names it, and its default."""
+    held, defaults = tuple(shares), _defaults(pool)
+    source = Source("ResourcePool", pool.metadata.name)
+    found = []
+    for name, quantity in hard_of(pool, held).items():
+        terms = [
+            Term(f"ResourcePoolClaim/{share.namespace}/{share.name}", str(share.amounts[name]))
+            for share in held
+            if name in share.amounts
+        ]
+        if name in defaults:
+            terms.append(Term(f"spec.defaults[{name}]", str(defaults[name])))
+        found.append(Derive(f"spec.hard[{name}]", "capsule/managed-quota", str(quantity), tuple(terms), source))
+    return tuple(found)
+
+
+def managed_quota(
+    pool: ResourcePool, namespace: str, shares: Iterable[Share], stored: ResourceQuota | None = None
+) -> ResourceQuota:
+    """The quota as the pool writes it. ``stored``: what is there under its name, whose other labels and status stay."""
+    hard = {name: str(quantity) for name, quantity in hard_of(pool, shares).items()}
+    spec = ResourceQuotaSpec(hard or None, pool.spec.quota.scopes, pool.spec.quota.scope_selector)
+    name, meta = pool.metadata.name, pool.metadata
+    held = stored or ResourceQuota(metadata=ManagedMetadata(quota_name(name), namespace))
+    labels = {**(held.metadata.labels or {}), POOL_LABEL: name, MANAGED_LABEL: "controller"}
+    owner = OwnerReference("ResourcePool", name, meta.uid, f"{GROUP}/{VERSION}", controller=True)
+    metadata = structs.replace(held.metadata, labels=labels, owner_references=(owner,))
+    return structs.replace(held, metadata=metadata, spec=spec)
+
+
+def refused(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusal | None:
+    """Why the API server would not take the quota: names, negative amounts, scopes that do not fit or would change."""
+    try:
+        hard = parse_list(quota.spec.hard, "spec.hard")
+    except Unparsable:
+        return None
+    errors = (
+        quota_object.validate(quota.spec, hard)
+        if stored is None
+        else quota_object.validate_update(quota.spec, hard, stored.spec)
+    )
+    return invalid_object("ResourceQuota", quota.metadata.name, errors) if errors else None
+
+
+def sync_fault(refusal: Refusal) -> str:
+    """What the pool's Ready condition says of it."""
+    return f"sync resourcequotas: {refusal.message}"
+
+
+def _defaults(pool: ResourcePool) -> dict[str, Quantity]:
+    return readable(pool.spec.defaults, ObjectRef("ResourcePool", pool.metadata.name), "spec.defaults", None)

@@ -1,0 +1,178 @@
+"""What the last word of a command line may become, found with the parser's own tables; nothing is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import click
+
+from kubectl_kres.cli import flags
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.flags import Line
+from kubectl_kres.cli.main import ALIASES, COMMANDS, Program
+from kubectl_kres.cli.options import SHARED, OneOf, Options
+
+#: What the shell is told beside the candidates. Source: spf13/cobra ShellCompDirective.
+FILES, NO_SPACE, NO_FILES, FOLDERS = 0, 2, 4, 16
+
+#: Stands for the word at the cursor: no word that is typed holds a NUL.
+_HERE = "\0"
+
+#: The part of the kubeconfig that a flag names an entry of.
+_ENTRIES = {"context": "contexts", "cluster": "clusters", "user": "users"}
+
+
+class Candidate(NamedTuple):
+    """A word, and what it does."""
+
+    word: str
+    about: str = ""
+
+
+class Slot(NamedTuple):
+    """What may stand at the cursor.
+
+    before, typed: what stays of the word, and how the part behind it begins. words: the candidates that need no
+    reading. type: the type, as the user wrote it, whose objects are candidates, but for ``taken``. entries: the part of
+    the kubeconfig whose entries are. options: the flags given before.
+    """
+
+    typed: str
+    before: str = ""
+    words: tuple[Candidate, ...] = ()
+    type: str = ""
+    taken: frozenset[str] = frozenset()
+    entries: str = ""
+    directive: int = NO_FILES
+    options: Options = Options()
+
+
+def find(words: Sequence[str]) -> Slot:
+    """The slot of the last word. Without candidates where the words before it cannot be understood."""
+    *before, typed = words or [""]
+    program = Program()
+    ctx = click.Context(program, info_name="kubectl kres")
+    try:
+        shared = (*SHARED, *program.params)
+        line, rest = _split(before, typed, shared, ctx, stop=True)
+        if line.words in {(), (_HERE,)}:
+            return _outside(line, rest, typed, shared)
+        name, *own = line.words
+        command = program.get_command(ctx, ALIASES.get(name, name))
+        if not isinstance(command, Command):
+            return Slot(typed)
+        if own[-1:] == [_HERE]:
+            own = own[:-1]
+        inner, rest = _split(own, typed, command.params, ctx)
+        return _inside(command, Line((*line.given, *inner.given), inner.words), rest, typed)
+    except click.UsageError:
+        return Slot(typed)
+
+
+def _split(
+    before: Sequence[str], typed: str, known: Iterable[click.Parameter], ctx: click.Context, *, stop: bool = False
+) -> tuple[Line, str]:
+    """The words with a mark for the last one, and what of that one stands before the mark: ``--output=``, ``-n``."""
+    by_name = {name: flag for flag in known if isinstance(flag, click.Option) for name in flag.opts}
+    rest = ""
+    if typed.startswith("--") and "=" in typed:
+        rest = typed[: typed.index("=") + 1]
+    elif len(typed) > 2 and typed[0] == "-" and typed[:2] in by_name and not by_name[typed[:2]].is_flag:
+        rest = typed[: 3 if typed[2] == "=" else 2]
+    return flags.split([*before, rest + _HERE], by_name.values(), ctx, stop=stop), rest
+
+
+def _outside(line: Line, rest: str, typed: str, shared: Iterable[click.Parameter]) -> Slot:
+    """Before the command, or at it."""
+    options = _options(line)
+    if line.given and line.given[-1].value == _HERE:
+        return _value(_flag(line.given[-1].field, shared), None, rest, typed, options)
+    if typed.startswith("-"):
+        return Slot(typed, words=_names(shared, line))
+    return Slot(typed, words=_commands(), options=options)
+
+
+def _inside(command: Command, line: Line, rest: str, typed: str) -> Slot:
+    """Behind the command: the value of a flag, a flag, or one of the words."""
+    options = _options(line)
+    if line.given and line.given[-1].value == _HERE:
+        return _value(_flag(line.given[-1].field, command.params), command, rest, typed, options)
+    if typed.startswith("-"):
+        return Slot(typed, words=_names(command.params, line))
+    words = line.words[:-1]
+    if command.name == "help":
+        return Slot(typed, words=() if words else _commands())
+    if options.filenames:
+        return Slot(typed)
+    return _word(command, words, typed, options)
+
+
+def _word(command: Command, words: Sequence[str], typed: str, options: Options) -> Slot:
+    """One of the words that are no flags, as the command declares them."""
+    completes = command.completes
+    if isinstance(completes, tuple):
+        return Slot(typed, words=() if words else tuple(map(Candidate, completes)))
+    if isinstance(completes, str):
+        return Slot(typed, type=completes, taken=frozenset(words), options=options)
+    from kubectl_kres.cli.objects import named  # noqa: PLC0415, the kinds' structs are loaded where they are needed
+
+    return named(completes, words, typed, options)
+
+
+def _value(flag: click.Option, command: Command | None, rest: str, typed: str, options: Options) -> Slot:
+    """The value of a flag. ``rest``: what stands before it in the same word; a shell takes off ``--flag=`` itself."""
+    slot = Slot(typed[len(rest) :], "" if rest.endswith("=") else rest, options=options)
+    if flag.metavar in {"FILE", "DIR"}:
+        return slot._replace(directive=FOLDERS if flag.metavar == "DIR" else FILES)
+    if flag.name == "namespaces":
+        return slot._replace(type="namespaces", taken=frozenset(options.namespaces))
+    if flag.name in _ENTRIES:
+        return slot._replace(entries=_ENTRIES[flag.name])
+    if flag.name == "fit":
+        from kubectl_kres.cli.objects import named  # noqa: PLC0415
+        from kubectl_kres.cli.subjects import making_pods  # noqa: PLC0415
+
+        found = named(making_pods, (), slot.typed, options, slash=True)
+        return found._replace(before=slot.before + found.before)
+    return slot._replace(words=tuple(Candidate(word) for word in _choices(flag, command) if word))
+
+
+def _choices(flag: click.Option, command: Command | None) -> Iterable[str]:
+    if flag.name == "output":
+        return command.formats if command else ()
+    if flag.name == "kube_version":
+        from kubectl_kres.admission.versions import NEWEST, OLDEST, shown  # noqa: PLC0415
+
+        return [shown((NEWEST[0], minor)) for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
+    return flag.callback.words if isinstance(flag.callback, OneOf) else ()
+
+
+def _commands() -> tuple[Candidate, ...]:
+    return tuple(Candidate(name, about) for name, (_, about) in COMMANDS.items())
+
+
+def _names(known: Iterable[click.Parameter], line: Line) -> tuple[Candidate, ...]:
+    """The flags that may follow: all that are not given yet or may be repeated."""
+    given = {one.field for one in line.given}
+    return tuple(
+        Candidate(name, (flag.help or "").partition(". ")[0].rstrip("."))
+        for flag in known
+        if isinstance(flag, click.Option) and (flag.name not in given or flag.multiple)
+        for name in flag.opts
+    )
+
+
+def _flag(field: str, known: Iterable[click.Parameter]) -> click.Option:
+    return next(flag for flag in known if isinstance(flag, click.Option) and flag.name == field)
+
+
+def _options(line: Line) -> Options:
+    """The flags that are given before the cursor; numbers keep their defaults, since nothing here depends on them."""
+    values: dict[str, object] = {}
+    for one in line.given:
+        default = Options._field_defaults.get(one.field)
+        if one.value == _HERE or default is None or type(default) is int:
+            continue
+        values[one.field] = (*values.get(one.field, ()), one.value) if isinstance(default, tuple) else one.value  # type: ignore[misc]
+    return Options(**values)  # type: ignore[arg-type]

@@ -1,0 +1,35 @@
+"""How the reading of one need goes on."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Phase = Literal["connecting", "listing", "watching", "polling", "retrying", "denied", "absent", "failed"]
+
+
+class FeedState(Struct, frozen=True, omit_defaults=True):
+    """Moments are those of the feed's clock, in seconds.
+
+    connecting: nothing came yet. listing: ``read`` objects of about ``about`` (0: unknown) have come.
+    watching: the server spoke last at ``heard``. polling: it refuses to be watched (``why``), and is listed again at
+    ``due``. retrying: ``why`` it failed ``tries`` times in a row, and when (``due``) it is tried again.
+    denied, absent: the server's words are ``why``. failed: its answer cannot be used. These are tried again at ``due``.
+
+    ``held``: a whole list was read once; its objects stay in the store whatever happens.
+    """
+
+    phase: Phase
+    held: bool = False
+    read: int = 0
+    about: int = 0
+    heard: float = 0.0
+    tries: int = 0
+    why: str = ""
+    due: float = 0.0
+
+    @property
+    def current(self) -> bool:
+        """Whether the store has what the server has, as far as is known."""
+        return self.phase == "watching"

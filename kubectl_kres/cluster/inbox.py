@@ -1,0 +1,60 @@
+"""What readers have told and nobody has heard yet."""
+
+from __future__ import annotations
+
+from collections import deque
+from threading import Event, Lock
+from typing import Any, Literal, NamedTuple
+
+#: So many objects wait at most; whoever reads more waits instead, and in the end the server does.
+FULL = 20_000
+#: Seconds between two looks whether there is room.
+_LOOK = 0.02
+
+What = Literal["begin", "items", "listed", "events", "cover", "fault"]
+
+
+class Word(NamedTuple):
+    """What a reader tells the owner of the store.
+
+    begin: a list begins. items: some of its objects. listed: it is complete but for the objects that the lines name.
+    events: of a watch. cover: how reading went, where there is no list. fault: a bug.
+    """
+
+    reader: Any
+    what: What
+    load: Any = None
+
+    @property
+    def weight(self) -> int:
+        """How many objects it holds."""
+        return len(self.load) if self.what in {"items", "events"} else 0
+
+
+class Inbox:
+    """Words in the order of their telling. Many threads may put them, one takes them."""
+
+    def __init__(self) -> None:
+        self._words: deque[Word] = deque()
+        self._lock = Lock()
+        self._weight = 0
+
+    def put(self, word: Word, over: Event) -> None:
+        """Wait until there is room, then add it; nothing is added once ``over`` is set."""
+        while self._weight >= FULL:
+            if over.wait(_LOOK):
+                return
+        if over.is_set():
+            return
+        with self._lock:
+            self._weight += word.weight
+            self._words.append(word)
+
+    def take(self) -> Word | None:
+        """The next one; None if there is none."""
+        if not self._words:
+            return None
+        with self._lock:
+            word = self._words.popleft()
+            self._weight -= word.weight
+        return word

@@ -1,0 +1,251 @@
+"""Capsule's pools, claims and tenants, and the quotas of the same API group: capsule.clastix.io/v1beta2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, ResourceList
+from kubectl_kres.model.policy import ResourceQuotaSpec
+
+GROUP = "capsule.clastix.io"
+VERSION = "v1beta2"
+_API_VERSION = f"{GROUP}/{VERSION}"
+
+
+class CapsuleCondition(Condition, frozen=True):
+    """A condition with the generation that it was written for; 0: not said."""
+
+    observed_generation: int = 0
+
+
+class PoolConfig(Base, frozen=True):
+    """Options of a pool, all off unless said."""
+
+    defaults_zero: bool = False
+    ordered_queue: bool = False
+    delete_bound_resources: bool = False
+
+
+class ResourcePoolSpec(Base, frozen=True):
+    """What a pool shares out (``quota.hard``), among which namespaces (any of ``selectors``), and how."""
+
+    selectors: tuple[LabelSelector, ...] | None = None
+    quota: ResourceQuotaSpec = ResourceQuotaSpec()
+    defaults: ResourceList | None = None
+    config: PoolConfig = PoolConfig()
+
+
+class PoolAllocation(Base, frozen=True):
+    """What a pool has, what claims hold of it (not what pods use), and the rest, which may be negative."""
+
+    hard: ResourceList | None = None
+    used: ResourceList | None = None
+    available: ResourceList | None = None
+
+
+class PoolExhaustion(Base, frozen=True):
+    """What claims that did not fit ask for in sum, and what there is. Absent: zero."""
+
+    available: Any = None
+    requesting: Any = None
+
+
+class PoolClaim(Base, frozen=True):
+    """A claim that is allocated, as the pool's status lists it."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    claims: ResourceList | None = None
+
+
+class ResourcePoolStatus(Base, frozen=True):
+    """What the controller wrote. ``claims``: the allocated ones by namespace, in the order of their allocation."""
+
+    observed_generation: int = 0
+    namespaces: tuple[str, ...] | None = None
+    namespace_count: int = 0
+    claim_count: int = 0
+    claims: Mapping[str, tuple[PoolClaim, ...]] | None = None
+    allocation: PoolAllocation = PoolAllocation()
+    exhaustions: Mapping[str, PoolExhaustion] | None = None
+    conditions: tuple[CapsuleCondition, ...] | None = None
+
+
+class ResourcePool(Base, frozen=True):
+    """Resources that the claims of several namespaces share."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: ResourcePoolSpec = ResourcePoolSpec()
+    status: ResourcePoolStatus = ResourcePoolStatus()
+    kind: str = "ResourcePool"
+    api_version: str = _API_VERSION
+
+
+class PoolRef(Base, frozen=True):
+    """The pool that a claim belongs to."""
+
+    name: str = ""
+    uid: str = ""
+
+
+class ResourcePoolClaimSpec(Base, frozen=True):
+    """What is asked for, and of which pool; an empty ``pool`` means that one is to be chosen."""
+
+    pool: str = ""
+    claim: ResourceList | None = None
+
+
+class ResourcePoolClaimStatus(Base, frozen=True):
+    """What the controllers wrote. ``condition`` alone, without ``conditions``: Capsule before 0.13."""
+
+    pool: PoolRef | None = None
+    conditions: tuple[CapsuleCondition, ...] | None = None
+    condition: CapsuleCondition | None = None
+    observed_generation: int = 0
+
+
+class ResourcePoolClaim(Base, frozen=True):
+    """A namespace's claim on a share of a pool."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: ResourcePoolClaimSpec = ResourcePoolClaimSpec()
+    status: ResourcePoolClaimStatus = ResourcePoolClaimStatus()
+    kind: str = "ResourcePoolClaim"
+    api_version: str = _API_VERSION
+
+
+class TenantQuotas(Base, frozen=True):
+    """Deprecated quotas of a tenant: each item for all of its namespaces together, or with scope Namespace for each."""
+
+    scope: str = "Tenant"
+    items: tuple[ResourceQuotaSpec, ...] | None = None
+
+
+class TenantRuleQuota(ResourceQuotaSpec, frozen=True):
+    """A quota that a rule makes a GlobalResourceQuota of."""
+
+    name: str = ""
+
+
+class TenantEnforce(Base, frozen=True):
+    """What a rule enforces; ``workloads`` is about pods and refuses or changes some."""
+
+    action: str = ""
+    workloads: Mapping[str, Any] | None = None
+
+
+class TenantRule(Base, frozen=True):
+    """A rule for the namespaces that it selects; without a selector for all of the tenant."""
+
+    namespace_selector: LabelSelector | None = None
+    enforce: TenantEnforce | None = None
+    quota: tuple[TenantRuleQuota, ...] | None = None
+
+
+class TenantSpec(Base, frozen=True):
+    """The parts of a tenant that limit resources."""
+
+    resource_quotas: TenantQuotas | None = None
+    rules: tuple[TenantRule, ...] | None = None
+    cordoned: bool = False
+
+
+class TenantStatus(Base, frozen=True):
+    """The namespaces that belong to the tenant."""
+
+    namespaces: tuple[str, ...] | None = None
+    size: int = 0
+    state: str = ""
+
+
+class Tenant(Base, frozen=True):
+    """Namespaces that belong together."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: TenantSpec = TenantSpec()
+    status: TenantStatus = TenantStatus()
+    kind: str = "Tenant"
+    api_version: str = _API_VERSION
+
+
+class GlobalResourceQuotaSpec(Base, frozen=True):
+    """A quota that the selected namespaces share; selectors without fields select every namespace."""
+
+    namespace_selectors: tuple[LabelSelector, ...] | None = None
+    quota: ResourceQuotaSpec = ResourceQuotaSpec()
+
+
+class NamespaceUsage(Base, frozen=True):
+    """What one namespace uses."""
+
+    used: ResourceList | None = None
+
+
+class GlobalResourceQuotaStatus(Base, frozen=True):
+    """Limits and use over all namespaces, and the use of each."""
+
+    namespaces: tuple[str, ...] | None = None
+    total: PoolAllocation = PoolAllocation()
+    namespace_usage: Mapping[str, NamespaceUsage] | None = None
+    conditions: tuple[CapsuleCondition, ...] | None = None
+
+
+class GlobalResourceQuota(Base, frozen=True):
+    """One quota over several namespaces, without claims."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: GlobalResourceQuotaSpec = GlobalResourceQuotaSpec()
+    status: GlobalResourceQuotaStatus = GlobalResourceQuotaStatus()
+    kind: str = "GlobalResourceQuota"
+    api_version: str = _API_VERSION
+
+
+class CustomSource(Base, frozen=True):
+    """Which objects a custom quota counts, and what of each: ``op`` over the values at ``path``, or ``cel``."""
+
+    api_version: str = ""
+    kind: str = ""
+    op: str = ""
+    path: str = ""
+    cel: str = ""
+
+
+class CustomQuotaSpec(Base, frozen=True):
+    """The limit (a quantity) and what is counted. ``namespace_selectors`` only in a GlobalCustomQuota."""
+
+    limit: Any = None
+    sources: tuple[CustomSource, ...] | None = None
+    namespace_selectors: tuple[LabelSelector, ...] | None = None
+
+
+class CustomUsage(Base, frozen=True):
+    """What is used of a limit, and what is left; quantities."""
+
+    used: Any = None
+    available: Any = None
+
+
+class CustomQuotaStatus(Base, frozen=True):
+    """What the controller counted. ``namespaces`` only in a GlobalCustomQuota."""
+
+    namespaces: tuple[str, ...] | None = None
+    usage: CustomUsage = CustomUsage()
+    conditions: tuple[CapsuleCondition, ...] | None = None
+
+
+class CustomQuota(Base, frozen=True):
+    """One limit over objects of any kinds in a namespace."""
+
+    metadata: ManagedMetadata = ManagedMetadata()
+    spec: CustomQuotaSpec = CustomQuotaSpec()
+    status: CustomQuotaStatus = CustomQuotaStatus()
+    kind: str = "CustomQuota"
+    api_version: str = _API_VERSION
+
+
+class GlobalCustomQuota(CustomQuota, frozen=True):
+    """The same over several namespaces."""
+
+    kind: str = "GlobalCustomQuota"

@@ -1,0 +1,31 @@
+"""ConfigMaps: just the keys that settle how Tekton computes, since others may hold what is nobody's business."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kubectl_kres.model.meta import Base, Metadata
+
+
+class ConfigMapData(Base, frozen=True):
+    """Keys of ``config-defaults``, ``feature-flags`` and ``pipelines-info``; empty: absent."""
+
+    default_container_resource_requirements: str = msgspec.field(
+        default="", name="default-container-resource-requirements"
+    )
+    default_timeout_minutes: str = msgspec.field(default="", name="default-timeout-minutes")
+    enable_api_fields: str = msgspec.field(default="", name="enable-api-fields")
+    results_from: str = msgspec.field(default="", name="results-from")
+    enable_kubernetes_sidecar: str = msgspec.field(default="", name="enable-kubernetes-sidecar")
+    coschedule: str = ""
+    disable_affinity_assistant: str = msgspec.field(default="", name="disable-affinity-assistant")
+    version: str = ""
+
+
+class ConfigMap(Base, frozen=True):
+    """A ConfigMap."""
+
+    metadata: Metadata = Metadata()
+    data: ConfigMapData = ConfigMapData()
+    kind: str = "ConfigMap"
+    api_version: str = "v1"

@@ -1,0 +1,156 @@
+"""Pools, claims, namespaces and managed quotas of a store, looked up once for many answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from kubectl_kres.admission.draft import Quantities
+from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
+from kubectl_kres.model.policy import Namespace, ResourceQuota
+from kubectl_kres.reports.claim_state import WAITING, Standing, standing
+from kubectl_kres.reports.pool_room import available, hard_of, held
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+PREFIX = "capsule-pool-"
+POOL_LABEL = "projectcapsule.dev/pool"
+RELEASE = "projectcapsule.dev/release"
+GROUP = "capsule.clastix.io"
+
+
+class Standings(NamedTuple):
+    """A claim with its state."""
+
+    claim: ResourcePoolClaim
+    standing: Standing
+
+
+def order(claim: ResourcePoolClaim) -> tuple[str, str, str]:
+    """The key that a pool sorts its claims by: creation in whole seconds, name, namespace. Not written yet: last."""
+    meta = claim.metadata
+    return meta.creation_timestamp or "9999", meta.name, meta.namespace
+
+
+class Scene:
+    """What all answers about pools and claims look at."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.pools: Mapping[str, ResourcePool] = {one.metadata.name: one for one in store.all("ResourcePool")}
+
+    @cached_property
+    def pools_known(self) -> bool:
+        """Whether a pool that is not here does not exist."""
+        return self.store.covered(Need("ResourcePool")).known
+
+    @cached_property
+    def claims(self) -> Sequence[Standings]:
+        """All claims that were read, with their states."""
+        return [Standings(claim, standing(claim, self.pool_of(claim))) for claim in self.store.all("ResourcePoolClaim")]
+
+    def pool_of(self, claim: ResourcePoolClaim) -> ResourcePool | None:
+        """The pool that a claim is in, else the one that it names."""
+        status = claim.status.pool
+        if status is not None and status.name:
+            pool = self.pools.get(status.name)
+            if pool is not None and (not status.uid or not pool.metadata.uid or status.uid == pool.metadata.uid):
+                return pool
+            return None
+        return self.pools.get(claim.spec.pool)
+
+    @cached_property
+    def _waiting(self) -> Mapping[str, Sequence[Standings]]:
+        found: dict[str, list[Standings]] = {}
+        for one in self.claims:
+            status = one.claim.status.pool
+            if status is not None and one.standing.state in WAITING:
+                pool = self.pool_of(one.claim)
+                if pool is None or one.claim.metadata.namespace in self.spaces(pool):
+                    found.setdefault(status.name, []).append(one)
+        for queue in found.values():
+            queue.sort(key=lambda one: order(one.claim))
+        return found
+
+    def waiting(self, pool: str) -> Sequence[Standings]:
+        """The queue of a pool, in its order, as far as claims were read; without those whose namespace has left."""
+        return self._waiting.get(pool, ())
+
+    @cached_property
+    def _places(self) -> Mapping[tuple[str, str], int]:
+        return {
+            (one.claim.metadata.namespace, one.claim.metadata.name): place
+            for queue in self._waiting.values()
+            for place, one in enumerate(queue, 1)
+        }
+
+    def place(self, claim: ResourcePoolClaim) -> int:
+        """The place in the queue, from 1 on; 0: it is in none."""
+        return self._places.get((claim.metadata.namespace, claim.metadata.name), 0)
+
+    def spaces(self, pool: ResourcePool) -> frozenset[str]:
+        """The namespaces in a pool's status."""
+        held = self._spaces.get(pool.metadata.name)
+        if held is None:
+            held = self._spaces[pool.metadata.name] = frozenset(pool.status.namespaces or ())
+        return held
+
+    @cached_property
+    def _spaces(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def claims_known(self, pool: ResourcePool) -> bool:
+        """Whether all claims of the pool's namespaces were read."""
+        name, covered = pool.metadata.name, self.store.covered
+        if name not in self._knowns:
+            self._knowns[name] = all(covered(Need("ResourcePoolClaim", space)).known for space in self.spaces(pool))
+        return self._knowns[name]
+
+    @cached_property
+    def _knowns(self) -> dict[str, bool]:
+        return {}
+
+    def room(self, pool: ResourcePool) -> Quantities:
+        """What a pool has left."""
+        return self._sums(pool)[1]
+
+    def hard(self, pool: ResourcePool) -> Quantities:
+        """What a pool has in all."""
+        return self._sums(pool)[0]
+
+    def _sums(self, pool: ResourcePool) -> tuple[Quantities, Quantities]:
+        name = pool.metadata.name
+        if name not in self._rooms:
+            self._rooms[name] = hard_of(pool), available(pool)
+        return self._rooms[name]
+
+    @cached_property
+    def _rooms(self) -> dict[str, tuple[Quantities, Quantities]]:
+        return {}
+
+    def entry(self, pool: ResourcePool, claim: ResourcePoolClaim) -> PoolClaim | None:
+        """The claim as the pool's status lists it, which knows it by its UID; None: it holds nothing there."""
+        return self._entries.get((pool.metadata.name, claim.metadata.namespace, claim.metadata.uid))
+
+    @cached_property
+    def _entries(self) -> Mapping[tuple[str, str, str], PoolClaim]:
+        return {(name, space, one.uid): one for name, pool in self.pools.items() for space, one in held(pool)}
+
+    def states(self) -> Mapping[tuple[str, str], Standing]:
+        """State by namespace and name."""
+        return self._states
+
+    @cached_property
+    def _states(self) -> Mapping[tuple[str, str], Standing]:
+        return {(one.claim.metadata.namespace, one.claim.metadata.name): one.standing for one in self.claims}
+
+    def quota(self, pool: str, namespace: str) -> ResourceQuota | None:
+        """The managed quota of a pool in a namespace; None: not there, or not read."""
+        found: ResourceQuota | None = self.store.get("ResourceQuota", f"{PREFIX}{pool}", namespace)
+        return found
+
+    def namespace(self, name: str) -> Namespace | None:
+        """None: not there, or not read."""
+        found: Namespace | None = self.store.get("Namespace", name)
+        return found

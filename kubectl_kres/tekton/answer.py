@@ -1,0 +1,88 @@
+"""What Tekton says of an object, and what could not be looked up: data that a report can print."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.provenance.journal import Journal, Source
+
+Stage = Literal["validation", "reconcile", "create"]
+Order = tuple[str, ...]
+
+
+class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Why there is no pod (yet), in Tekton's own words.
+
+    stage: ``validation`` (a webhook refuses the object, there is no run), ``reconcile`` (the controller's checks) or
+    ``create`` (the API server refused the pod). object: the kind that says so. reason, status: of its condition
+    ``Succeeded``; both empty at ``validation``. requeue_seconds: when the next try is; 0: there is none. rule: its code.
+    """
+
+    stage: Stage
+    object: str
+    message: str
+    rule: str
+    reason: str = ""
+    status: str = ""
+    requeue_seconds: int = 0
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing is tried again."""
+        return self.requeue_seconds == 0
+
+    @property
+    def text(self) -> str:
+        """The message as a client sees it: a webhook's has its name in front."""
+        if self.stage != "validation":
+            return self.message
+        webhook = "webhook" if self.message.startswith("mutation failed: ") else "validation.webhook"
+        return f'admission webhook "{webhook}.pipeline.tekton.dev" denied the request: {self.message}'
+
+
+class Gap(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Something that the run refers to and that is not there to look at.
+
+    why: ``missing`` (it does not exist), ``unreadable`` (it may, but could not be read), ``remote`` (``resolver`` says
+    where: hub, git, bundles, cluster), ``custom`` (no task of Tekton's, it has no pod of its own here), ``nested`` (a
+    pipeline in a pipeline).
+    """
+
+    kind: str
+    name: str
+    why: Literal["missing", "unreadable", "remote", "custom", "nested"]
+    resolver: str = ""
+
+    def __str__(self) -> str:
+        name = f"{self.kind} {self.name}" if self.name else f"the {self.kind}"
+        return {
+            "missing": f"{name} does not exist",
+            "unreadable": f"{name} could not be read",
+            "remote": f"{name} comes from the resolver {self.resolver} and is not looked up",
+            "custom": f"{name} is a custom task: its controller decides what runs",
+            "nested": f"{name} is a pipeline in a pipeline: it has pods of its own",
+        }[self.why]
+
+
+class Built(Struct, frozen=True):
+    """One pod that Tekton can submit. ``orders``: the listing orders of LimitRanges that lead to it; empty: any.
+
+    The journal's paths are the pod's, its sources the objects that the values come from.
+    """
+
+    pod: Pod
+    journal: Journal
+    orders: tuple[Order, ...] = ()
+
+
+class Origin(Struct, frozen=True):
+    """Where a TaskSpec stands: the object, and in ``field`` the path of the spec in it."""
+
+    source: Source
+
+    def at(self, field: str) -> Source:
+        """The source of a field below the spec."""
+        return self.source.at(f"{self.source.field}.{field}" if self.source.field else field)

@@ -1,0 +1,157 @@
+"""How Tekton is configured: its ConfigMaps, the flags that a run was made with, its version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.configmap import ConfigMap
+from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.tekton import Provenance
+from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.tekton.amounts import read
+
+#: Names of the ConfigMaps, unless the controller's environment says otherwise.
+DEFAULTS, FLAGS, INFO = "config-defaults", "feature-flags", "pipelines-info"
+NAMESPACE = "tekton-pipelines"
+KEY = "default-container-resource-requirements"
+
+Version = tuple[int, int, int]
+
+#: The rules of today hold from here on.
+OLDEST: Version = (0, 40, 0)
+
+Entries = Mapping[str, ResourceRequirements]
+
+
+class Flags(Struct, frozen=True):
+    """The feature flags that pods depend on, with the defaults that are shipped."""
+
+    api_fields: str = "beta"
+    results_from: str = "termination-message"
+    kubernetes_sidecar: bool = False
+    coschedule: str = "workspaces"
+
+
+class Config(Struct, frozen=True):
+    """A controller's configuration.
+
+    entries: what config-defaults gives to containers, by entry name, in the order of the text. source: of the entries.
+    version: None if unknown. assumed: what could not be known, one remark each.
+    """
+
+    entries: Entries = {}
+    flags: Flags = Flags()
+    timeout_minutes: int = 60
+    version: Version | None = None
+    source: Source = Source("ConfigMap", DEFAULTS, NAMESPACE)
+    assumed: tuple[Assume, ...] = ()
+
+
+def config_of(
+    defaults: ConfigMap | None,
+    flags: ConfigMap | None,
+    info: ConfigMap | None,
+    read_yaml: Callable[[str], Any],
+    *,
+    known: bool = True,
+) -> Config:
+    """The configuration that the ConfigMaps say; what is shipped where one is None.
+
+    ``known`` False: one that is None may exist but could not be read, which the answer then says. ``read_yaml`` is only
+    asked for text that is no JSON; what it raises counts as text that cannot be read.
+    """
+    missing = [name for name, held in ((DEFAULTS, defaults), (FLAGS, flags), (INFO, info)) if held is None]
+    remarks = [] if known else [_unread(name) for name in missing]
+    entries: Entries = {}
+    minutes = 60
+    if defaults is not None:
+        minutes = _minutes(defaults.data.default_timeout_minutes)
+        entries, fault = entries_of(defaults.data.default_container_resource_requirements, read_yaml)
+        if fault:
+            text = f"{KEY} of {DEFAULTS} is not valid ({fault}): Tekton keeps what it had before, assumed empty"
+            remarks.append(Assume("", "tekton/config-unreadable", text))
+    version = None if info is None else version_of(info.data.version)
+    if version is not None and version < OLDEST:
+        text = f"Tekton {'.'.join(map(str, version))} is older than 0.40: the rules of 0.40 and later are shown"
+        remarks.append(Assume("", "tekton/too-old", text))
+    namespace = next((held.metadata.namespace for held in (defaults, flags, info) if held is not None), NAMESPACE)
+    source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
+    return Config(entries, _flags(flags), minutes, version, source, tuple(remarks))
+
+
+def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str]:
+    """The entries that the text holds, and why it cannot be read (empty: it can).
+
+    Source: config/default.go NewDefaultsFromMap.
+    """
+    if not text.strip():
+        return {}, ""
+    try:
+        raw = _parsed(text, read_yaml)
+        entries = {str(name): decoded(held or {}, ResourceRequirements) for name, held in (raw or {}).items()}
+        for entry in entries.values():
+            read(entry.requests)
+            read(entry.limits)
+    except (KresError, msgspec.MsgspecError, AttributeError, TypeError, ValueError) as error:
+        return {}, str(error)
+    return entries, ""
+
+
+def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
+    """The flags that a run says it was made with; those it does not name are as ``otherwise``.
+
+    Only flags that differ from Go's zero are written, so that a missing bool is false where any flag is named.
+    """
+    held = provenance.feature_flags if provenance is not None else None
+    if not held:
+        return otherwise
+    by_name = {str(name).lower(): value for name, value in held.items()}
+    return Flags(
+        api_fields=str(by_name.get("enableapifields") or otherwise.api_fields),
+        results_from=str(by_name.get("resultextractionmethod") or otherwise.results_from),
+        kubernetes_sidecar=bool(by_name.get("enablekubernetessidecar", False)),
+        coschedule=str(by_name.get("coschedule") or otherwise.coschedule),
+    )
+
+
+def version_of(text: str) -> Version | None:
+    """``v1.15.0`` as numbers; None for what is no version (``devel``)."""
+    match = re.match(r"v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text)
+    return None if match is None else (int(match[1]), int(match[2]), int(match[3] or 0))
+
+
+def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return read_yaml(text)
+
+
+def _flags(held: ConfigMap | None) -> Flags:
+    if held is None:
+        return Flags()
+    data, shipped = held.data, Flags()
+    coschedule = data.coschedule.lower()
+    if not coschedule and data.disable_affinity_assistant.lower() in {"true", "1", "t"}:
+        coschedule = "disabled"
+    return Flags(
+        api_fields=data.enable_api_fields.lower() or shipped.api_fields,
+        results_from=data.results_from.lower() or shipped.results_from,
+        kubernetes_sidecar=data.enable_kubernetes_sidecar.lower() in {"true", "1", "t"},
+        coschedule=coschedule or shipped.coschedule,
+    )
+
+
+def _minutes(text: str) -> int:
+    return int(text) if re.fullmatch(r"\d{1,9}", text) else 60
+
+
+def _unread(name: str) -> Assume:
+    return Assume("", "tekton/config-unknown", f"ConfigMap {name} could not be read: assumed as shipped")

@@ -1,0 +1,118 @@
+"""A container of the pod that Tekton builds, with its resources on the way, and the changes that rules make to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from kubectl_kres.model.pod import ResourceClaimEntry
+from kubectl_kres.provenance.journal import Entry, Set, Source
+from kubectl_kres.quantity import Quantity
+
+Side = Literal["limits", "requests"]
+SIDES: tuple[Side, Side] = ("limits", "requests")
+Amounts = dict[str, Quantity]
+Role = Literal["injected", "step", "sidecar"]
+
+#: An amount with the field that it comes from.
+Sourced = tuple[Quantity, Source]
+
+
+class Place:
+    """One container. A resource list is None where Go has nil; two places can hold the very same list.
+
+    ``path`` is ``spec.containers[0]``. ``init``: it stands among the init containers; ``native``: with restartPolicy
+    Always. ``number``: of the step or sidecar in the Task.
+    """
+
+    __slots__ = ("claims", "init", "limits", "name", "native", "number", "path", "requests", "role")
+
+    def __init__(self, name: str, role: Role, number: int = 0, *, init: bool = False, native: bool = False) -> None:
+        self.name, self.role, self.number, self.init, self.native = name, role, number, init, native
+        self.path = ""
+        self.limits: Amounts | None = None
+        self.requests: Amounts | None = None
+        self.claims: tuple[ResourceClaimEntry, ...] = ()
+
+    def side(self, side: Side) -> Amounts | None:
+        return self.limits if side == "limits" else self.requests
+
+    def put_side(self, side: Side, values: Amounts | None) -> None:
+        if side == "limits":
+            self.limits = values
+        else:
+            self.requests = values
+
+    def at(self, side: Side, resource: str) -> str:
+        """The path of one value, as the server writes it."""
+        return f"{self.path}.resources.{side}[{resource}]"
+
+    @property
+    def empty(self) -> bool:
+        """No requests, no limits, no claims."""
+        return not self.limits and not self.requests and not self.claims
+
+
+def copies(places: Iterable[Place]) -> list[Place]:
+    """The places with lists of their own; places that shared one share its copy."""
+    made: dict[int, Amounts] = {}
+
+    def twin_of(values: Amounts | None) -> Amounts | None:
+        return None if values is None else made.setdefault(id(values), dict(values))
+
+    found = []
+    for place in places:
+        twin = Place(place.name, place.role, place.number, init=place.init, native=place.native)
+        twin.path, twin.claims = place.path, place.claims
+        twin.limits, twin.requests = twin_of(place.limits), twin_of(place.requests)
+        found.append(twin)
+    return found
+
+
+def put(place: Place, side: Side, values: Mapping[str, Sourced], rule: str, journal: list[Entry] | None) -> None:
+    """Give one side of a place values, name by name, into the list that it has."""
+    if not values:
+        return
+    held = place.side(side)
+    if held is None:
+        held = {}
+        place.put_side(side, held)
+    for name, (quantity, source) in values.items():
+        before = held.get(name)
+        held[name] = quantity
+        note(place, side, name, quantity, before, rule, source, journal)
+
+
+def replace(
+    place: Place,
+    side: Side,
+    values: Mapping[str, Sourced] | None,
+    rules: tuple[str, str],
+    source: Source,
+    journal: list[Entry] | None,
+) -> None:
+    """Give one side of a place another list as a whole. ``rules``: for its values, and for names that it lacks."""
+    held = place.side(side) or {}
+    found = values or {}
+    for name, before in held.items():
+        if name not in found and journal is not None:
+            journal.append(Set(place.at(side, name), rules[1], before=str(before), source=source))
+    place.put_side(side, {name: quantity for name, (quantity, _) in found.items()} or None)
+    for name, (quantity, where) in found.items():
+        note(place, side, name, quantity, held.get(name), rules[0], where, journal)
+
+
+def note(
+    place: Place,
+    side: Side,
+    name: str,
+    quantity: Quantity,
+    before: Quantity | None,
+    rule: str,
+    source: Source,
+    journal: list[Entry] | None,
+) -> None:
+    """Record one value."""
+    if journal is not None:
+        was = None if before is None else str(before)
+        journal.append(Set(place.at(side, name), rule, str(quantity), was, source))

@@ -1,0 +1,1 @@
+"""The terminal interface: screens over the same reports that the commands print."""

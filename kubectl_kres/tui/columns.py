@@ -1,0 +1,98 @@
+"""What a column of a table is, and how wide columns get on a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+from rich.cells import cell_len
+
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.quantity import parse
+from kubectl_kres.render.line import Tone
+from kubectl_kres.tui.drawn import safe
+
+GAP = 2
+
+
+class Column(Struct, frozen=True):
+    """A column. ``text`` is a cell's, ``rank`` what it sorts by (absent: by the text; its None comes last).
+
+    ``width`` 0: as wide as its texts, between the head's and ``most``. ``wide``: only where there is room, or asked for.
+    ``searched``: filters look at it, which must cost little. ``down``: the first sort is from the largest.
+    """
+
+    id: str
+    head: str
+    text: Callable[[Any], str]
+    rank: Callable[[Any], Any] | None = None
+    tone: Callable[[Any], Tone] | None = None
+    right: bool = False
+    wide: bool = False
+    width: int = 0
+    most: int = 40
+    searched: bool = True
+    down: bool = False
+
+    def value(self, row: Any) -> Any:
+        """What the row sorts by."""
+        return self.rank(row) if self.rank is not None else self.text(row).lower()
+
+
+def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:
+    """Ranks quantities by what they are worth."""
+
+    def rank(row: Any) -> Any:
+        shown = text(row)
+        try:
+            return parse(shown).nano if shown else None
+        except QuantityError:
+            return None
+
+    return rank
+
+
+def natural(columns: Sequence[Column], rows: Iterable[Any]) -> list[int]:
+    """The width that each column would like, by the rows that are given."""
+    widths = [column.width or cell_len(column.head) for column in columns]
+    for row in rows:
+        for at, column in enumerate(columns):
+            if not column.width and widths[at] < column.most:
+                widths[at] = max(widths[at], min(column.most, cell_len(safe(column.text(row)))))
+    return widths
+
+
+def laid_out(columns: Sequence[Column], liked: Sequence[int], room: int, *, wide: bool) -> list[tuple[int, int]]:
+    """The columns that are shown, by index, each with its width.
+
+    Wide columns come only where all fit, unless they are asked for. What is too much is taken from the widest; what then
+    does not fit goes, from the right.
+    """
+    shown = [at for at, column in enumerate(columns) if wide or not column.wide]
+    for at, column in enumerate(columns):
+        if column.wide and not wide and _taken([*shown, at], liked) <= room:
+            shown = sorted([*shown, at])
+    widths = {at: liked[at] for at in shown}
+    while (over := _sum(widths) - room) > 0:
+        loose = {at: width for at, width in widths.items() if not columns[at].width and width > _least(columns[at])}
+        if loose:
+            at = max(loose, key=lambda one: loose[one])
+            widths[at] -= min(over, max(1, (widths[at] - _least(columns[at])) // 4))
+        elif len(widths) > 1:
+            widths.pop(max(widths))
+        else:
+            widths = {at: max(1, room) for at in widths}
+    return sorted(widths.items())
+
+
+def _least(column: Column) -> int:
+    return max(8, cell_len(column.head))
+
+
+def _sum(widths: dict[int, int]) -> int:
+    return sum(widths.values()) + GAP * (len(widths) - 1)
+
+
+def _taken(shown: Sequence[int], liked: Sequence[int]) -> int:
+    return _sum({at: liked[at] for at in shown})

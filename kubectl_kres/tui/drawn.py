@@ -1,0 +1,96 @@
+"""Cluster text as strips of a screen: made safe, cut to cells, in the colours of the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from kubectl_kres.render.escape import capped, plain
+from kubectl_kres.render.line import Line, Tone
+
+#: What is taken of a text that has no end.
+_MOST = 2000
+
+
+def safe(text: str) -> str:
+    """The text as a terminal may have it."""
+    return plain(capped(text, _MOST))
+
+
+def fitted(text: str, width: int, *, right: bool = False) -> str:
+    """The text in exactly ``width`` cells; what is longer ends in an ellipsis."""
+    shown = safe(text)
+    taken = cell_len(shown)
+    if taken > width:
+        return f"{set_cell_size(shown, width - 1)}…" if width > 1 else set_cell_size(shown, width)
+    room = " " * (width - taken)
+    return room + shown if right else shown + room
+
+
+def folded(line: Line, width: int) -> Iterator[Line]:
+    """The line in pieces of at most ``width`` cells, broken at blanks where there are any."""
+    row: list[tuple[Tone, str]] = []
+    room = width
+    for tone, text in ((tone, safe(text)) for tone, text in line):
+        rest = text
+        while cell_len(rest) > room:
+            head = _head(rest, room, whole=room == width)
+            row.append((tone, head))
+            yield row
+            rest, row, room = rest[len(head) :].lstrip(" "), [], width
+        row.append((tone, rest))
+        room -= cell_len(rest)
+    yield row
+
+
+def _head(text: str, room: int, *, whole: bool) -> str:
+    """As much of the text as there is room for, up to a blank if it has one; ``whole``: at least a character."""
+    head = set_cell_size(text, room)
+    while head and not text.startswith(head):
+        head = head[:-1]
+    at = head.rfind(" ") if len(head) < len(text) and text[len(head)] != " " else len(head)
+    if at > 0:
+        return head[:at]
+    return (head or text[:1]) if whole else ""
+
+
+class Drawn(ScrollView, can_focus=True):
+    """A widget that draws its own lines; the tones of reports are styles of the theme."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        *("tone--good", "tone--bad", "tone--warn", "tone--strong", "tone--quiet"),
+        *("tone--cursor", "tone--idle", "tone--head"),
+    }
+    DEFAULT_CSS = """
+    Drawn {
+        background: $background;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 0;
+        overflow-x: hidden;
+        & > .tone--good { color: $text-success; }
+        & > .tone--bad { color: $text-error; text-style: bold; }
+        & > .tone--warn { color: $text-warning; }
+        & > .tone--strong { text-style: bold; }
+        & > .tone--quiet { color: $text-muted; }
+        & > .tone--cursor { text-style: reverse; }
+        & > .tone--idle { text-style: underline; }
+        & > .tone--head { color: $text-muted; text-style: bold; }
+    }
+    """
+
+    def tone(self, name: str) -> Style:
+        """The style of a tone; of none, the widget's own."""
+        return self.get_component_rich_style(f"tone--{name}") if name else self.rich_style
+
+    def strip(self, line: Line, width: int, style: Style | None = None) -> Strip:
+        """A line as cells; ``style`` is laid over all of it."""
+        segments = [Segment(safe(text), self.tone(tone) + style if style else self.tone(tone)) for tone, text in line]
+        over = self.rich_style + style if style else self.rich_style
+        return Strip(segments).adjust_cell_length(width, over)

@@ -1,0 +1,156 @@
+"""What keeps a store filled: a live feed, or a source that is read once, behind one face."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from queue import SimpleQueue
+from typing import Any, NamedTuple, Protocol
+
+from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.errors import Forbidden, KresError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.store import Store
+
+
+class Changes(Protocol):
+    """What a drain did to the store: objects that came or changed, and objects that went."""
+
+    @property
+    def kinds(self) -> Collection[str]: ...
+    @property
+    def changed(self) -> Collection[ObjectRef]: ...
+    @property
+    def gone(self) -> Collection[ObjectRef]: ...
+
+
+class Feed(Protocol):
+    """Reads what is wanted, in threads of its own; the store belongs to who drains."""
+
+    def want(self, needs: Iterable[Need]) -> None:
+        """Start reading these; stop reading what is no longer wanted."""
+        ...
+
+    def drain(self, store: Store, *, most: int = ...) -> Changes:
+        """Apply what arrived to the store. Never waits."""
+        ...
+
+    def states(self) -> Mapping[Need, FeedState]:
+        """How the reading of each need goes."""
+        ...
+
+    def close(self) -> None:
+        """Read no more."""
+        ...
+
+
+class Drained(NamedTuple):
+    """What a drain of a source that is read once did."""
+
+    kinds: frozenset[str] = frozenset()
+    changed: tuple[ObjectRef, ...] = ()
+    gone: tuple[ObjectRef, ...] = ()
+
+
+class Source(Protocol):
+    """A snapshot or another place that holds still."""
+
+    @property
+    def store(self) -> Store: ...
+    def fill(self, needs: Iterable[Need]) -> None: ...
+    def pages(self, need: Need) -> Iterator[list[Any]]: ...
+
+
+#: Objects of a page of a need, or how the reading of it ended.
+_Arrival = tuple[Need, list[Any], Coverage | None]
+
+
+class ReadOnce:
+    """A source as a feed: each need is read once, in a thread, since a snapshot can be large."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._asked: dict[Need, FeedState] = {}
+        self._arrived: deque[_Arrival] = deque()
+        self._queue: SimpleQueue[Need | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was wanted has been read and drained."""
+        return not self._arrived and all(state.held for state in self._asked.values())
+
+    def want(self, needs: Iterable[Need]) -> None:
+        for need in needs:
+            if need not in self._asked:
+                self._asked[need] = FeedState("listing")
+                self._queue.put(need)
+        if self._thread is None and self._asked:
+            self._thread = threading.Thread(target=self._read, name="snapshot", daemon=True)
+            self._thread.start()
+
+    def drain(self, store: Store, *, most: int = 20_000) -> Drained:
+        kinds: set[str] = set()
+        changed: list[ObjectRef] = []
+        while self._arrived and len(changed) < most:
+            need, items, end = self._arrived.popleft()
+            kinds.add(need.kind)
+            for item in items:
+                store.add(need.kind, item)
+                changed.append(ObjectRef(need.kind, item.metadata.name, item.metadata.namespace))
+            state = self._asked[need]
+            self._asked[need] = FeedState("listing", read=state.read + len(items))
+            if end is not None:
+                store.cover(need, end)
+                self._asked[need] = FeedState(_PHASES[end.state], held=True, why=end.message)
+        return Drained(frozenset(kinds), tuple(changed))
+
+    def states(self) -> Mapping[Need, FeedState]:
+        return self._asked
+
+    def close(self) -> None:
+        self._closed = True
+        self._queue.put(None)
+
+    def _read(self) -> None:
+        while (need := self._queue.get()) is not None:
+            end = READ
+            try:
+                for page in self._pages(need):
+                    if self._closed:
+                        return
+                    self._arrived.append((need, page, None))
+            except Forbidden as error:
+                end = Coverage("denied", error.message)
+            except KresError as error:
+                end = Coverage("unread" if not need.name else "failed", error.message)
+            self._arrived.append((need, [], end))
+
+    def _pages(self, need: Need) -> Iterator[list[Any]]:
+        if not need.name:
+            yield from self._source.pages(need)
+            return
+        self._source.fill([need])
+        coverage = self._source.store.covered(need)
+        found = self._source.store.get(need.kind, need.name, need.namespace)
+        if found is not None:
+            yield [found]
+        elif coverage.state == "denied":
+            raise Forbidden(coverage.message, code=403, reason="Forbidden")
+        elif not coverage.known:
+            raise KresError(coverage.message)
+
+
+_PHASES: Mapping[str, Any] = {
+    "read": "watching",
+    "denied": "denied",
+    "absent": "absent",
+    "failed": "failed",
+    "unread": "failed",
+}
+
+#: Tells the moment, as RFC 3339.
+Now = Callable[[], str]

@@ -1,0 +1,137 @@
+"""Every key: what it is, what it does, in which words. Bindings, footer, help, palette and docs are made from this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+from textual.binding import Binding, BindingType
+
+
+class Key(Struct, frozen=True):
+    """A key. ``keys`` as textual names them, ``shown`` as people do; ``word`` for the footer, ``text`` for the help.
+
+    ``group``: where it stands in the help. ``palette``: whether the command palette offers it.
+    """
+
+    id: str
+    keys: str
+    shown: str
+    word: str
+    text: str
+    group: str = "everywhere"
+    palette: bool = True
+
+
+KEYS = (
+    Key("open", "enter", "enter", "open", "open what is under the cursor"),
+    Key("up", "escape", "esc", "back", "clear the filter; then go back the way you came"),
+    Key("command", ":", ":", "go to", "go to a screen: pods, pods shop, quota, ns, pods /web"),
+    Key("filter", "/", "/", "filter", "filter as you type: web, !web, a regex, -l app=web, -f fuzzy"),
+    Key("help", "?", "?", "help", "this page"),
+    Key("pane", "tab", "tab", "next", "the next pane, or the next tab"),
+    Key("pane-back", "shift+tab", "shift-tab", "previous", "the pane or tab before"),
+    Key("back", "[", "[", "backward", "back in the history"),
+    Key("forward", "]", "]", "forward", "forward in the history"),
+    Key("last", "-", "-", "last", "the screen before this one, and back again"),
+    Key("kinds", "ctrl+a", "ctrl-a", "kinds", "all screens with their names, what was read and what is denied"),
+    Key("reload", "ctrl+r", "ctrl-r", "read again", "read the objects of this screen again"),
+    Key("pause", "p", "p", "pause", "hold the screen still; what arrives is kept"),
+    Key("ns-all", "0", "0", "all", "all namespaces"),
+    *(
+        Key(f"ns-{digit}", str(digit), str(digit), f"namespace {digit}", f"namespace {digit} of those in the header",
+            palette=False)
+        for digit in range(1, 10)
+    ),
+    Key("copy", "c", "c", "copy", "copy the name, or the value, under the cursor"),
+    Key("copy-ns", "n", "n", "copy namespace", "copy the namespace of the row"),
+    Key("copy-command", "ctrl+y", "ctrl-y", "copy command", "copy the command that prints this screen"),
+    Key("save", "ctrl+s", "ctrl-s", "save", "save the table as CSV, or the screen as SVG"),
+    Key("crumbs", "ctrl+g", "ctrl-g", "crumbs", "show or hide the line with the way here"),
+    Key("header", "ctrl+e", "ctrl-e", "header", "show or hide the header"),
+    Key("palette", "ctrl+p", "ctrl-p", "palette", "all keys, to search in", palette=False),
+    Key("quit-or-up", "q", "q", "back", "back; at the start quit"),
+    Key("quit", "ctrl+c", "ctrl-c", "quit", "quit"),
+    Key("faults", "ctrl+z", "ctrl-z", "faults", "only rows with a fault", "lists"),
+    Key("wide", "ctrl+w", "ctrl-w", "wide", "all columns, whether there is room or not", "lists"),
+    Key("namespace", "w", "w", "its namespace", "go to the namespace of the row", "lists"),
+    Key("owner", "J", "shift-j", "owner", "go to the owner of the pod", "lists"),
+    Key("sort-name", "N", "shift-n", "sort by name", "sort by name; once more: the other way round", "lists"),
+    Key("sort-age", "A", "shift-a", "sort by age", "sort by age", "lists"),
+    Key("sort-namespace", "P", "shift-p", "sort by namespace", "sort by namespace", "lists"),
+    Key("sort-state", "S", "shift-s", "sort by state", "sort by state", "lists"),
+    Key("sort-qos", "Q", "shift-q", "sort by QoS", "sort by QoS class", "lists"),
+    Key("sort-cpu", "C", "shift-c", "sort by cpu", "sort by cpu", "lists"),
+    Key("sort-memory", "M", "shift-m", "sort by memory", "sort by memory", "lists"),
+    Key("column-left", "shift+left", "shift-left", "column", "pick the column to the left", "lists"),
+    Key("column-right", "shift+right", "shift-right", "column", "pick the column to the right", "lists"),
+    Key("sort-column", "O", "shift-o", "sort by it", "sort by the picked column", "lists"),
+    Key("explain", "d", "d", "explain", "the text of kubectl kres explain", "objects"),
+    Key("diff", "D", "shift-d", "diff", "what admission changes: live against today, or written against stored", "objects"),
+    Key("yaml", "y", "y", "YAML", "what resources depend on, as it is now", "objects"),
+    Key("computed", "Y", "shift-y", "computed", "the same as admission would store it today", "objects"),
+    Key("steps", "v", "v", "steps", "show or hide the steps and checks behind a value", "objects"),
+    Key("by", "b", "b", "by", "put a quota's use down to workloads, pods or priority classes", "quota"),
+    Key("recount", "r", "r", "recount", "count the objects, and show where the quota's status is not true", "quota"),
+)  # fmt: skip
+
+BY_ID = {key.id: key for key in KEYS}
+
+#: Keys with which k9s changes a cluster, and what they do there.
+CHANGING = {
+    "ctrl+d": ("ctrl-d", "deletes"),
+    "ctrl+k": ("ctrl-k", "kills"),
+    "e": ("e", "edits"),
+    "a": ("a", "attaches"),
+    "F": ("shift-f", "forwards ports"),
+}
+
+#: Keys that move the cursor or the page.
+_MOVES = (
+    ("up,k", "move(-1)"),
+    ("down,j", "move(1)"),
+    ("pageup,ctrl+b", "page(-1)"),
+    ("pagedown,ctrl+f,space", "page(1)"),
+    ("home,g", "first"),
+    ("end,G", "last"),
+)
+MOVING = (
+    ("up down j k", "a line up or down"),
+    ("pgup pgdn ctrl-b ctrl-f space", "a page up or down"),
+    ("g G home end", "to the first, to the last"),
+    ("left right", "fold and unfold; to the text on the right and back"),
+)
+
+
+def moves(scope: str) -> list[BindingType]:
+    """The bindings of a widget that has lines; a table also opens them."""
+    found: list[BindingType] = [Binding(keys, action, show=False) for keys, action in _MOVES]
+    return [*found, Binding("enter", "open", show=False)] if scope == "table" else found
+
+
+def bindings() -> list[BindingType]:
+    """All keys, as actions of the app."""
+    found: list[BindingType] = [
+        Binding(key.keys, f"act('{key.id}')", key.word, show=False, priority=key.id in {"pane", "pane-back"})
+        for key in KEYS
+        if key.id not in {"palette"}
+    ]
+    return [*found, *(Binding(key, f"changing('{key}')", show=False) for key in CHANGING)]
+
+
+def hints(ids: Iterable[str]) -> list[tuple[str, str]]:
+    """What the footer says: key and word."""
+    return [(BY_ID[one].shown, BY_ID[one].word) for one in ids]
+
+
+def groups() -> dict[str, list[Key]]:
+    """The keys as the help lists them; the digits are one line."""
+    found: dict[str, list[Key]] = {}
+    for key in KEYS:
+        if not key.id.startswith("ns-") or key.id == "ns-all":
+            found.setdefault(key.group, []).append(key)
+        elif key.id == "ns-1":
+            found["everywhere"].append(
+                Key("ns-1", "1", "1-9", "namespace", "one of the namespaces in the header, the last used first")
+            )
+    return found

@@ -1,0 +1,57 @@
+"""What a list screen is made from: an entry of a table, so that one screen serves every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.columns import Column
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.view import Key
+
+Rows = Iterator[tuple[Key, Any]]
+
+
+def no_labels(_row: Any) -> Mapping[str, str]:
+    return {}
+
+
+class Listing(Struct, frozen=True):
+    """A kind of list.
+
+    names: what it is called in commands, the first one in crumbs. kinds: a change of their objects changes rows.
+    needs: what is read, for a namespace (empty: all). columns: may depend on the namespace. rows: all of them, made one
+    after the other, as many as there is time for. row: that of one object of ``kinds[0]``, None if it has none; absent:
+    every change makes all rows anew. prepare: computes what a row's costly columns show, ``ready`` whether it did.
+    sign: mark and tone before a row. detail: what is known about a row. opens: where Enter goes.
+    command: what prints the list. plural: what is counted, as ``pods``. hints: keys in the footer beside the usual.
+    """
+
+    names: tuple[str, ...]
+    about: str
+    kinds: tuple[str, ...]
+    needs: Callable[[str], tuple[Need, ...]]
+    columns: Callable[[str], tuple[Column, ...]]
+    rows: Callable[[Session, str], Rows]
+    sign: Callable[[Any], tuple[str, Tone]]
+    detail: Callable[[Session, Any, int], Iterable[Line]]
+    opens: Callable[[Any], Place | None]
+    ref: Callable[[Any], ObjectRef]
+    command: Callable[[Session, str], str]
+    row: Callable[[Session, ObjectRef], tuple[Key, Any] | None] | None = None
+    prepare: Callable[[Any], None] | None = None
+    ready: Callable[[Any], bool] | None = None
+    labels: Callable[[Any], Mapping[str, str]] = no_labels
+    words: Callable[[Any], str] | None = None
+    hints: tuple[str, ...] = ()
+    scoped: bool = True
+
+    @property
+    def id(self) -> str:
+        return self.names[0]

@@ -1,0 +1,1 @@
+"""The lists, each an entry for the one list screen."""

@@ -1,0 +1,156 @@
+"""Namespaces: their pods by class, what those request, and the quota that is nearest to its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.policy import policy_lines
+from kubectl_kres.reports.explain_policy import explain_policy
+from kubectl_kres.reports.qos_sums import Sums
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.columns import Column, amount
+from kubectl_kres.tui.listing import Listing, Rows
+from kubectl_kres.tui.lists import quotas
+from kubectl_kres.tui.lists.quotas import QuotaRow, quota_row
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.session import Session
+
+
+class SpaceRow(Struct, frozen=True):
+    """A namespace. ``sums`` absent: its pods have not been added up yet. ``quota``: the one with the least left.
+
+    ``partial``: pods are still being read.
+    """
+
+    name: str
+    sums: Sums | None = None
+    quota: QuotaRow | None = None
+    partial: bool = False
+    phase: str = ""
+
+
+def names(session: Session) -> list[str]:
+    """The namespaces that are known of: those read, and those of the objects that were read."""
+    found = {one.metadata.name for one in session.store.all("Namespace")}
+    for kind in ("ResourceQuota", "LimitRange"):
+        found |= {one.metadata.namespace for one in session.store.all(kind)}
+    return sorted(found | session.adder.done.keys())
+
+
+def _rows(session: Session, namespace: str) -> Rows:
+    partial = any(session.loading((Need("Pod", session.namespace), Need("Pod"))))
+    for name in names(session):
+        if namespace and name != namespace:
+            continue
+        rows = [quota_row(session, quota) for quota in session.store.all("ResourceQuota", name)]
+        tight = max(rows, key=lambda row: -1 if row.percent is None else row.percent, default=None)
+        held = session.store.get("Namespace", name)
+        phase = held.status.phase if held is not None else ""
+        yield (name,), SpaceRow(name, session.adder.done.get(name), tight, partial, phase)
+
+
+def _pods(row: SpaceRow) -> str:
+    if row.sums is None:
+        return "..." if row.partial else "0"
+    return f"{row.sums.pods}{'+' if row.partial else ''}"
+
+
+def _count(name: str, head: str) -> Column:
+    def count(row: SpaceRow) -> int:
+        return row.sums.classes.get(name, 0) if row.sums is not None else 0
+
+    return Column(
+        f"qos-{name}", head, lambda row: str(count(row)) if row.sums is not None else "-", count, right=True, width=5,
+        searched=False, down=True,
+    )  # fmt: skip
+
+
+def _figure(side: str, resource: str, head: str) -> Column:
+    text = _amount(side, resource)
+    return Column(
+        f"{side}.{resource}", head, text, amount(text), right=True, width=8, searched=False, down=True
+    )  # fmt: skip
+
+
+def _amount(side: str, resource: str) -> Callable[[SpaceRow], str]:
+    def text(row: SpaceRow) -> str:
+        if row.sums is None:
+            return "-"
+        values = row.sums.requests if side == "requests" else row.sums.limits
+        return values.get(resource, "-")
+
+    return text
+
+
+def _tightest(row: SpaceRow) -> str:
+    if row.quota is None or row.quota.tight is None:
+        return "-"
+    percent = f" {row.quota.percent}%" if row.quota.percent is not None else ""
+    return f"{row.quota.ref.name} {row.quota.tight.name}{percent}"
+
+
+def sign(row: SpaceRow) -> tuple[str, Tone]:
+    return quotas.sign(row.quota) if row.quota is not None else ("", "")
+
+
+def _columns(_namespace: str) -> tuple[Column, ...]:
+    return (
+        Column("name", "NAMESPACE", lambda row: row.name),
+        Column("pods", "PODS", _pods, lambda row: row.sums.pods if row.sums else 0, right=True, width=6, down=True),
+        _count("Guaranteed", "GUAR"),
+        _count("Burstable", "BURST"),
+        _count("BestEffort", "BEST"),
+        _figure("requests", "cpu", "CPU REQ"),
+        _figure("limits", "cpu", "CPU LIM"),
+        _figure("requests", "memory", "MEM REQ"),
+        _figure("limits", "memory", "MEM LIM"),
+        Column(
+            "state", "TIGHTEST QUOTA", _tightest, lambda row: -(row.quota.percent or 0) if row.quota else 1,
+            tone=lambda row: sign(row)[1], most=44, wide=True,
+        ),
+        Column("phase", "PHASE", lambda row: row.phase, wide=True),
+    )  # fmt: skip
+
+
+def _needs(namespace: str) -> tuple[Need, ...]:
+    return (
+        Need("Namespace", name=namespace, required=False),
+        Need("ResourceQuota", namespace),
+        Need("LimitRange", namespace),
+        Need("Pod", namespace),
+    )
+
+
+def _detail(session: Session, row: SpaceRow, width: int) -> Iterator[Line]:
+    try:
+        found = explain_policy(session.store, session.subject(_ref(row)), session.ask)
+    except KresError as error:
+        yield [("bad", error.message)]
+        return
+    yield from policy_lines(found, ascii_only=session.setting.ascii_only, width=width)
+
+
+def _ref(row: SpaceRow) -> ObjectRef:
+    return ObjectRef("Namespace", row.name)
+
+
+LISTING = Listing(
+    names=("namespaces", "namespace", "ns"),
+    about="pods by QoS class, what they request, the quota nearest to its limit",
+    kinds=("Namespace", "ResourceQuota", "LimitRange", "Pod"),
+    needs=_needs,
+    columns=_columns,
+    rows=_rows,
+    sign=sign,
+    detail=_detail,
+    opens=lambda row: Place("pods", namespace=row.name),
+    ref=_ref,
+    command=lambda session, _namespace: session.command("qos --summary", ""),
+    hints=("sort-cpu", "sort-memory", "explain"),
+    scoped=False,
+)

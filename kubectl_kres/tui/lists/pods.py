@@ -1,0 +1,250 @@
+"""Pods: class and amounts of what exists, and what admission says of it today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.qos import quality_lines, short
+from kubectl_kres.reports.qos import Quality
+from kubectl_kres.reports.qos_reach import CLASSES
+from kubectl_kres.reports.qos_sums import Amounts, amounts
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.columns import Column
+from kubectl_kres.tui.listing import Listing, Rows
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.view import Key
+
+_KIND = BY_KIND["Pod"]
+_TONES: Mapping[str, Tone] = {"BestEffort": "warn"}
+
+
+class PodRow:
+    """A pod, with what is computed of it once it is looked at."""
+
+    __slots__ = ("_amounts", "_quality", "_session", "_stamp", "fault", "pod")
+
+    def __init__(self, session: Session, pod: Pod) -> None:
+        self.pod, self._session = pod, session
+        self._amounts: Amounts | None = None
+        self._quality: Quality | None = None
+        self._stamp = -1
+        self.fault = ""
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ObjectRef("Pod", self.pod.metadata.name, self.pod.metadata.namespace)
+
+    @property
+    def amounts(self) -> Amounts | None:
+        """What it counts for; None where a quantity does not parse."""
+        if self._amounts is None:
+            self._amounts = amounts(self.pod, self._session.server)
+        return self._amounts
+
+    @property
+    def ready(self) -> bool:
+        return self._stamp == self._session.policies
+
+    @property
+    def quality(self) -> Quality | None:
+        """What admission makes of it under the policies of now; None where it says nothing, as ``fault`` says."""
+        if not self.ready:
+            self._stamp = self._session.policies
+            self.fault = ""
+            try:
+                self._quality = self._session.brief.quality(Subject(self.ref, _KIND))
+            except KresError as error:
+                self._quality, self.fault = None, error.message
+        return self._quality
+
+    def amount(self, side: str, resource: str) -> str | None:
+        found = self.amounts
+        if found is None:
+            return "?"
+        values = found.requests if side == "requests" else found.limits
+        return str(values[resource]) if resource in values else None
+
+    def why(self) -> str:
+        """What decides the class, or what is wrong, in a few words."""
+        found = self.quality
+        if found is None:
+            return self.fault or "a quantity does not parse"
+        return short(found)
+
+
+def _text(side: str, resource: str) -> Callable[[PodRow], str]:
+    return lambda row: row.amount(side, resource) or "-"
+
+
+def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
+    def rank(row: PodRow) -> int | None:
+        found = row.amounts
+        if found is None:
+            return None
+        values = found.requests if side == "requests" else found.limits
+        return values[resource].nano if resource in values else None
+
+    return rank
+
+
+def _figure(side: str, resource: str, head: str) -> Column:
+    return Column(
+        f"{side}.{resource}", head, _text(side, resource), _rank(side, resource), right=True, width=8, searched=False,
+        down=True,
+    )  # fmt: skip
+
+
+def qos_class(row: PodRow) -> str:
+    """The stored class; of a pod that has none, the computed one."""
+    stored = row.pod.status.qos_class
+    if stored:
+        return stored
+    found = row.amounts
+    return found.qos_class if found is not None else "?"
+
+
+def _age(row: PodRow) -> str:
+    made, now = row.pod.metadata.creation_timestamp, row._session.setting.now()  # noqa: SLF001, its own module
+    return since(made or "", now)
+
+
+def since(moment: str, now: str) -> str:
+    """How long ago, in the largest unit; empty if that is not known."""
+    try:
+        seconds = int((datetime.fromisoformat(now) - datetime.fromisoformat(moment)).total_seconds())
+    except (ValueError, TypeError):
+        return ""
+    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds >= length:
+            return f"{seconds // length}{unit}"
+    return f"{max(0, seconds)}s"
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.pod.metadata.namespace)
+    return (
+        *(() if namespace else (where,)),
+        Column("name", "NAME", lambda row: row.pod.metadata.name, most=56),
+        Column("qos", "QOS", qos_class, _class_rank, tone=lambda row: _TONES.get(qos_class(row), ""), width=10),
+        _figure("requests", "cpu", "CPU REQ"),
+        _figure("limits", "cpu", "CPU LIM"),
+        _figure("requests", "memory", "MEM REQ"),
+        _figure("limits", "memory", "MEM LIM"),
+        Column("state", "STATE", lambda row: row.pod.status.reason or row.pod.status.phase, wide=True, width=9),
+        Column("age", "AGE", _age, _created, right=True, wide=True, width=5, searched=False),
+        Column("why", "WHY", lambda row: row.why(), wide=True, width=34, searched=False, tone=_why_tone),
+        Column("node", "NODE", lambda row: row.pod.spec.node_name, wide=True, most=24),
+    )
+
+
+def _class_rank(row: PodRow) -> int:
+    shown = qos_class(row)
+    return CLASSES.index(shown) if shown in CLASSES else len(CLASSES)
+
+
+def _created(row: PodRow) -> str | None:
+    return row.pod.metadata.creation_timestamp
+
+
+def _why_tone(row: PodRow) -> Tone:
+    return sign(row)[1] if sign(row)[0] else "quiet"
+
+
+def sign(row: PodRow) -> tuple[str, Tone]:
+    """``x``: it would be refused today; ``!``: it would get another class; ``?``: that cannot be said."""
+    found = row.quality
+    if found is None:
+        return "?", "warn"
+    if found.refused:
+        return "x", "bad"
+    return ("!", "warn") if found.differs or found.alternatives else ("", "")
+
+
+def _needs(namespace: str) -> tuple[Need, ...]:
+    return (
+        Need("Pod", namespace),
+        Need("LimitRange", namespace),
+        Need("ResourceQuota", namespace),
+        Need("PriorityClass", required=False),
+        Need("RuntimeClass", required=False),
+    )
+
+
+def key(row: PodRow) -> Key:
+    return row.pod.metadata.namespace, row.pod.metadata.name
+
+
+def _rows(session: Session, namespace: str) -> Rows:
+    for pod in session.store.all("Pod", namespace or None):
+        row = PodRow(session, pod)
+        yield key(row), row
+
+
+def _row(session: Session, ref: ObjectRef) -> tuple[Key, PodRow] | None:
+    pod = session.get(ref)
+    if pod is None:
+        return None
+    row = PodRow(session, pod)
+    return key(row), row
+
+
+def _detail(session: Session, row: PodRow, width: int) -> Iterator[Line]:
+    del session
+    found = row.quality
+    if found is not None:
+        yield from quality_lines(found, width)
+    else:
+        yield [("warn", row.why())]
+
+
+def opens(row: PodRow) -> Place:
+    return Place("object", ref=row.ref)
+
+
+def _labels(row: PodRow) -> Mapping[str, str]:
+    return row.pod.metadata.labels or {}
+
+
+def _prepare(row: PodRow) -> None:
+    row.amounts  # noqa: B018, computes it
+    row.quality  # noqa: B018
+
+
+def summary(rows: Iterable[PodRow]) -> str:
+    """How many pods have each class, by its first letter; E is BestEffort."""
+    counted = dict.fromkeys(CLASSES, 0)
+    for row in rows:
+        stored = row.pod.status.qos_class
+        if stored in counted:
+            counted[stored] += 1
+    return "  ".join(f"{name[0] if name != 'BestEffort' else 'E'} {count}" for name, count in counted.items())
+
+
+LISTING = Listing(
+    names=("pods", "pod", "po"),
+    about="QoS class, requests and limits of pods, and what admission says of them today",
+    kinds=("Pod", "LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
+    needs=_needs,
+    columns=_columns,
+    rows=_rows,
+    row=_row,
+    sign=sign,
+    detail=_detail,
+    opens=opens,
+    ref=lambda row: row.ref,
+    command=lambda session, namespace: session.command("qos", namespace),
+    prepare=_prepare,
+    ready=lambda row: row.ready,
+    labels=_labels,
+    words=lambda row: f"{row.pod.metadata.namespace} {row.pod.metadata.name} {row.pod.status.qos_class} "
+    f"{row.pod.status.phase} {row.pod.spec.node_name}",
+    hints=("sort-qos", "explain", "faults"),
+)

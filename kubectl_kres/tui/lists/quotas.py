@@ -1,0 +1,151 @@
+"""Quotas: the name of each that is nearest to its limit, and all of them for the one under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.render.bar import bar
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.quota import quota_lines
+from kubectl_kres.reports.quota import QuotaReport, Use, quota_reports
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.columns import Column, amount
+from kubectl_kres.tui.listing import Listing, Rows
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.view import Key
+
+#: From here on a quota is near its limit, in percent.
+NEAR = 90
+_BAR = 12
+
+
+class QuotaRow(Struct, frozen=True):
+    """A quota. ``report`` absent: it holds what is no quantity, as ``fault`` says. ``tight``: the name used most."""
+
+    ref: ObjectRef
+    report: QuotaReport | None = None
+    tight: Use | None = None
+    fault: str = ""
+    ascii_only: bool = False
+
+    @property
+    def percent(self) -> int | None:
+        return self.tight.percent if self.tight is not None else None
+
+
+def quota_row(session: Session, quota: ResourceQuota) -> QuotaRow:
+    """The row of one quota."""
+    meta = quota.metadata
+    ref = ObjectRef("ResourceQuota", meta.name, meta.namespace)
+    try:
+        [report] = quota_reports(session.store, [quota], session.ask)
+    except KresError as error:
+        return QuotaRow(ref, fault=error.message)
+    return QuotaRow(ref, report, tightest(report), ascii_only=session.setting.ascii_only)
+
+
+def tightest(report: QuotaReport) -> Use | None:
+    """The name with the least left in proportion; what is over comes before what is full."""
+    used = [use for use in report.uses if use.used is not None]
+    return max(used, key=lambda use: (use.over, -1 if use.percent is None else use.percent), default=None)
+
+
+def sign(row: QuotaRow) -> tuple[str, Tone]:
+    """``x``: nothing is left; ``!``: nearly nothing; ``?``: it is not known, or enforces nothing yet."""
+    if row.report is None or not row.report.enforced:
+        return "?", "warn"
+    if row.tight is None or row.percent is None:
+        return ("x", "bad") if row.tight is not None and row.tight.over else ("", "")
+    if row.tight.over or row.percent >= 100:
+        return "x", "bad"
+    return ("!", "warn") if row.percent >= NEAR else ("", "")
+
+
+def state(row: QuotaRow) -> str:
+    """What the sign says, in a word."""
+    if row.report is None:
+        return "unreadable"
+    if not row.report.enforced:
+        return "no status"
+    if row.tight is None:
+        return "limits nothing"
+    if row.tight.over:
+        return "over"
+    if row.percent is not None and row.percent >= 100:
+        return "full"
+    return "near" if row.percent is not None and row.percent >= NEAR else "ok"
+
+
+def _tight(row: QuotaRow, field: str) -> str:
+    return str(getattr(row.tight, field) or "-") if row.tight is not None else "-"
+
+
+def _bar(row: QuotaRow) -> str:
+    if row.percent is None:
+        return row.fault
+    shown = f"{row.percent:>3}%" if row.percent < 10_000 else "over"
+    return f"{bar(row.percent, _BAR, ascii_only=row.ascii_only)} {shown}"
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.ref.namespace)
+    return (
+        *(() if namespace else (where,)),
+        Column("name", "NAME", lambda row: row.ref.name),
+        Column("state", "STATE", state, lambda row: -(row.percent or 0), tone=lambda row: sign(row)[1], most=14),
+        Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
+        _figure("used", "USED"),
+        _figure("hard", "HARD"),
+        _figure("left", "LEFT"),
+        Column("percent", "USE", _bar, lambda row: row.percent, lambda row: sign(row)[1], width=_BAR + 5, down=True),
+        Column("names", "NAMES", lambda row: str(len(row.report.uses)) if row.report else "-", wide=True, right=True),
+        Column("scopes", "COUNTS", lambda row: "; ".join(row.report.scopes) if row.report else "", wide=True),
+    )
+
+
+def _figure(field: str, head: str) -> Column:
+    def text(row: QuotaRow) -> str:
+        return _tight(row, field)
+
+    return Column(field, head, text, amount(text), right=True, most=12, down=True, searched=False)
+
+
+def _rows(session: Session, namespace: str) -> Rows:
+    for quota in session.store.all("ResourceQuota", namespace or None):
+        row = quota_row(session, quota)
+        yield (row.ref.namespace, row.ref.name), row
+
+
+def _row(session: Session, ref: ObjectRef) -> tuple[Key, QuotaRow] | None:
+    quota = session.get(ref)
+    return None if quota is None else ((ref.namespace, ref.name), quota_row(session, quota))
+
+
+def _detail(session: Session, row: QuotaRow, width: int) -> Iterator[Line]:
+    if row.report is None:
+        yield [("bad", row.fault)]
+        return
+    yield from quota_lines(row.report, ascii_only=session.setting.ascii_only, width=width)
+
+
+LISTING = Listing(
+    names=("quotas", "quota", "resourcequotas", "resourcequota"),
+    about="what quotas limit, what is used and what is left",
+    kinds=("ResourceQuota",),
+    needs=lambda namespace: (Need("ResourceQuota", namespace),),
+    columns=_columns,
+    rows=_rows,
+    row=_row,
+    sign=sign,
+    detail=_detail,
+    opens=lambda row: Place("quota", ref=row.ref),
+    ref=lambda row: row.ref,
+    command=lambda session, namespace: session.command("quota", namespace),
+    hints=("sort-state", "explain", "faults"),
+)

@@ -1,0 +1,130 @@
+"""What all screens share: the store and its feed, the question's frame, and what was computed so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.qos import Brief
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tui.feed import Changes, Feed, Now
+from kubectl_kres.tui.matching import Selector
+from kubectl_kres.tui.sums import Adder
+
+#: Kinds whose objects change what admission says.
+_POLICIES = frozenset({"LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"})
+_DIGITS = 9
+
+
+class Setting(Struct, frozen=True):
+    """What the command line decided.
+
+    ``server``: the server for a ``gitVersion``, and what is supposed about it. ``flags``: what a command needs to see the
+    same objects, as ``--demo``. ``live``: the store changes by itself.
+    """
+
+    server: Callable[[str], tuple[Server, tuple[str, ...]]]
+    now: Now
+    selector: Selector
+    supposed: tuple[str, ...] = ()
+    flags: str = ""
+    ascii_only: bool = False
+    live: bool = False
+
+
+class Session:
+    """Belongs to the app's loop alone."""
+
+    def __init__(self, store: Store, feed: Feed, setting: Setting, namespace: str = "") -> None:
+        self.store, self.feed, self.setting = store, feed, setting
+        self.namespace = namespace
+        self.recent: list[str] = [namespace] if namespace else []
+        self.adder = Adder(store)
+        self.policies = 0
+        self._server: tuple[str, Server, tuple[str, ...]] | None = None
+        self._brief: Brief | None = None
+        self._wanted: dict[object, tuple[Need, ...]] = {}
+
+    @property
+    def server(self) -> Server:
+        return self._settled()[1]
+
+    @property
+    def ask(self) -> Ask:
+        """The frame of every question, at this moment."""
+        _, server, assumptions = self._settled()
+        return Ask(server, (*self.setting.supposed, *assumptions), self.setting.now())
+
+    def _settled(self) -> tuple[str, Server, tuple[str, ...]]:
+        version = self.store.origin.version
+        if self._server is None or self._server[0] != version:
+            self._server = (version, *self.setting.server(version))
+        return self._server
+
+    @property
+    def brief(self) -> Brief:
+        """Answers for many pods, as of the policies that are known now."""
+        if self._brief is None:
+            self._brief = Brief(self.store, self.ask)
+        return self._brief
+
+    def want(self, owner: object, needs: Iterable[Need]) -> None:
+        """What a screen depends on. What an earlier screen read stays wanted as long as it is on the way back."""
+        self._wanted[owner] = tuple(needs)
+        self._tell()
+
+    def release(self, owner: object) -> None:
+        if self._wanted.pop(owner, None) is not None:
+            self._tell()
+
+    def _tell(self) -> None:
+        self.feed.want(dict.fromkeys(need for needs in self._wanted.values() for need in needs))
+
+    def drain(self) -> Changes:
+        """Takes in what arrived."""
+        changes = self.feed.drain(self.store)
+        if changes.kinds:
+            if not _POLICIES.isdisjoint(changes.kinds):
+                self._brief = None
+                self.policies += 1
+            self.adder.touch([*changes.changed, *changes.gone])
+        return changes
+
+    def visit(self, namespace: str) -> None:
+        """The namespace that lists are of from now on; empty: all."""
+        self.namespace = namespace
+        if namespace and namespace not in self.recent[:_DIGITS]:
+            self.recent = [namespace, *self.recent][:_DIGITS]
+
+    def digits(self) -> tuple[str, ...]:
+        """The namespaces behind the keys 1 to 9: the last used, then by name."""
+        known = (one.metadata.name for one in self.store.all("Namespace"))
+        return tuple(dict.fromkeys((*self.recent, *known)))[:_DIGITS]
+
+    def command(self, words: str, namespace: str | None = None) -> str:
+        """What prints the same. ``namespace`` empty: of all."""
+        where = "" if namespace is None else f" -n {namespace}" if namespace else " -A"
+        flags = f" {self.setting.flags}" if self.setting.flags else ""
+        return f"kubectl kres {words}{where}{flags}"
+
+    def loading(self, needs: Iterable[Need]) -> Iterator[tuple[Need, FeedState]]:
+        """The needs that have not been read whole yet."""
+        states: Mapping[Need, FeedState] = self.feed.states()
+        for need in needs:
+            state = states.get(need)
+            if state is not None and not state.held and state.phase in {"connecting", "listing", "retrying"}:
+                yield need, state
+
+    def subject(self, ref: ObjectRef) -> Subject:
+        return Subject(ref, BY_KIND[ref.kind])
+
+    def get(self, ref: ObjectRef) -> Any | None:
+        return self.store.get(ref.kind, ref.name, ref.namespace)

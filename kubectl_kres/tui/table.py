@@ -1,0 +1,258 @@
+"""The table of every list: rows by key, of which only the visible lines are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+
+from kubectl_kres.tui.columns import GAP, Column, laid_out, natural
+from kubectl_kres.tui.drawn import Drawn, fitted
+from kubectl_kres.tui.keys import moves
+from kubectl_kres.tui.matching import Matcher
+from kubectl_kres.tui.view import Faces, Key, View
+
+#: Cursor and sign stand before the first column.
+_MARGIN = 4
+#: Rows that widths are taken from: those that came first, and what is seen.
+_MEASURED = 400
+
+
+class Table(Drawn):
+    """The cursor stands on a row's key, not on a line: updates move the line, not the choice."""
+
+    BINDINGS: ClassVar[list[BindingType]] = moves("table")
+
+    class Moved(Message):
+        """The cursor stands on another row; ``key`` None: on none."""
+
+        def __init__(self, key: Key | None) -> None:
+            super().__init__()
+            self.key = key
+
+    class Opened(Message):
+        """A row is to be opened."""
+
+        def __init__(self, key: Key) -> None:
+            super().__init__()
+            self.key = key
+
+    class Gone(Message):
+        """The row under the cursor is no longer there."""
+
+        def __init__(self, key: Key) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, columns: Sequence[Column], faces: Faces, *, sign: Any, id: str | None = None) -> None:  # noqa: A002, textual's word
+        super().__init__(id=id)
+        self.view: View[Any] = View(faces)
+        self.columns = tuple(columns)
+        self.cursor: Key | None = None
+        self.sorted_by: Column | None = None
+        self.reverse = self.wide = False
+        self.picked = 0
+        self._line = 0
+        self._sign = sign
+        self._liked: list[int] = []
+        self._layout: list[tuple[int, int]] = []
+
+    @property
+    def row(self) -> Any | None:
+        """The row under the cursor."""
+        return self.view.rows.get(self.cursor) if self.cursor is not None else None
+
+    @property
+    def line(self) -> int:
+        return self._line
+
+    @property
+    def shown(self) -> tuple[Column, ...]:
+        """The columns that there is room for."""
+        return tuple(self.columns[at] for at, _ in self._layout)
+
+    def change_columns(self, columns: Sequence[Column]) -> None:
+        """Other columns; the sort goes by the column of the same id, if there is one."""
+        if [column.id for column in columns] == [column.id for column in self.columns]:
+            self.columns = tuple(columns)
+        else:
+            self.columns, self._liked = tuple(columns), []
+            if self.sorted_by is not None and self.sorted_by.id not in {column.id for column in columns}:
+                self.sort(None)
+        self.settle()
+
+    def replace(self, rows: Mapping[Key, Any]) -> None:
+        """All rows anew; the cursor stays on its key."""
+        self.view.replace(rows)
+        self._liked = []
+        self.settle()
+
+    def update(self, changed: Mapping[Key, Any], gone: Iterable[Key] = ()) -> None:
+        """Rows that came, changed or went; seen after the next ``settle``."""
+        gone = list(gone)
+        self.view.update(changed, gone)
+        if self.cursor in gone and self.cursor is not None:
+            self.post_message(self.Gone(self.cursor))
+        if changed and self._liked:
+            liked = natural(self.columns, list(changed.values())[:_MEASURED])
+            self._liked = [max(pair) for pair in zip(self._liked, liked, strict=True)]
+
+    def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
+        self.view.filter(matcher, faults=faults)
+        self.settle()
+
+    def sort(self, column: Column | None, *, reverse: bool = False) -> None:
+        self.sorted_by, self.reverse = column, reverse
+        self.view.sort(column.value if column is not None else None, reverse=reverse)
+        self.settle()
+
+    def settle(self) -> None:
+        """Shows what the rows, filter and sort come to; the view stays where it is unless the cursor would leave it."""
+        visible = self._on_screen(self._line)
+        self.view.settle()
+        before = self.cursor
+        keys = self.view.keys
+        place = self.view.place(self.cursor) if self.cursor is not None else None
+        if place is None:
+            place = min(self._line, len(keys) - 1)
+            self.cursor = keys[place] if keys else None
+        self._line = max(0, place)
+        self._lay_out()
+        self.virtual_size = Size(self.size.width, len(keys) + 1)
+        if visible:
+            self._reveal()
+        self.refresh()
+        if before != self.cursor:
+            self.post_message(self.Moved(self.cursor))
+
+    def go(self, line: int) -> None:
+        """Puts the cursor on a line, the nearest that there is."""
+        keys = self.view.keys
+        if not keys:
+            return
+        line = max(0, min(line, len(keys) - 1))
+        if keys[line] != self.cursor:
+            self._line, self.cursor = line, keys[line]
+            self.post_message(self.Moved(self.cursor))
+        self._reveal()
+        self.refresh()
+
+    def find(self, key: Key) -> None:
+        """Puts the cursor on a row, if it is seen."""
+        self.view.settle()
+        place = self.view.place(key)
+        if place is not None:
+            self.go(place)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if y == 0:
+            return self._heads().adjust_cell_length(width, self.rich_style)
+        line = int(self.scroll_offset.y) + y - 1
+        keys = self.view.keys
+        if line >= len(keys):
+            return Strip.blank(width, self.rich_style)
+        return self._cells(keys[line], current=line == self._line).adjust_cell_length(width, self.rich_style)
+
+    def _heads(self) -> Strip:
+        style = self.tone("head")
+        segments = [Segment(" " * _MARGIN, style)]
+        for at, width in self._layout:
+            column = self.columns[at]
+            arrow = "" if column is not self.sorted_by else "v" if self.reverse else "^"
+            head = fitted(f"{column.head}{arrow}", width, right=column.right)
+            chosen = style + Style(underline=True) if self.picked and at == self.picked - 1 else style
+            segments += [Segment(head, chosen), Segment(" " * GAP, style)]
+        return Strip(segments)
+
+    def _cells(self, key: Key, *, current: bool) -> Strip:
+        row = self.view.rows[key]
+        over = self.tone("cursor" if self.has_focus else "idle") if current else Style.null()
+        mark, tone = self._sign(row)
+        plain = self.rich_style
+        segments = [
+            Segment(" >" if current else "  ", plain + over),
+            Segment(f"{mark:<2}"[:2], self.tone(tone) + over),
+        ]
+        for at, width in self._layout:
+            column = self.columns[at]
+            tone = column.tone(row) if column.tone is not None else ""
+            style = (self.tone(tone) if tone else plain) + over
+            segments += [
+                Segment(fitted(column.text(row), width, right=column.right), style),
+                Segment(" " * GAP, plain + over),
+            ]
+        return Strip(segments)
+
+    def _lay_out(self) -> None:
+        room = self.size.width - _MARGIN - 1
+        if not self._liked or len(self._liked) != len(self.columns):
+            keys = self.view.keys or list(self.view.rows)
+            self._liked = natural(self.columns, (self.view.rows[key] for key in keys[:_MEASURED]))
+        if self.sorted_by is not None:
+            # The arrow of the sort needs a cell of its own.
+            at = next((at for at, one in enumerate(self.columns) if one.id == self.sorted_by.id), None)
+            self.sorted_by = self.columns[at] if at is not None else None
+        liked = [
+            max(width, len(column.head) + (column is self.sorted_by))
+            for column, width in zip(self.columns, self._liked, strict=True)
+        ]
+        self._layout = laid_out(self.columns, liked, max(1, room), wide=self.wide)
+
+    def _on_screen(self, line: int) -> bool:
+        top = int(self.scroll_offset.y)
+        return top <= line < top + max(1, self.size.height - 1)
+
+    def _reveal(self) -> None:
+        top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
+        if self._line < top:
+            self.scroll_to(y=self._line, animate=False)
+        elif self._line >= top + height:
+            self.scroll_to(y=self._line - height + 1, animate=False)
+
+    def on_resize(self) -> None:
+        self.settle()
+        self._reveal()
+
+    def on_click(self, event: events.Click) -> None:
+        """A head sorts; a row is chosen, by a second click opened."""
+        if event.y == 0:
+            at = _MARGIN
+            for index, width in self._layout:
+                if at <= event.x < at + width + GAP:
+                    self.toggle(self.columns[index])
+                at += width + GAP
+            return
+        line = int(self.scroll_offset.y) + event.y - 1
+        if line < len(self.view.keys):
+            self.go(line)
+            if event.chain > 1:
+                self.action_open()
+
+    def toggle(self, column: Column) -> None:
+        """Sorts by a column; if it does already, the other way round."""
+        again = self.sorted_by is not None and self.sorted_by.id == column.id
+        self.sort(column, reverse=not self.reverse if again else column.down)
+
+    def action_move(self, by: int) -> None:
+        self.go(self._line + by)
+
+    def action_page(self, by: int) -> None:
+        self.go(self._line + by * max(1, self.size.height - 2))
+
+    def action_first(self) -> None:
+        self.go(0)
+
+    def action_last(self) -> None:
+        self.go(len(self.view.keys) - 1)
+
+    def action_open(self) -> None:
+        if self.cursor is not None:
+            self.post_message(self.Opened(self.cursor))

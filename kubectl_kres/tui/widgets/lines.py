@@ -1,0 +1,74 @@
+"""Lines of a report, made anew whenever the width changes, with a page that moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.strip import Strip
+
+from kubectl_kres.render.line import Line
+from kubectl_kres.tui.drawn import Drawn, folded
+from kubectl_kres.tui.keys import moves
+
+#: Makes the lines for a width.
+Make = Callable[[int], Iterable[Line]]
+
+
+class Lines(Drawn):
+    """Text that is read, not chosen from. What is longer than the widget is wide goes on below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = moves("lines")
+    DEFAULT_CSS = """
+    Lines { padding: 0 1; }
+    """
+
+    def __init__(self, make: Make | None = None, *, id: str | None = None) -> None:  # noqa: A002, textual's word
+        super().__init__(id=id)
+        self._make: Make = make or (lambda _: ())
+        self._drawn: list[Line] = []
+        self._width = 0
+
+    @property
+    def text(self) -> str:
+        """What is shown, without tones."""
+        return "\n".join("".join(text for _, text in line).rstrip() for line in self._drawn)
+
+    def put(self, make: Make, *, keep: bool = False) -> None:
+        """Other lines; ``keep``: the page stays where it is."""
+        self._make = make
+        self._draw()
+        if not keep:
+            self.scroll_to(y=0, animate=False)
+
+    def render_line(self, y: int) -> Strip:
+        line = int(self.scroll_offset.y) + y
+        if line >= len(self._drawn):
+            return Strip.blank(self.scrollable_content_region.width, self.rich_style)
+        return self.strip(self._drawn[line], self.scrollable_content_region.width)
+
+    def on_resize(self) -> None:
+        if self.scrollable_content_region.width != self._width:
+            self._draw()
+
+    def _draw(self) -> None:
+        # A scrollbar that comes and goes must not change where lines break.
+        self._width = self.scrollable_content_region.width
+        width = max(8, self.content_size.width - 1)
+        self._drawn = [piece for line in self._make(width) for piece in folded(line, width)]
+        self.virtual_size = Size(width, len(self._drawn))
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        self.scroll_to(y=self.scroll_offset.y + by, animate=False)
+
+    def action_page(self, by: int) -> None:
+        self.scroll_to(y=self.scroll_offset.y + by * max(1, self.size.height - 1), animate=False)
+
+    def action_first(self) -> None:
+        self.scroll_to(y=0, animate=False)
+
+    def action_last(self) -> None:
+        self.scroll_to(y=len(self._drawn), animate=False)

@@ -1,0 +1,89 @@
+"""A feed that is drained until something holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from cluster.living import Cluster, Fast
+
+from kubectl_kres.cluster import read
+from kubectl_kres.cluster.connect import connect
+from kubectl_kres.cluster.connection import Connection
+from kubectl_kres.cluster.feed import Feed
+from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.cluster.target import Target
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Origin, Store
+
+#: Seconds that anything may take on a loaded machine; nothing waits for them to pass.
+PATIENCE = 60.0
+KINDS = {**BY_KIND, "Thing": Kind("Thing", ("things", "thing"), "x.io")}
+
+
+class Follower:
+    """``drained`` holds what each drain told that changed anything."""
+
+    def __init__(self, feed: Feed, connection: Connection) -> None:
+        self.feed, self.connection = feed, connection
+        self.store = Store(Origin("cluster"))
+        self.drained: list[Changes] = []
+
+    def drain(self) -> None:
+        while changes := self.feed.drain(self.store):
+            self.drained.append(changes)
+
+    def until(self, holds: Callable[[], object]) -> None:
+        """Drain until it holds. Fails after a minute."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            self.drain()
+            if holds():
+                return
+            assert time.monotonic() < deadline, (self.feed.states(), self.store.needs())
+            time.sleep(0.002)
+
+    def state(self, need: Need) -> FeedState:
+        return self.feed.states()[need]
+
+    def phases(self) -> set[str]:
+        return {state.phase for state in self.feed.states().values()}
+
+    def keys(self, kind: str = "Pod") -> list[tuple[str, str, str]]:
+        return [
+            (one.metadata.namespace, one.metadata.name, one.metadata.resource_version) for one in self.store.all(kind)
+        ]
+
+    def fresh(self, *needs: Need) -> Store:
+        """What reading the needs once gives now."""
+        store = Store(Origin("cluster"))
+        read.fill(self.connection, store, needs, kinds=KINDS)
+        return store
+
+    def as_fresh(self, needs: Iterable[Need]) -> bool:
+        """Whether the store is what reading the needs once gives now."""
+        needs = tuple(needs)
+        store = self.fresh(*needs)
+        return contents(store) == contents(self.store) and store.needs() == self.store.needs()
+
+
+def contents(store: Store) -> dict[str, list[Any]]:
+    found = {kind: list(store.all(kind)) for kind in store.kinds()}
+    return {kind: items for kind, items in found.items() if items}
+
+
+@contextmanager
+def following(server: Cluster | str, *needs: Need, **options: Any) -> Iterator[Follower]:
+    url = server if isinstance(server, str) else server.url
+    options = {"clock": Fast(), "chunk_size": 3, "silence": 0.1, "kinds": KINDS, **options}
+    with connect(Target(url, "default"), environ={}) as connection:
+        feed = Feed(connection, **options)
+        feed.want(needs)
+        try:
+            yield Follower(feed, connection)
+        finally:
+            feed.close()

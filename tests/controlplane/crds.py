@@ -1,0 +1,46 @@
+"""Install the CustomResourceDefinitions of tests/crds on a running control plane; no controller comes with them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from controlplane import ControlPlane, StartError
+
+FOLDER = Path(__file__).parents[1] / "crds"
+LIST = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DEADLINE, POLL = 60.0, 0.05
+"""Seconds."""
+
+
+def definitions(prefix: str = "") -> Iterator[dict[str, Any]]:
+    """The definitions of the files that begin with ``prefix`` (``capsule``, ``tekton``); without conversion webhooks,
+    which would have to be running.
+    """
+    for file in sorted(FOLDER.glob(f"{prefix}*.yaml")):
+        for document in yaml.load_all(file.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            if document:
+                document["spec"].pop("conversion", None)
+                yield document
+
+
+def install(plane: ControlPlane, prefix: str = "") -> None:
+    """Create them and wait until every version of each is served. Raises StartError."""
+    paths = []
+    for definition in definitions(prefix):
+        status, answer = plane.request("POST", LIST, definition)
+        if status != 201:
+            raise StartError(f"CRD {definition['metadata']['name']}: {answer}")
+        spec = definition["spec"]
+        versions = [version["name"] for version in spec["versions"] if version["served"]]
+        paths += [f"/apis/{spec['group']}/{version}/{spec['names']['plural']}" for version in versions]
+    deadline = time.monotonic() + DEADLINE
+    for path in paths:
+        while plane.request("GET", f"{path}?limit=1")[0] != 200:
+            if time.monotonic() > deadline:
+                raise StartError(f"{path} is not served")
+            plane.check()
+            time.sleep(POLL)
