@@ -10,7 +10,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check cluster bench golden clean
+.PHONY: help venv demo test check dist cluster bench golden clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' Makefile
@@ -39,6 +39,11 @@ check: $(READY) ## format, lint, types, import contracts
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
+dist: $(READY) ## wheel, sdist, the archive for krew of this platform, tested (PYTHON_DIST: the Python to freeze)
+	@$(PY) -m release.build
+	@$(PY) -m release.krew
+	@KRES_DIST=required $(PY) -m pytest -q -m dist tests/dist
+
 cluster: $(READY) ## a control plane with the demo's objects, until Ctrl-C
 	@$(PY) tests/controlplane/serve.py --next "$(CLUSTER)"
 
@@ -50,5 +55,5 @@ golden: $(READY) ## rewrite the golden files; read the difference before you com
 	@git --no-pager diff --stat -- tests
 
 clean: ## remove the virtual environment, caches and build results; built control planes stay in ~/.cache
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
 	find kubectl_kres tests -name __pycache__ -type d -prune -exec rm -rf {} +

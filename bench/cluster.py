@@ -30,7 +30,8 @@ What is in it (shares are of the pods):
   * 3 % Succeeded or Failed, 1 % Pending without a node
   * events: of pending pods, of refused ones, and one of each group's first pod
   * 1 to 3 ResourceQuotas and 0 to 2 LimitRanges in a namespace; one quota in 25 has a stale status
-  * with --runs, so many TaskRuns in the namespace ci-runs; their pods exist with --run-pods only
+  * with --runs, so many TaskRuns in the namespace ci-runs, whose quota of pods is full; pods of
+    finished ones are there with --run-pods only
   * with --pools and --claims, Capsule's objects with the statuses its controller writes (pools.py)
 Quantities are written as the server writes them back (canonical form).
 
@@ -59,7 +60,7 @@ from owners import Made, event, owners, refusal
 from podjson import Group, Maker, Template, fill
 from podspec import RV0, WORDS, add
 from sink import Sinks, compact
-from tally import Tally
+from tally import FINISHED, Tally
 
 SHAPES = ("plain", "sidecar", "tekton", "podlevel", "overhead", "gpu", "hugepages", "job")
 SHARES = (88.2, 5, 2, 1, 0.4, 0.3, 0.1, 3)
@@ -81,7 +82,9 @@ def arguments() -> argparse.ArgumentParser:
     p.add_argument("--nodes", type=int, default=500)
     p.add_argument("--namespaces", type=int, default=200)
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--runs", type=int, default=0, help="TaskRuns in the namespace ci-runs")
+    p.add_argument(
+        "--runs", type=int, default=0, help="TaskRuns in the namespace ci-runs; their pods are not counted in --pods"
+    )
     p.add_argument("--run-pods", action="store_true", help="keep the pods of these runs")
     p.add_argument("--pools", type=int, default=0)
     p.add_argument("--claims", type=int, default=0)
@@ -104,6 +107,7 @@ class Cluster:
         self.k = Maker(options.nodes, options.namespaces, options.seed, *more)
         self.sinks = Sinks(options.out, rows=not options.no_rows)
         self.tallies = {ns: Tally() for ns in self.k.ns}
+        self.room = 0
         self.runs: dict = {"count": 0, "states": {}, "requests": {}, "limits": {}}
 
     def make(self) -> dict:
@@ -119,7 +123,7 @@ class Cluster:
         self.put(policies.namespaces(k))
         self.put(policies.classes(k))
         self.put(each for each in policies.limit_ranges(k) if each[1]["metadata"]["namespace"] != runs.NAMESPACE)
-        self.put(policies.quotas(k, self.tallies, found.managed, truth.setdefault("quotas", {})))
+        self.put(policies.quotas(k, self.tallies, found.managed, truth.setdefault("quotas", {}), full=runs.NAMESPACE))
         if o.runs:
             self.put(runs.configuration(k))
         counts, ranges = self.sinks.close()
@@ -175,6 +179,7 @@ class Cluster:
             state = r.choices(list(RUN_STATES), list(RUN_STATES.values()))[0]
             found.append(self.named("", len(found), "tekton", state, size, 0))
             left -= size
+        self.room = sum(group.size for group in found if group.phase == "Running")
         return found
 
     def named(self, prefix: str, number: int, shape: str, phase: str, size: int, short: int) -> Group:
@@ -186,16 +191,17 @@ class Cluster:
         """Write the pods of a group and what made them."""
         k, template, uid = self.k, self.k.template(ns, group), self.k.names.uid()
         self.put(owners(k, ns, group, template, uid))
-        absent = group.phase == "Waiting" or (ns == runs.NAMESPACE and not self.o.run_pods)
+        pruned = ns == runs.NAMESPACE and group.phase in FINISHED and not self.o.run_pods
+        absent = pruned or group.phase == "Waiting"
         if not absent:
             self.tallies[ns].count(template, group.phase, group.size)
-        run = runs.run_parts(ns, group, template) if group.shape == "tekton" else None
+        run = runs.run_parts(ns, group, template, self.room) if group.shape == "tekton" else None
         if run:
             self.put([runs.task(k, ns, group, template)])
             self.tally_runs(ns, group, template)
-        told = []
-        for name in sorted(group.stem + k.names.tail() for _ in range(group.size)):
-            values = self.values(group, name, len(told), uid)
+        told: list[Made] = []
+        for number, name in enumerate(self.names(group)):
+            values = self.values(group, name, number, uid)
             if run:
                 self.sinks.of["taskruns"].put(ns, fill(run, values))
             if not absent:
@@ -203,7 +209,7 @@ class Cluster:
                 told += self.heard(ns, group, values, first=not told)
         if group.short:
             pod, version, kind, owner = group.stem + k.names.tail(), *group.owner
-            text = f"Error creating: {refusal(ns, pod)}"
+            text = f"Error creating: {refusal(pod)}"
             told.append(event(k, ns, (version, kind, owner, uid), "FailedCreate", text, 7))
         self.put(sorted(told, key=lambda each: each[1]["metadata"]["name"]))
 
@@ -211,6 +217,13 @@ class Cluster:
         self.sinks.of["pods"].put(ns, fill(template.parts, values))
         if self.sinks.rows:
             self.sinks.rows.put(ns, fill(template.rows, values))
+
+    def names(self, group: Group) -> list[str]:
+        """Names of the group's pods, or of its runs, in order."""
+        found: set[str] = set()
+        while len(found) < group.size:
+            found.add(group.stem + self.k.names.tail())
+        return sorted(found)
 
     def values(self, group: Group, name: str, number: int, uid: str) -> dict[str, str]:
         """What differs between the pods of a group; a run of Tekton has an id of its own."""
@@ -254,7 +267,9 @@ class Cluster:
             found["active"] += tally.active
             add(found["qos"], tally.qos)
             found["namespaces"][ns] = tally.truth()
-        sums = {which: {name: str(v) for name, v in sorted(self.runs[which].items())} for which in ("requests", "limits")}
+        sums = {
+            which: {name: str(v) for name, v in sorted(self.runs[which].items())} for which in ("requests", "limits")
+        }
         return found | {"taskruns": self.runs | sums}
 
 

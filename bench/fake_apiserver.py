@@ -9,30 +9,41 @@ It answers from files made by cluster.py: a LIST is one slice of a file between 
 trailer, so the client, not the server, sets the pace.  It listens on 127.0.0.1 only.
 
 What it serves
-  GET /version /api /apis /api/v1 /healthz /readyz /livez          discovery, legacy form
-  GET /api/v1/{nodes,namespaces,pods,limitranges,resourcequotas}   lists
-  GET /api/v1/namespaces/NS/{pods,limitranges,resourcequotas}      lists of one namespace
-  GET …/NAME                                                       one object
+  GET /version /api /apis /api/v1 /apis/… /healthz /readyz /livez   discovery, legacy form
+  GET /api/v1/KIND /apis/GROUP/VERSION/KIND                  lists of the kinds in kinds.py
+  GET …/namespaces/NS/KIND                                   lists of one namespace
+  GET …/NAME                                                 one object
   ?limit=N&continue=TOKEN      pages, with remainingItemCount
   ?labelSelector=              k=v, k==v, k!=v, k, !k, comma-separated (slow path: it parses)
-  ?fieldSelector=              status.phase, spec.nodeName, metadata.name/.namespace (slow path)
+  ?fieldSelector=              any path: status.phase, metadata.name, … (slow path)
   ?watch=true                  see below
   Accept: …as=Table…           server-side tables, for pods only
-Everything else is 404.  Protobuf is never offered: clients that ask for it with JSON as second
-choice (the usual Accept header) get JSON.
+Everything else is 404; so are the kinds of Tekton and Capsule where there are no objects of them.
+Protobuf is never offered: clients that ask for it with JSON as second choice (the usual Accept
+header) get JSON.
 
 How answers are framed, like the real server over HTTP/1.1
   * chunked; for each object one chunk of 2048 bytes and one with the rest (so a 1.36 server streams
     a JSON list: 20,001 chunks for 10,000 pods); --framing one sends a list as one chunk (servers
     before 1.33), --framing length sends Content-Length instead
   * gzip (level 1, chunks of 2048 bytes) when the client accepts it and the answer is over 128 KiB;
-    --no-gzip turns it off.  A compressed answer is made at its first request and kept: do one
-    warm-up run.
+    --no-gzip turns it off.  A compressed answer is made at its first request and kept (not with
+    --pace): do one warm-up run.
 
 Watch: with sendInitialEvents=true every object comes as ADDED, then a BOOKMARK with the
-initial-events-end annotation.  Then --watch-events N MODIFIED events follow as fast as the client
-reads, going round the objects, then a BOOKMARK; then the stream stays open until timeoutSeconds
-(or --watch-hold seconds) is over.
+initial-events-end annotation; from then on what happens.  Nothing happens without --pace KIND=N: N
+events a second over the objects of that kind, most of them MODIFIED (an annotation; one pod in ten
+fails), a few DELETED and ADDED again with another uid.  One object in 50 is not there at first.
+Lists change with it, and all pages of one list are of one moment.  A watch from the version of a
+list, and every later one, tells all that happened since: what it leads to is what a fresh list says.
+--pace-keep events are remembered: watches and continue tokens from before get 410 Gone.
+--pace-events N stops after N events.  GET /bench/state says where things stand, and
+GET /bench/pace?rate=N sets the rate (0: stop), so that a list can be compared in peace.
+Faults: --watch-close S ends every watch after S seconds, --watch-gone N refuses every Nth watch with
+an ERROR event, 410 Expired.  Bookmarks come every --bookmark-every seconds to those who allow them.
+--watch-events N sends N MODIFIED events at the start of each watch as fast as the client reads; they
+change nothing, and measure a client's throughput.
+A watch stays open until timeoutSeconds (or --watch-hold seconds) is over.
 
 Other options: --tls CERT KEY (make them with: openssl req -x509 -newkey rsa:2048 -nodes -days 30
 -keyout key.pem -out cert.pem -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -addext
@@ -60,7 +71,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from listing import KINDS, App, Store
+from discovery import discovery
+from kinds import KINDS
+from listing import App, Asked, Bytes, Listing, failure, stamp
+from pace import GoneError
+from store import Store
+from watching import Watch
 
 GZIP_FROM = 128 * 1024
 FLUSH = 2048  # the buffer of the server's HTTP library
@@ -72,7 +88,7 @@ class Connection:
     def __init__(self, app: App, s: socket.socket) -> None:
         self.app, self.s, self.buf = app, s, b""
 
-    def send(self, parts: list[bytes | memoryview]) -> int:
+    def send(self, parts: list[Bytes]) -> int:
         data = b"".join(parts)
         rate = self.app.o.rate
         if not rate:
@@ -104,25 +120,13 @@ class Connection:
         )
 
     def missing(self, path: str, code: str = "404 Not Found", reason: str = "NotFound") -> int:
-        return self.plain(
-            code,
-            json.dumps(
-                {
-                    "kind": "Status",
-                    "apiVersion": "v1",
-                    "metadata": {},
-                    "status": "Failure",
-                    "message": f"{path}: {reason}",
-                    "reason": reason,
-                    "code": int(code[:3]),
-                }
-            ).encode(),
-        )
+        return self.plain(code, json.dumps(failure(f"{path}: {reason}", reason, int(code[:3]))).encode())
 
-    def framed(self, head: bytes, pieces: list[memoryview], tail: bytes, key: tuple, zips: bool) -> int:
+    def framed(self, listing: Listing, zips: bool) -> int:
+        key, head, pieces, tail = listing
         size = len(head) + sum(map(len, pieces)) + max(0, len(pieces) - 1) + len(tail)
 
-        def flat() -> Iterator[bytes | memoryview]:
+        def flat() -> Iterator[Bytes]:
             yield head
             for n, p in enumerate(pieces):
                 if n:
@@ -135,7 +139,7 @@ class Connection:
             start = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
             self.send([start, b"Vary: Accept-Encoding\r\nTransfer-Encoding: chunked\r\n\r\n"])
             view = memoryview(body)
-            batch: list[bytes | memoryview] = []
+            batch: list[Bytes] = []
             for i in range(0, len(body), FLUSH):
                 part = view[i : i + FLUSH]
                 batch += (b"%x\r\n" % len(part), part, b"\r\n")
@@ -180,33 +184,35 @@ class Connection:
         self.send([b"%x\r\n" % len(tail), tail, b"\r\n0\r\n\r\n"])
         return size
 
-    def big(self, pieces: list[memoryview]) -> None:
+    def big(self, pieces: list[Bytes]) -> None:
         for n, p in enumerate(pieces):
             if n:
                 self.send([b","])
             for i in range(0, len(p), 1 << 20):
                 self.send([p[i : i + (1 << 20)]])
 
-    def watch(self, store: Store, ns: str, q: dict[str, str]) -> int:
+    def watch(self, store: Store, asked: Asked) -> int:
+        app, sent = self.app, 0
         self.send([b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"])
-        sent, batch = 0, []
-        end = time.monotonic() + min(float(q.get("timeoutSeconds") or self.app.o.watch_hold), self.app.o.watch_hold)
-        for e in self.app.events(store, ns, q):
-            batch += (b"%x\r\n" % len(e), e, b"\r\n")
-            if len(batch) > 90:
-                sent += self.send(batch)
-                batch = []
-        sent += self.send(batch)
-        while (left := end - time.monotonic()) > 0:
-            self.s.settimeout(left)
-            try:
-                if not self.s.recv(1024):
-                    return sent
-            except (TimeoutError, OSError):
-                break
-        self.s.settimeout(None)
-        self.send([b"0\r\n\r\n"])
-        return sent
+        hold = min(float(asked.query.get("timeoutSeconds") or app.o.watch_hold), app.o.watch_hold)
+        if app.watch_is_refused():
+            asked = asked._replace(query=asked.query | {"resourceVersion": "1", "sendInitialEvents": ""})
+        for events in Watch(app, store, asked).batches(time.monotonic() + min(hold, app.o.watch_close or hold)):
+            if events:
+                sent += self.send([part for e in events for part in (b"%x\r\n" % len(e), e, b"\r\n")])
+            elif self.left():
+                return sent
+        return sent + self.send([b"0\r\n\r\n"])
+
+    def left(self) -> bool:
+        """Whether the client is gone."""
+        self.s.settimeout(0.0)
+        try:
+            return not self.s.recv(1024)
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return False
+        finally:
+            self.s.settimeout(None)
 
     def answer(self, method: str, target: str, h: dict[str, str]) -> int:
         app, o = self.app, self.app.o
@@ -220,30 +226,44 @@ class Connection:
             return self.missing(path, "405 Method Not Allowed", "MethodNotAllowed")
         if path in ("/healthz", "/readyz", "/livez"):
             return self.plain("200 OK", b"ok", "text/plain")
-        if (d := app.discovery(path.rstrip("/") or "/")) is not None:
+        if path in ("/bench/state", "/bench/pace"):
+            if "rate" in q:
+                app.pace.set_rate(float(q["rate"]))
+            return self.plain("200 OK", app.pace.state())
+        if (d := discovery(path.rstrip("/") or "/", app.stores)) is not None:
             return self.plain("200 OK", json.dumps(d).encode())
-        parts = path.strip("/").split("/")
-        if parts[:2] != ["api", "v1"] or len(parts) < 3:
-            return self.missing(path)
-        rest, ns = parts[2:], ""
-        if rest[0] == "namespaces" and len(rest) > 2:
+        return self.resource(path, q, h)
+
+    def resource(self, path: str, q: dict[str, str], h: dict[str, str]) -> int:
+        app, parts, ns = self.app, path.strip("/").split("/"), ""
+        root = 2 if parts[0] == "api" else 3
+        version, rest = "/".join(parts[1:root]), parts[root:]
+        if len(rest) > 2 and rest[0] == "namespaces":
             ns, rest = rest[1], rest[2:]
-        store = app.stores.get(rest[0])
-        if store is None or len(rest) > 2:
+        store = app.stores.get(rest[0]) if rest else None
+        if store is None or len(rest) > 2 or KINDS[store.kind].api_version != version:
             return self.missing(path)
         if len(rest) == 2:
-            i = store.find(ns, rest[1])
-            if i is None:
-                return self.missing(f'{rest[0]} "{rest[1]}" not found')
-            return self.plain(
-                "200 OK",
-                b'{"kind":"%s","apiVersion":"v1",' % KINDS[rest[0]][0].encode() + bytes(store.one(i)[1:]) + b"\n",
-            )
-        if q.get("watch") in ("true", "1"):
-            return self.watch(store, ns, q)
+            text = app.get(store, ns, rest[1])
+            if text is None:
+                return self.absent(rest[0], rest[1])
+            return self.plain("200 OK", stamp(rest[0]) + bytes(text[1:]) + b"\n")
         table = rest[0] == "pods" and app.rows is not None and "as=Table" in h.get("accept", "").split(",")[0]
-        key, head, pieces, tail = app.listing(store, ns, q, table)
-        return self.framed(head, pieces, tail, key, o.gzip and "gzip" in h.get("accept-encoding", ""))
+        asked = Asked.of(ns, q, table=table)
+        if q.get("watch") in ("true", "1"):
+            return self.watch(store, asked)
+        try:
+            listing = app.listing(store, asked)
+        except GoneError:
+            return self.plain("410 Gone", json.dumps(app.expired(asked)).encode())
+        return self.framed(listing, app.o.gzip and "gzip" in h.get("accept-encoding", ""))
+
+    def absent(self, kind: str, name: str) -> int:
+        """The answer for an object that is not there, in the server's words and with its details."""
+        group = KINDS[kind].group
+        said = failure(f'{kind}{"." if group else ""}{group} "{name}" not found', "NotFound", 404)
+        details = {"name": name, "kind": kind} | ({"group": group} if group else {})
+        return self.plain("404 Not Found", json.dumps(said | {"details": details}).encode())
 
     def serve(self) -> None:
         try:
@@ -297,6 +317,13 @@ def kubeconfig(path: Path, port: int, o: argparse.Namespace) -> None:
     )
 
 
+def paced(text: str) -> tuple[str, float]:
+    kind, _, rate = text.partition("=")
+    if kind not in KINDS:
+        raise argparse.ArgumentTypeError(f"unknown kind {kind!r}; known are {', '.join(KINDS)}")
+    return kind, float(rate)
+
+
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("dir", type=Path, help="what cluster.py wrote")
@@ -311,8 +338,15 @@ def main() -> None:
     p.add_argument("--rate", type=float, default=0)
     p.add_argument("--watch-events", type=int, default=0)
     p.add_argument("--watch-hold", type=float, default=3600)
+    p.add_argument("--pace", type=paced, action="append", default=[], metavar="KIND=N")
+    p.add_argument("--pace-events", type=int, default=0)
+    p.add_argument("--pace-keep", type=int, default=200_000)
+    p.add_argument("--bookmark-every", type=float, default=1.0)
+    p.add_argument("--watch-close", type=float, default=0)
+    p.add_argument("--watch-gone", type=int, default=0)
     p.add_argument("--log")
     o = p.parse_args()
+    o.pace = dict(o.pace)
     app = App(o)
     wrap = None
     if o.tls:

@@ -1,252 +1,191 @@
-"""What the fake API server answers: discovery, lists and watches out of mapped files."""
+"""What the fake API server answers: lists and single objects out of mapped files, with what has changed since."""
 
 from __future__ import annotations
 
 import argparse
 import base64
 import json
-import mmap
-import os
-import sys
 import threading
 import zlib
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-KINDS = {
-    "pods": ("Pod", True),
-    "nodes": ("Node", False),
-    "namespaces": ("Namespace", False),
-    "limitranges": ("LimitRange", True),
-    "resourcequotas": ("ResourceQuota", True),
-}
-SHORT = {"pods": ["po"], "nodes": ["no"], "namespaces": ["ns"], "limitranges": ["limits"], "resourcequotas": ["quota"]}
+from kinds import KINDS
+from pace import Pace
+from store import Store, chosen, selector
+
 COLUMNS = ["Name", "Ready", "Status", "Restarts", "Age", "IP", "Node", "Nominated Node", "Readiness Gates"]
+Bytes = bytes | memoryview
 
 
-class Store:
-    """Objects of one kind: a mapped file, offsets, and each namespace's range."""
+class Listing(NamedTuple):
+    """A list: pieces that stand between commas, and under which key its compressed form may be kept."""
 
-    def __init__(self, base: Path, kind: str, ranges: dict, ext: str = "items", idx: str = "index") -> None:
-        f = (base / f"{kind}.{ext}").open("rb")
-        size = os.fstat(f.fileno()).st_size
-        self.data = memoryview(mmap.mmap(f.fileno(), size, access=mmap.ACCESS_READ)) if size else memoryview(b"")
-        self.at = array("Q", (base / f"{kind}.{idx}").read_bytes())
-        if sys.byteorder != "little":
-            self.at.byteswap()
-        self.ranges, self.kind = ranges.get(kind, {}), kind
-        self.by_name: dict[tuple[str, str], int] | None = None
-
-    def __len__(self) -> int:
-        return len(self.at) - 1
-
-    def one(self, i: int) -> memoryview:
-        return self.data[self.at[i] : self.at[i + 1] - 1]
-
-    def run(self, a: int, b: int) -> memoryview:
-        """Objects a to b-1 with the commas between them."""
-        return self.data[self.at[a] : self.at[b] - 1] if b > a else memoryview(b"")
-
-    def bounds(self, ns: str) -> tuple[int, int]:
-        return (0, len(self)) if not ns else tuple(self.ranges.get(ns, (0, 0)))  # type: ignore[return-value]
-
-    def find(self, ns: str, name: str) -> int | None:
-        if self.by_name is None:
-            names: dict[tuple[str, str], int] = {}
-            for i in range(len(self)):
-                head = bytes(self.one(i)[:1024])
-                own = head.split(b'"name":"', 1)[1].split(b'"', 1)[0].decode()
-                space = head.split(b'"namespace":"', 1)[1].split(b'"', 1)[0].decode() if KINDS[self.kind][1] else ""
-                names[space, own] = i
-            self.by_name = names
-        return self.by_name.get((ns, name))
+    key: tuple | None
+    head: bytes
+    pieces: list[Bytes]
+    tail: bytes = b"]}\n"
 
 
-def selector(text: str) -> list[tuple[str, str, str]]:
-    out = []
-    for part in filter(None, text.split(",")):
-        for op in ("!=", "==", "="):
-            if op in part:
-                k, v = part.split(op, 1)
-                out.append((k.strip(), "!=" if op == "!=" else "=", v.strip()))
-                break
-        else:
-            out.append((part.lstrip("!").strip(), "!" if part.startswith("!") else "has", ""))
-    return out
+class Asked(NamedTuple):
+    """What a list request asks for."""
+
+    ns: str
+    table: bool
+    limit: int
+    labels: list
+    fields: list
+    query: dict[str, str]
+
+    @classmethod
+    def of(cls, ns: str, query: dict[str, str], *, table: bool) -> Asked:
+        labels, fields = selector(query.get("labelSelector", "")), selector(query.get("fieldSelector", ""))
+        return cls(ns, table, int(query.get("limit") or 0), labels, fields, query)
+
+    @property
+    def selects(self) -> bool:
+        return bool(self.labels or self.fields)
+
+    def takes(self, text: Bytes) -> bool:
+        return not self.selects or chosen(json.loads(bytes(text)), self.labels, self.fields)
+
+    def start(self) -> tuple[int | None, int]:
+        """Where the page starts, and the version that it is of; -1 for the newest."""
+        if not self.query.get("continue"):
+            return None, -1
+        token = json.loads(base64.urlsafe_b64decode(self.query["continue"] + "=="))
+        return int(token["start"]), int(token["rv"])
 
 
-def chosen(o: dict, labels: list, fields: list) -> bool:
-    have = o["metadata"].get("labels", {})
-    for k, op, v in labels:
-        if (
-            (op == "=" and have.get(k) != v)
-            or (op == "!=" and have.get(k) == v)
-            or (op == "has" and k not in have)
-            or (op == "!" and k in have)
-        ):
-            return False
-    for k, op, v in fields:
-        at: object = o
-        for step in k.split("."):
-            at = at.get(step, "") if isinstance(at, dict) else ""
-        if (at == v) != (op == "="):
-            return False
-    return True
+def token(version: int, start: int) -> str:
+    text = json.dumps({"v": "meta.k8s.io/v1", "rv": version, "start": str(start)}, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 class App:
+    """The objects and how they change."""
+
     def __init__(self, o: argparse.Namespace) -> None:
         self.o = o
         index = json.loads((o.dir / "index.json").read_text())
-        self.rv = index["resourceVersion"]
-        self.stores = {k: Store(o.dir, k, index["ranges"]) for k in KINDS}
+        counts = index["counts"]
+        self.stores = {k: Store(o.dir, k, index["ranges"]) for k in KINDS if KINDS[k].always or counts.get(k)}
         self.rows = (
             Store(o.dir, "pods", index["ranges"], "rows", "rowindex") if (o.dir / "pods.rowindex").exists() else None
         )
+        self.pace = Pace(
+            self.stores, o.pace, int(index["resourceVersion"]), keep=o.pace_keep, most=o.pace_events, seed=index["seed"]
+        )
+        if o.pace:
+            self.pace.start()
+        self.watches = 0
         self.zipped: dict[tuple, bytes] = {}
         self.lock = threading.Lock()
         self.log = Path(o.log).open("a", buffering=1) if o.log else None  # noqa: SIM115, for good
 
-    # ------------------------------------------------------------ discovery
-    def discovery(self, path: str) -> dict | None:
-        if path == "/version":
-            return {
-                "major": "1",
-                "minor": "34",
-                "emulationMajor": "1",
-                "emulationMinor": "34",
-                "gitVersion": "v1.34.1",
-                "gitCommit": "0" * 40,
-                "gitTreeState": "clean",
-                "buildDate": "2026-09-09T00:00:00Z",
-                "goVersion": "go1.24.6",
-                "compiler": "gc",
-                "platform": "linux/amd64",
-            }
-        if path == "/api":
-            return {
-                "kind": "APIVersions",
-                "versions": ["v1"],
-                "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1"}],
-            }
-        if path == "/apis":
-            return {"kind": "APIGroupList", "apiVersion": "v1", "groups": []}
-        if path == "/api/v1":
-            return {
-                "kind": "APIResourceList",
-                "groupVersion": "v1",
-                "resources": [
-                    {
-                        "name": k,
-                        "singularName": v[0].lower(),
-                        "namespaced": v[1],
-                        "kind": v[0],
-                        "verbs": ["get", "list", "watch"],
-                        "shortNames": SHORT[k],
-                    }
-                    for k, v in KINDS.items()
-                ],
-            }
-        return None
+    def watch_is_refused(self) -> bool:
+        """Whether it is this watch's turn to be told that its version is too old."""
+        with self.lock:
+            self.watches += 1
+            return bool(self.o.watch_gone) and self.watches % self.o.watch_gone == 0
 
-    # ------------------------------------------------------------ lists
-    def listing(
-        self, store: Store, ns: str, q: dict[str, str], table: bool
-    ) -> tuple[tuple, bytes, list[memoryview], bytes]:
-        """(cache key, head, pieces that carry their own commas between objects, tail)."""
-        a, end = store.bounds(ns)
-        if q.get("continue"):
-            a = int(json.loads(base64.urlsafe_b64decode(q["continue"] + "=="))["start"])
-        limit = int(q.get("limit") or 0)
-        labels, fields = selector(q.get("labelSelector", "")), selector(q.get("fieldSelector", ""))
-        source = self.rows if table else store
-        if labels or fields:
-            hits = [i for i in range(a, end) if chosen(json.loads(bytes(store.one(i))), labels, fields)]
-            more = limit and len(hits) > limit
-            taken = hits[:limit] if more else hits
-            pieces = [source.one(i) for i in taken]
-            b, left = (hits[limit], len(hits) - limit) if more else (end, 0)
+    def get(self, store: Store, ns: str, name: str) -> Bytes | None:
+        i = store.find(ns, name)
+        if i is None or store.kind not in self.pace.stores:
+            return None if i is None else store.one(i)
+        return next((text for _, text in self.pace.listed(store.kind, i, i + 1, self.pace.version)), None)
+
+    def listing(self, store: Store, asked: Asked) -> Listing:
+        """The page that is asked for. Raises GoneError if the list that it continues is too old."""
+        if store.kind in self.pace.stores:
+            return self.paced(store, asked)
+        a, end = store.bounds(asked.ns)
+        a = asked.start()[0] or a
+        version = self.pace.version
+        source = self.rows if asked.table and self.rows else store
+        if asked.selects:
+            hits = [i for i in range(a, end) if asked.takes(store.one(i))]
+            b = hits[asked.limit] if asked.limit and len(hits) > asked.limit else end
+            pieces: list[Bytes] = [source.one(i) for i in hits if i < b]
         else:
-            b = min(end, a + limit) if limit else end
-            pieces, left = (
-                (
-                    [source.one(i) for i in range(a, b)]
-                    if self.o.framing == "items"
-                    else [source.run(a, b)]
-                    if b > a
-                    else []
-                ),
-                end - b,
-            )
-        meta: dict = {"resourceVersion": self.rv}
+            b = min(end, a + asked.limit) if asked.limit else end
+            pieces = [source.one(i) for i in range(a, b)] if self.o.framing == "items" else [source.run(a, b)][: b - a]
+        meta: dict = {"resourceVersion": str(version)}
         if b < end:
-            token = json.dumps({"v": "meta.k8s.io/v1", "rv": int(self.rv), "start": str(b)}, separators=(",", ":"))
-            meta["continue"] = base64.urlsafe_b64encode(token.encode()).decode().rstrip("=")
-            if not (labels or fields):
-                meta["remainingItemCount"] = left
-        if table:
-            head = {
-                "kind": "Table",
-                "apiVersion": "meta.k8s.io/v1",
-                "metadata": meta,
-                "columnDefinitions": [
-                    {
-                        "name": n,
-                        "type": "string",
-                        "format": "name" if n == "Name" else "",
-                        "description": "",
-                        "priority": int(i > 4),
-                    }
-                    for i, n in enumerate(COLUMNS)
-                ],
-            }
-            last = "rows"
-        else:
-            head, last = {"kind": KINDS[store.kind][0] + "List", "apiVersion": "v1", "metadata": meta}, "items"
-        h = json.dumps(head, separators=(",", ":"))[:-1] + f',"{last}":['
-        return (
-            (store.kind, ns, a, b, q.get("labelSelector"), q.get("fieldSelector"), table),
-            h.encode(),
-            pieces,
-            b"]}\n",
-        )
+            meta["continue"] = token(version, b)
+            if not asked.selects:
+                meta["remainingItemCount"] = end - b
+        key = store.kind, a, b, asked.query.get("labelSelector"), asked.query.get("fieldSelector"), asked.table
+        return Listing(None if self.o.pace else (asked.ns, *key), head(store, meta, table=asked.table), pieces)
 
-    def compressed(self, key: tuple, parts: Iterable[bytes | memoryview]) -> bytes:
+    def paced(self, store: Store, asked: Asked) -> Listing:
+        """The same of objects that change; every page is of the version that the first one was of."""
+        a, end = store.bounds(asked.ns)
+        start, version = asked.start()
+        version = self.pace.version if version < 0 else version
+        found = self.pace.listed(store.kind, a if start is None else start, end, version)
+        taken = [(i, text) for i, text in found if asked.takes(text)] if asked.selects else found
+        page = list(islice(taken, asked.limit + 1 if asked.limit else None))
+        meta: dict = {"resourceVersion": str(version)}
+        if asked.limit and len(page) > asked.limit:
+            meta["continue"] = token(version, page.pop()[0])
+        pieces: list[Bytes] = [self.rows.one(i) if asked.table and self.rows else text for i, text in page]
+        return Listing(None, head(store, meta, table=asked.table), pieces)
+
+    def expired(self, asked: Asked) -> dict:
+        """The answer to a continue token that is too old, with one to go on from there with newer objects."""
+        start, _ = asked.start()
+        message = "The provided continue parameter is too old to display a consistent list result."
+        meta = {"continue": token(-1, start or 0)}
+        return failure(message, "Expired", 410) | {"metadata": meta}
+
+    def compressed(self, key: tuple | None, parts: Iterable[Bytes]) -> bytes:
+        """The parts as gzip, made once for each key."""
+        if key is None:
+            return squeezed(parts)
         with self.lock:
             if key not in self.zipped:
-                c = zlib.compressobj(1, zlib.DEFLATED, 31)
-                self.zipped[key] = b"".join([c.compress(p) for p in parts]) + c.flush()
+                self.zipped[key] = squeezed(parts)
             return self.zipped[key]
 
-    # ------------------------------------------------------------ watch
-    def events(self, store: Store, ns: str, q: dict[str, str]) -> Iterator[bytes]:
-        kind = KINDS[store.kind][0]
-        stamp = b'{"kind":"%s","apiVersion":"v1",' % kind.encode()
-        a, b = store.bounds(ns)
-        first = q.get("sendInitialEvents") == "true" or q.get("resourceVersion", "") in ("", "0")
 
-        def line(kind_: bytes, i: int) -> bytes:
-            return b'{"type":"%s","object":%s%s}\n' % (kind_, stamp, bytes(store.one(i)[1:]))
+def squeezed(parts: Iterable[Bytes]) -> bytes:
+    c = zlib.compressobj(1, zlib.DEFLATED, 31)
+    return b"".join([c.compress(p) for p in parts]) + c.flush()
 
-        def bookmark(end: bool) -> bytes:
-            meta: dict = {"resourceVersion": self.rv, "creationTimestamp": None}
-            if end:
-                meta["annotations"] = {"k8s.io/initial-events-end": "true"}
-            return (
-                json.dumps(
-                    {"type": "BOOKMARK", "object": {"kind": kind, "apiVersion": "v1", "metadata": meta}},
-                    separators=(",", ":"),
-                ).encode()
-                + b"\n"
-            )
 
-        if first:
-            for i in range(a, b):
-                yield line(b"ADDED", i)
-            if q.get("sendInitialEvents") == "true":
-                yield bookmark(True)
-        for n in range(self.o.watch_events if b > a else 0):
-            yield line(b"MODIFIED", a + n % (b - a))
-        if q.get("allowWatchBookmarks") in ("true", "1"):
-            yield bookmark(False)
+def head(store: Store, meta: dict, *, table: bool) -> bytes:
+    kind = KINDS[store.kind]
+    start: dict = {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": meta}
+    if table:
+        columns = [
+            {
+                "name": name,
+                "type": "string",
+                "format": "name" if name == "Name" else "",
+                "description": "",
+                "priority": int(i > 4),
+            }
+            for i, name in enumerate(COLUMNS)
+        ]
+        start |= {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "columnDefinitions": columns}
+    return (json.dumps(start, separators=(",", ":"))[:-1] + f',"{"rows" if table else "items"}":[').encode()
+
+
+def stamp(kind: str) -> bytes:
+    """How a single object begins, which in lists has neither kind nor version."""
+    return b'{"kind":"%s","apiVersion":"%s",' % (KINDS[kind].kind.encode(), KINDS[kind].api_version.encode())
+
+
+def failure(message: str, reason: str, code: int) -> dict:
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "code": code,
+    }

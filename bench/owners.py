@@ -46,7 +46,7 @@ def deployment(k: Maker, ns: str, group: Group, template: Template, uid: str) ->
     selector = {"app.kubernetes.io/instance": group.app}
     old = k.r.random() < 1 / 3
     revision = {"deployment.kubernetes.io/revision": "2" if old else "1"}
-    refused = [failure(ns, group, k)] if group.short else []
+    refused = [failure(group, k)] if group.short else []
     counts = {"replicas": group.size, "readyReplicas": ready, "availableReplicas": ready}
     d = k.meta(group.app, ns, generation=2 if old else 1, labels=template.labels, annotations=revision)
     d["managedFields"] = [edited("argocd-controller", d["creationTimestamp"], template)]
@@ -140,19 +140,18 @@ def edited(manager: str, time: str, template: Template) -> dict:
     }
 
 
-def refusal(ns: str, pod: str) -> str:
-    return (
-        f'pods "{pod}" is forbidden: exceeded quota: compute, requested: requests.memory=2Gi, '
-        f"used: requests.memory=31Gi, limited: requests.memory=32Gi (namespace {ns})"
-    )
+def refusal(pod: str) -> str:
+    """What the API server said when there was no room; there may be now."""
+    amounts = "requested: requests.memory=2Gi, used: requests.memory=31Gi, limited: requests.memory=32Gi"
+    return f'pods "{pod}" is forbidden: exceeded quota: compute, {amounts}'
 
 
-def failure(ns: str, group: Group, k: Maker) -> dict:
+def failure(group: Group, k: Maker) -> dict:
     return {
         "type": "ReplicaFailure",
         "status": "True",
         "reason": "FailedCreate",
-        "message": refusal(ns, group.stem + k.names.tail()),
+        "message": refusal(group.stem + k.names.tail()),
     }
 
 

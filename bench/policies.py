@@ -59,7 +59,7 @@ def node_status(k: Specs, i: int, name: str) -> dict:
 
 def tenant(ns: str) -> str:
     """The first word of a namespace's name."""
-    return ns.split("-")[0]
+    return ns.split("-", maxsplit=1)[0]
 
 
 def namespaces(k: Specs) -> Iterator[Made]:
@@ -92,17 +92,19 @@ def limit_ranges(k: Specs) -> Iterator[Made]:
             yield "limitranges", {"metadata": k.meta(name, ns), "spec": {"limits": [item]}}
 
 
-def quotas(k: Specs, tallies: dict[str, Tally], managed: dict[str, list[dict]], truth: dict) -> Iterator[Made]:
+def quotas(
+    k: Specs, tallies: dict[str, Tally], managed: dict[str, list[dict]], truth: dict, *, full: str
+) -> Iterator[Made]:
     """Quotas of each namespace by name: those of pools, and ours; what a recount finds goes into ``truth``.
 
-    ``managed``: metadata and hard of the quotas that pools manage.
+    ``managed``: metadata and hard of the quotas that pools manage. ``full``: the namespace that may have no more pods.
     """
     for ns in k.ns:
         tally = tallies[ns]
         for each in managed.get(ns, ()):
             used = tally.used(list(each["spec"]["hard"]))
             yield "resourcequotas", quota(each["metadata"], each["spec"], used, used, truth)
-        for name, spec, used in own_quotas(k, tally):
+        for name, spec, used in no_more_pods(tally) if ns == full else own_quotas(k, tally):
             stale = dict(used)
             if k.r.randrange(STALE) == 0:
                 stale["pods"] += 1000
@@ -121,6 +123,11 @@ def own_quotas(k: Specs, tally: Tally) -> Iterator[tuple[str, dict, dict[str, in
     if k.r.random() < 0.3:
         used = tally.used(["pods"], lambda bucket: bucket[0])
         yield "scoped-best-effort", {"hard": {"pods": roomy("pods", used["pods"])}, "scopes": ["BestEffort"]}, used
+
+
+def no_more_pods(tally: Tally) -> Iterator[tuple[str, dict, dict[str, int]]]:
+    used = tally.used(["pods"])
+    yield "compute", {"hard": {"pods": show("pods", used["pods"])}}, used
 
 
 def roomy(name: str, value: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from owners import Made, refusal
+from owners import Made
 from podjson import Group, Maker, Template, cut
 from podspec import milli, show
 from sink import compact
@@ -19,9 +19,11 @@ STATES = {
 }
 
 
-def waiting(ns: str, pod: str) -> tuple[str, str, str]:
-    """The condition of a run whose pod a quota refuses: status, reason, message."""
-    return "Unknown", "ExceededResourceQuota", f"TaskRun Pod exceeded available resources: {refusal(ns, pod)}"
+def waiting(pod: str, room: int) -> tuple[str, str, str]:
+    """The condition of a run whose pod a quota of so many pods refuses: status, reason, message."""
+    counts = f"requested: pods=1, used: pods={room}, limited: pods={room}"
+    text = f'pods "{pod}" is forbidden: exceeded quota: compute, {counts}'
+    return "Unknown", "ExceededResourceQuota", f"TaskRun Pod exceeded available resources: {text}"
 
 
 def task_spec(group: Group, template: Template) -> dict:
@@ -48,9 +50,9 @@ def task(k: Maker, ns: str, group: Group, template: Template) -> Made:
     return "tasks", {"metadata": meta, "spec": task_spec(group, template)}
 
 
-def run_parts(ns: str, group: Group, template: Template) -> list[str]:
-    """A TaskRun of the group in pieces around the values that differ."""
-    status, reason, message = waiting(ns, "@A") if group.phase == "Waiting" else STATES[group.phase]
+def run_parts(ns: str, group: Group, template: Template, room: int) -> list[str]:
+    """A TaskRun of the group in pieces around the values that differ. ``room``: pods that the quota allows."""
+    status, reason, message = waiting("@A", room) if group.phase == "Waiting" else STATES[group.phase]
     condition = {
         "type": "Succeeded",
         "status": status,

@@ -164,6 +164,14 @@ def parse(text: str) -> Quantity:
     return _remember(_parsed, text, _read(text)) if found is None else found
 
 
+def kept_text(text: str) -> str:
+    """``text`` if the server keeps it beside the amount, else empty: two equal quantities may differ in that.
+
+    Raises QuantityError like ``parse``.
+    """
+    return _read(text.strip(_SPACES)).text
+
+
 def from_json(value: object) -> Quantity:
     """The quantity a decoded JSON or YAML value stands for, not rounded; null is zero (Quantity.UnmarshalJSON).
 

@@ -26,13 +26,16 @@ GROUPS = {
     "update": "Updates",
     "resize": "In-place resize",
     "cgroup": "Control groups on the node",
+    "tekton": "Tekton",
+    "capsule": "Capsule",
 }
 
 HEAD = """\
 # Rules
 
 Every value, check and figure that `kubectl kres` explains names the rule behind it. The codes are stable: what a
-runbook greps for today is there tomorrow. Sources are files and packages of Kubernetes.
+runbook greps for today is there tomorrow. Sources are files and packages of Kubernetes, of Tekton or Capsule
+where they begin so.
 
 This page is made from `kubectl_kres/provenance/rules.py` by `scripts/rules_doc.py`.
 """

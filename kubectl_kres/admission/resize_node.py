@@ -10,9 +10,9 @@ from kubectl_kres.admission.aggregate import of_pod
 from kubectl_kres.admission.draft import Draft, Quantities, Slot, parse_list
 from kubectl_kres.admission.outcome import Cause, Finding, Refusal, forbidden_object
 from kubectl_kres.model.node import Node
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.provenance.journal import Assume, Check, Entry, Source
-from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.quantity import ZERO, Quantity, from_json, kept_text
 
 _OS = "kubernetes.io/os"
 _POD_LEVEL, _INIT = "InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"
@@ -51,8 +51,25 @@ def _needed(old: Draft, new: Draft) -> Iterator[str]:
         old.pod is not None and new.pod is not None and _sides(old.pod) != _sides(new.pod)
     ):
         yield _POD_LEVEL
-    if any(was.role == "init" and _sides(was) != _sides(is_) for was, is_ in zip(old.inits, new.inits, strict=False)):
+    slots = zip(old.inits, new.inits, old.spec.init_containers or (), new.spec.init_containers or (), strict=False)
+    if any(was.role == "init" and _kept(was, before) != _kept(is_, after) for was, is_, before, after in slots):
         yield _INIT
+
+
+def _kept(slot: Slot, raw: Container) -> set[tuple[str, ...]]:
+    """The values as the server holds them in memory, where ``10m`` and ``0.01`` differ: it compares that, not amounts.
+
+    Source: nodedeclaredfeatures nonsidecar_initcontainers_resize.go InferForUpdate; reflect.DeepEqual of Quantity.
+    """
+    stanza = raw.resources or ResourceRequirements()
+    limits = stanza.limits or {}
+    found: set[tuple[str, ...]] = set()
+    for side, written in (("limits", limits), ("requests", {**limits, **(stanza.requests or {})})):
+        for name, quantity in (slot.limits if side == "limits" else slot.requests).items():
+            written_as = str(written.get(name, quantity))
+            text = kept_text(written_as) if from_json(written_as) == quantity else ""
+            found.add((side, name, str(quantity.nano), quantity.format, str(quantity.scale), text))
+    return found
 
 
 def _sides(slot: Slot) -> tuple[Quantities, Quantities]:

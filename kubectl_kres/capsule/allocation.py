@@ -106,6 +106,7 @@ class Allocation(Struct, frozen=True):
 
     turns: tuple[Turn, ...]
     shares: tuple[Share, ...]
+    hard: Amounts
     used: Amounts
     available: Amounts
     exhausted: Mapping[str, Exhausted]
@@ -136,14 +137,15 @@ def allocate(hard: Amounts, shares: Sequence[Share], queue: Sequence[Candidate],
     """One pass over the ``queue`` (see ``in_order``). ``shares``: what is allocated already, in order of allocation.
 
     Costs O(C·R): what is left is a running sum. Shares whose claim is not in the queue count as allocated.
-    Source: capsule internal/controllers/resourcepools/pool_controller.go reconcileResourceClaim.
+    Source: capsule internal/controllers/resourcepools/pool_controller.go reconcileResourceClaim,
+    canClaimWithinNamespace.
     """
     run = _Pass(hard, shares, ordered=ordered)
     turns = tuple(map(run.turn, queue))
     held = tuple(run.shares.values())
     used = used_of(hard, held)
     still = len(held) == len(shares) and not any(turn.result in {"taken", "changed"} for turn in turns)
-    return Allocation(turns, held, used, left_of(hard, used), run.exhausted(), still)
+    return Allocation(turns, held, hard, used, left_of(hard, used), run.exhausted(), still)
 
 
 def used_of(hard: Amounts, shares: Iterable[Share]) -> dict[str, Quantity]:
@@ -153,7 +155,7 @@ def used_of(hard: Amounts, shares: Iterable[Share]) -> dict[str, Quantity]:
 
 
 def left_of(hard: Amounts, used: Amounts) -> dict[str, Quantity]:
-    """hard - used, in the notation of hard; negative where more is claimed than there is."""
+    """What is left, hard - used, in the notation of hard; negative where more is claimed than there is."""
     return {name: quantity - used.get(name, ZERO) for name, quantity in hard.items()}
 
 

@@ -27,7 +27,7 @@ def steps(claim: ResourcePoolClaim, pools: Pools) -> tuple[Step, ...]:
     name, found = claim.spec.pool, pools.get(claim.spec.pool)
     if not name:
         return (Step("capsule/pool-named", (conditions.NO_POOL,)),)
-    passed = (Step("capsule/pool-named"),)
+    passed: tuple[Step, ...] = (Step("capsule/pool-named"),)
     if found is None:
         return (*passed, Step("capsule/pool-exists", (conditions.not_found(name),)))
     passed = (*passed, Step("capsule/pool-exists"))

@@ -30,8 +30,10 @@ def without_release(claim: ResourcePoolClaim) -> ResourcePoolClaim:
 def disassociate(claim: ResourcePoolClaim, pool: ResourcePool) -> ResourcePoolClaim:
     """The claim as the pool lets go of it. Ready stays as it was, and the claim is not queued again.
 
-    With ``deleteBoundResources`` the owner reference stays, unless the claim was released: the garbage collector deletes
-    it with the pool. Source: capsule internal/controllers/resourcepools/pool_controller.go handleResourceClaimDisassociation.
+    With ``deleteBoundResources`` the owner reference stays, unless the claim was released: the garbage collector
+    deletes it with the pool.
+
+    Source: capsule internal/controllers/resourcepools/pool_controller.go handleClaimDisassociation.
     """
     kept = without(claim.status.conditions, {BOUND, EXHAUSTED})
     released = structs.replace(claim, status=structs.replace(claim.status, pool=None, conditions=kept, condition=None))

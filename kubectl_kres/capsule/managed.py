@@ -37,7 +37,7 @@ def hard_of(pool: ResourcePool, shares: Iterable[Share]) -> dict[str, Quantity]:
     """``spec.hard`` of a managed quota: shares of its namespace in order of allocation, sums of zero left out, then
     every default. Rounded up to thousandths, as the server stores it.
 
-    Source: capsule internal/controllers/resourcepools/pool_controller.go syncResourceQuota.
+    Source: capsule internal/controllers/resourcepools/pool_controller.go syncResourceQuotas.
     """
     claimed = {name: quantity for name, quantity in added(share.amounts for share in shares).items() if quantity.nano}
     total = added((claimed, _defaults(pool)))

@@ -19,7 +19,7 @@ def selected(pool: ResourcePool, namespaces: Iterable[Namespace]) -> dict[str, t
 
     A pool that is being deleted selects nothing; selectors without fields and those that do not parse do not either.
     A namespace that is being deleted, or whose phase is not Active, is left out; no phase counts as Active.
-    Source: capsule internal/controllers/resourcepools, GetMatchingNamespaces.
+    Source: capsule internal/controllers/resourcepools/pool_controller.go gatherMatchingNamespaces.
     """
     if pool.metadata.deletion_timestamp:
         return {}

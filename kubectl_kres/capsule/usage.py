@@ -14,7 +14,7 @@ def in_use(used: Amounts, hard: Collection[str], candidates: Sequence[Candidate]
 
     used: of the managed quota; only resources of the pool's ``hard`` count. The claim that covers most comes first,
     cores and bytes added as plain numbers; of equal ones the earlier. Nothing else is chosen once no claim covers any.
-    Source: capsule internal/controllers/resourcepools/pool_controller.go, selectClaimsCoveringUsageGreedy.
+    Source: capsule internal/controllers/resourcepools, selectClaimsCoveringUsageGreedy.
     """
     left = {name: used[name].nano for name in hard if name in used and used[name].nano > 0}
     asks = [{name: one.asks[name].nano for name in left if name in one.asks} for one in candidates]

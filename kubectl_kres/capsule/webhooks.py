@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from kubectl_kres.admission.outcome import Finding, Refusal
-from kubectl_kres.capsule.amounts import amounts, canonical, readable, same
+from kubectl_kres.capsule.amounts import canonical, readable, same
 from kubectl_kres.capsule.choice import choose
 from kubectl_kres.capsule.conditions import in_use
 from kubectl_kres.capsule.leaving import without_release
-from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim, ResourcePoolSpec
 from kubectl_kres.model.meta import LabelSelector, ObjectRef
 from kubectl_kres.provenance.journal import Source
@@ -22,7 +21,9 @@ _CLAIMS = "resourcepoolclaims.validating.projectcapsule.dev"
 
 def stored_pool(pool: ResourcePool) -> ResourcePool:
     """The pool as the mutating webhook leaves it: amounts canonical; with ``defaultsZero`` a default of 0 for each
-    resource that has none. A default is never taken away. Source: capsule internal/webhook/resourcepool/pool_mutating.go.
+    resource that has none. A default is never taken away.
+
+    Source: capsule internal/webhook/resourcepool/pool_mutating.go.
     """
     spec = pool.spec
     hard = canonical(spec.quota.hard)
@@ -38,7 +39,7 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
     """Each answer that an update can be refused with; one of them is given. Empty: it is allowed.
 
     Only what claims hold by the pool's status is protected. Creation and deletion are never refused.
-    Source: capsule internal/webhook/resourcepool/pool_validating.go.
+    Source: capsule internal/webhook/resourcepool/pool_validation.go.
     """
     ref = ObjectRef("ResourcePool", new.metadata.name)
     before, after = (readable(one.spec.quota.hard, ref, "spec.quota.hard", None) for one in (old, new))
@@ -87,12 +88,16 @@ def stored_claim(
 
 
 def refuse_claim(new: ResourcePoolClaim, old: ResourcePoolClaim | None = None) -> Refusal | None:
-    """Why a claim cannot be created, or changed from ``old``: amounts missing, or it is in use. None: it is allowed."""
+    """Why a claim cannot be created, or changed from ``old``: amounts missing, or it is in use. None: it is allowed.
+
+    Another notation of an amount passes if its canonical text is the same. Source: capsule
+    internal/webhook/resourcepool/claim_validating.go.
+    """
     if new.spec.claim is None:
         return _without_amounts(new)
     if old is None or not in_use(old):
         return None
-    if old.spec.pool == new.spec.pool and _same_amounts(old, new):
+    if old.spec.pool == new.spec.pool and canonical(old.spec.claim) == canonical(new.spec.claim):
         return None
     pool = _pool_name(old)
     text = f"cannot change the requested resources while claim is allocated to a resourcepool {pool}"
@@ -109,13 +114,6 @@ def refuse_deletion(claim: ResourcePoolClaim) -> Refusal | None:
 
 def _stored_selector(selector: LabelSelector) -> LabelSelector:
     return LabelSelector(selector.match_labels or None, selector.match_expressions or None)
-
-
-def _same_amounts(old: ResourcePoolClaim, new: ResourcePoolClaim) -> bool:
-    try:
-        return same(amounts(old.spec.claim), amounts(new.spec.claim))
-    except QuantityError:
-        return old.spec.claim == new.spec.claim
 
 
 def _pool_name(claim: ResourcePoolClaim) -> str:

@@ -22,6 +22,8 @@ from kubectl_kres.cli.options import SHARED
 COMMANDS = {
     "explain": ("explain", "Explain why pods get the requests and limits they get"),
     "quota": ("quota", "Show what quotas limit, what is used and what still fits"),
+    "pools": ("pools", "Show what resource pools share out, among whom, and who waits"),
+    "claims": ("claims", "Show claims on pools, why they wait, and what would let them in"),
     "diff": ("diff", "Compare what is written with what the API server stores"),
     "qos": ("qos", "Show QoS classes, what decides them, and cgroups"),
     "snapshot": ("snapshot", "Save what the other commands read to a file"),
@@ -32,7 +34,11 @@ COMMANDS = {
     "help": ("topics", "Help about a command"),
 }
 #: Other names of commands.
-ALIASES = {"quotas": "quota"}
+ALIASES = {
+    "quotas": "quota",
+    **dict.fromkeys(("pool", "resourcepool", "resourcepools", "quotapool"), "pools"),
+    **dict.fromkeys(("claim", "resourcepoolclaim", "resourcepoolclaims"), "claims"),
+}
 #: The word and the name of the program that ask what may follow, instead of for an answer.
 COMPLETE, COMPLETER = "__complete", "kubectl_complete-"
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.

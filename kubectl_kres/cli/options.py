@@ -48,6 +48,9 @@ class Options(NamedTuple):
     fit: str = ""
     denied: bool = False
     ascii: bool = False
+    pool: str = ""
+    waiting: bool = False
+    sized: str = ""
     install: bool = False
     uninstall: bool = False
     server: str = ""
@@ -245,6 +248,9 @@ BY = _flag(
 )
 FIT = _flag("fit", "--fit", metavar="TYPE/NAME", text="How many more pods of this template fit.")
 DENIED = _flag("denied", "--denied", text="The workloads that are being refused now, and what would free them.")
+POOL = _flag("pool", "--pool", metavar="NAME", text="The claims that are in this pool, or name it.")
+WAITING = _flag("waiting", "--waiting", text="The claims that do not have what they ask for.")
+SIZED = _flag("sized", "--for", metavar="TYPE/NAME", text="The claim that this workload needs.")
 ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
 
 INSTALL = _flag("install", "--install", text="Make the link.")

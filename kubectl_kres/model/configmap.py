@@ -19,6 +19,7 @@ class ConfigMapData(Base, frozen=True):
     enable_kubernetes_sidecar: str = msgspec.field(default="", name="enable-kubernetes-sidecar")
     coschedule: str = ""
     disable_affinity_assistant: str = msgspec.field(default="", name="disable-affinity-assistant")
+    set_security_context: str = msgspec.field(default="", name="set-security-context")
     version: str = ""
 
 

@@ -48,6 +48,7 @@ class Step(Base, frozen=True):
     args: tuple[str, ...] | None = None
     env: tuple[Variable, ...] | None = None
     working_dir: str = ""
+    security_context: Any = None
     compute_resources: ResourceRequirements | None = None
 
 
@@ -56,6 +57,7 @@ class Sidecar(Base, frozen=True):
 
     name: str = ""
     script: str = ""
+    security_context: Any = None
     compute_resources: ResourceRequirements | None = None
 
 
@@ -94,6 +96,7 @@ class PodTemplate(Base, frozen=True):
     runtime_class_name: str | None = None
     priority_class_name: str | None = None
     affinity: Affinity | None = None
+    security_context: Any = None
 
 
 class Override(Base, frozen=True):

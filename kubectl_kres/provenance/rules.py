@@ -27,6 +27,15 @@ _POD_RESIZE = "plugin/pkg/admission/podresize"
 _CGROUP = "pkg/kubelet/cm/helpers_linux.go"
 _RUNTIME = "pkg/kubelet/kuberuntime/kuberuntime_container_linux.go"
 _IN_PLACE = "InPlacePodVerticalScaling"
+_TEKTON_API = "tekton pkg/apis/pipeline/v1"
+_TEKTON_RUN = "tekton pkg/reconciler/taskrun/taskrun.go"
+_TEKTON_LEVEL = "tekton pkg/internal/computeresources/tasklevel/tasklevel.go"
+_TEKTON_LIMITS = "tekton pkg/internal/computeresources/transformer.go"
+_TEKTON_DEFAULTS = "tekton pkg/internal/defaultresourcerequirements/transformer.go"
+_TEKTON_CONFIG = "tekton pkg/apis/config"
+_CAPSULE_POOL = "capsule internal/controllers/resourcepools/pool_controller.go"
+_CAPSULE_CLAIM = "capsule internal/controllers/resourcepools/claim_controller.go"
+_CAPSULE_HOOKS = "capsule internal/webhook/resourcepool"
 
 RULES: Mapping[str, Rule] = {
     "manifest/written": Rule("The value was written in the manifest or template.", "the object itself"),
@@ -159,5 +168,106 @@ RULES: Mapping[str, Rule] = {
     "cgroup/swap": Rule("Burstable containers have a part of the node's swap where LimitedSwap is set.", _RUNTIME),
     "cgroup/memory-qos": Rule(
         "MemoryQoS protects requests from being reclaimed and throttles below the limit.", _RUNTIME, "MemoryQoS"
+    ),
+    "tekton/step": Rule("The value stands at the step in the Task.", _TEKTON_API),
+    "tekton/step-template": Rule("The step template fills what a step lacks, name by name.", _TEKTON_API),
+    "tekton/step-spec": Rule("An entry of stepSpecs (stepOverrides) replaces values of its step.", _TEKTON_API),
+    "tekton/sidecar": Rule("The value stands at the sidecar in the Task.", _TEKTON_API),
+    "tekton/sidecar-spec": Rule(
+        "An entry of sidecarSpecs (sidecarOverrides) replaces values of its sidecar.", _TEKTON_API
+    ),
+    "tekton/task-level-limit": Rule("The limits of the whole Task are copied in full to each step.", _TEKTON_LEVEL),
+    "tekton/task-level-request": Rule(
+        "The requests of the whole Task are divided by the number of steps; what is left over is lost.", _TEKTON_LEVEL
+    ),
+    "tekton/task-level-request-from-limit": Rule(
+        "With only limits for the whole Task, a step without requests gets a share of the limits.", _TEKTON_LEVEL
+    ),
+    "tekton/task-level-dropped": Rule(
+        "Values for the whole Task replace those of the steps as a whole: names they lack are gone.", _TEKTON_LEVEL
+    ),
+    "tekton/config-default-named": Rule(
+        "config-defaults has an entry with the name of this empty container.", _TEKTON_DEFAULTS
+    ),
+    "tekton/config-default-prefix": Rule(
+        "config-defaults has an entry for the beginning of this empty container's name.", _TEKTON_DEFAULTS
+    ),
+    "tekton/config-default": Rule("config-defaults has an entry for every empty container.", _TEKTON_DEFAULTS),
+    "tekton/limitrange-share": Rule(
+        "A step without a request gets defaultRequest divided by the number of steps, at least min.", _TEKTON_LIMITS
+    ),
+    "tekton/shared-entry": Rule(
+        "Containers with the same entry of config-defaults share its requests, and what a LimitRange adds.",
+        _TEKTON_LIMITS,
+    ),
+    "tekton/built-in": Rule(
+        "Tekton 1.13.0 gave the containers that it adds values of its own.", "tekton pkg/pod/pod.go at v1.13.0"
+    ),
+    "tekton/decode": Rule("The webhook decodes strictly: bad quantities and unknown fields end it.", _TEKTON_API),
+    "tekton/one-of": Rule("A run has either a reference or an embedded spec.", _TEKTON_API),
+    "tekton/no-steps": Rule("A Task has steps.", _TEKTON_API),
+    "tekton/reserved-sidecar": Rule("The name of the results sidecar is taken.", _TEKTON_API),
+    "tekton/retired-field": Rule("The inputs and outputs of old are no longer accepted.", _TEKTON_API),
+    "tekton/api-fields": Rule("A field needs enable-api-fields to be beta or alpha.", _TEKTON_API),
+    "tekton/override-name": Rule("Each override names its step or sidecar, each once.", _TEKTON_API),
+    "tekton/task-level-conflict": Rule(
+        "Values for the whole Task and values for single steps exclude each other.", _TEKTON_API
+    ),
+    "tekton/request-over-limit": Rule(
+        "A step's request may not exceed its limit, as the Task has them.",
+        "tekton pkg/reconciler/taskrun/validate_taskrun.go",
+    ),
+    "tekton/unknown-override": Rule(
+        "Overrides name steps and sidecars that the Task has.", "tekton pkg/reconciler/taskrun/validate_taskrun.go"
+    ),
+    "tekton/unknown-pipeline-task": Rule(
+        "Entries of taskRunSpecs name tasks of the Pipeline.", "tekton pkg/reconciler/pipelinerun/pipelinerun.go"
+    ),
+    "tekton/object-refused": Rule("The API server refuses the object itself, a quota that counts it for one.", _QUOTA),
+    "tekton/exceeded-quota": Rule("A pod that a quota has no room for is tried again every minute.", _TEKTON_RUN),
+    "tekton/quota-conflict": Rule("A quota that changes at the same moment: tried again after a second.", _TEKTON_RUN),
+    "tekton/pod-exists": Rule("The pod is there already.", _TEKTON_RUN),
+    "tekton/pod-security": Rule("Pod Security or an SCC refuses the pod: the run fails.", _TEKTON_RUN),
+    "tekton/pod-security-unknown": Rule("Security contexts are not held against Pod Security.", _TEKTON_RUN),
+    "tekton/pod-creation-failed": Rule("Any other refusal of the pod fails the run.", _TEKTON_RUN),
+    "tekton/config-unknown": Rule("Configuration that may not be read is assumed to be as shipped.", _TEKTON_CONFIG),
+    "tekton/config-unreadable": Rule("Configuration that is not valid is not used.", _TEKTON_CONFIG),
+    "tekton/too-old": Rule("The rules are those of Tekton 0.40 and later.", _TEKTON_CONFIG),
+    "tekton/orders-not-all": Rule("So many LimitRanges that not every order was tried.", _TEKTON_LIMITS),
+    "tekton/step-action-unknown": Rule("A StepAction that is not known may add init containers.", _TEKTON_API),
+    "capsule/choice": Rule(
+        "A claim without a pool gets one that has all its resources, one with room first; of equals any.",
+        _CAPSULE_HOOKS,
+    ),
+    "capsule/claim-amounts": Rule("A claim states amounts, if only none.", _CAPSULE_HOOKS),
+    "capsule/immutable": Rule("A claim in use changes neither its amounts nor its pool.", _CAPSULE_HOOKS),
+    "capsule/delete-used": Rule("A claim in use is not deleted.", _CAPSULE_HOOKS),
+    "capsule/shrink-claimed": Rule("A pool does not shrink below what is claimed.", _CAPSULE_HOOKS),
+    "capsule/remove-claimed": Rule("A resource that is claimed stays in its pool.", _CAPSULE_HOOKS),
+    "capsule/defaults-zero": Rule(
+        "With defaultsZero each resource of the pool without a default gets 0.", _CAPSULE_HOOKS
+    ),
+    "capsule/pool-named": Rule("A claim names a pool.", _CAPSULE_CLAIM),
+    "capsule/pool-exists": Rule("The named pool exists.", _CAPSULE_CLAIM),
+    "capsule/namespace-selected": Rule(
+        "The pool lists the claim's namespace in its status and is not being deleted.", _CAPSULE_CLAIM
+    ),
+    "capsule/resource-in-pool": Rule("The pool has each resource that the claim names.", _CAPSULE_CLAIM),
+    "capsule/kept": Rule("A share that was given stays as long as the claim does not change.", _CAPSULE_POOL),
+    "capsule/changed": Rule(
+        "The old amounts of a changed claim count as room; what does not fit then loses the whole share.", _CAPSULE_POOL
+    ),
+    "capsule/room": Rule(
+        "A claim gets all or nothing; a resource with nothing left is too little even for zero.", _CAPSULE_POOL
+    ),
+    "capsule/queue": Rule(
+        "With orderedQueue a claim waits behind an older one that is short of the same resource.", _CAPSULE_POOL
+    ),
+    "capsule/managed-quota": Rule(
+        "The quota in a namespace is the sum of its claims, and the defaults on top.", _CAPSULE_POOL
+    ),
+    "capsule/in-use": Rule(
+        "Claims are in use until what the managed quota counts is covered, the one that covers most first.",
+        _CAPSULE_POOL,
     ),
 }

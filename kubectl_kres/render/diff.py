@@ -23,6 +23,7 @@ def lines(difference: Difference, *, color: bool = False, width: int = 80) -> It
 
 
 def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
     ref = difference.subject
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict

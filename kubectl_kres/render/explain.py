@@ -70,8 +70,8 @@ def _name(ref: ObjectRef) -> str:
 
 
 def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
-    yield from _verdict(explanation)
-    yield from _remedies(explanation.remedies, width)
+    """The same, not drawn yet."""
+    yield from verdict_lines(explanation, width)
     yield [("", "")]
     where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
     pods = explanation.replicas
@@ -86,7 +86,13 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
     if steps:
         yield from _other_steps(explanation, width)
     yield from _facts(explanation, width)
-    yield from _remarks(explanation, steps=steps, width=width)
+    yield from remark_lines(explanation, steps=steps, width=width)
+
+
+def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+    """What the server says, and the smallest remedy."""
+    yield from _verdict(explanation)
+    yield from _remedies(explanation.remedies, width)
 
 
 def _verdict(explanation: Explanation) -> Iterator[Line]:
@@ -132,8 +138,7 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
         yield [("", "")]
         order = f", if {' comes before '.join(explanation.order)}" if explanation.order else ""
         yield from toned("strong", wrapped(f"pod in all{order}", width, rest="  "))
-        # What only the live pod has comes last and is in no sum.
-        names = {one.path: one.name or "pod level" for one in reversed(explanation.containers)}
+        names = _names(explanation)
         labels = [f"{total.resource} {total.side[:-1]}" for total in explanation.totals]
         column = 2 + min(_NAME, max(map(size, labels)))
         figures = [clipped(total.value, CELL) for total in explanation.totals]
@@ -154,6 +159,16 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
         if explanation.live_qos and explanation.live_qos != quality.name:
             kept = f"the live pod is {explanation.live_qos}: the class is kept from its creation"
             yield from toned("warn", wrapped(kept, width, first="  ", rest="    "))
+
+
+def _names(explanation: Explanation) -> Mapping[str, str]:
+    """Containers by path. What only the live pod has comes last and is in no sum."""
+    return {one.path: one.name or "pod level" for one in reversed(explanation.containers)}
+
+
+def sum_text(explanation: Explanation, total: Total) -> str:
+    """How a figure of the whole pod comes about, as ``app 250m + proxy 100m``."""
+    return _sum(total, _names(explanation))
 
 
 def _overhead(explanation: Explanation) -> Iterator[Line]:
@@ -233,7 +248,7 @@ def _facts(explanation: Explanation, width: int) -> Iterator[Line]:
         yield from toned("", wrapped(fact.text, width, first="    ", rest="    "))
 
 
-def _remarks(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
+def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
     """What else the answer may be, what it warns of, supposes and could not see, and who last changed what."""
     groups: list[tuple[Tone, str, list[str]]] = [
         ("warn", "or: ", list(explanation.verdict.others)),

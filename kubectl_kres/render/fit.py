@@ -91,11 +91,12 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
 
 def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """A refused workload: what is missing, why, and what would free it."""
-    for line in _denied(denied, width):
+    for line in refusal_lines(denied, width):
         yield draw(line, color=color)
 
 
-def _denied(denied: Denied, width: int) -> Iterator[Line]:
+def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
     have = denied.replicas
     word, tone = ("refused", "bad") if denied.verdict.allowed is False else ("depends", "warn")
     if denied.verdict.allowed is True:

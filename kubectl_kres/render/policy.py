@@ -55,6 +55,7 @@ def _gist(found: PolicyExplanation) -> str:
 
 
 def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
     yield from _head(found, width)
     if found.contradictions:
         yield [("", "")]

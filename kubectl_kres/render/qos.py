@@ -23,6 +23,7 @@ def lines(found: Quality, *, color: bool = False, width: int = 80) -> Iterator[s
 
 
 def quality_lines(found: Quality, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
     yield from _class(found, width)
     if found.live_class:
         yield from _live(found, width)

@@ -1,45 +1,35 @@
-"""Resource lists of pools and claims as quantities and as text; what does not parse is told, never raised."""
+"""Resource lists of pools and claims as text; what does not parse is told, never raised."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kubectl_kres.admission.draft import Quantities
+from kubectl_kres.capsule.amounts import Amounts, Fault, readable
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ResourceList
-from kubectl_kres.quantity import Quantity, stored
+from kubectl_kres.model.meta import ObjectRef, ResourceList
+from kubectl_kres.quantity import Quantity, from_json
 
-#: What shows a list in a sentence: ``requests.cpu 2, requests.memory 4Gi``.
-Amounts = Mapping[str, str]
+_NOBODY = ObjectRef("", "")
 
 
-def parsed(values: ResourceList | None) -> Quantities:
+def parsed(values: ResourceList | None) -> dict[str, Quantity]:
     """The quantities of a list, without those that do not parse; see ``faults``."""
-    found: Quantities = {}
-    for name, value in (values or {}).items():
-        quantity = amount(value)
-        if quantity is not None:
-            found[name] = quantity
-    return found
+    return readable(values, _NOBODY, "", None)
 
 
 def amount(value: object) -> Quantity | None:
-    """One quantity as the API server stores it; None where it would store none."""
+    """One quantity; None where it is none."""
     try:
-        return stored(value)
+        return from_json(value)
     except QuantityError:
         return None
 
 
 def faults(values: ResourceList | None, path: str) -> tuple[str, ...]:
     """A sentence for each value that is no quantity; ``path`` is the field that holds the list."""
-    found = []
-    for name, value in (values or {}).items():
-        try:
-            stored(value)
-        except QuantityError as error:
-            found.append(f'{path}[{name}]: "{value}" is no quantity: {error.message}')
-    return tuple(found)
+    found: list[Fault] = []
+    readable(values, _NOBODY, path, found)
+    return tuple(f"{one.path} is no quantity, and counts for nothing: {one.text}" for one in found)
 
 
 def texts(values: ResourceList | None) -> dict[str, str]:
@@ -53,12 +43,12 @@ def texts(values: ResourceList | None) -> dict[str, str]:
     return found
 
 
-def shown(values: Mapping[str, Quantity]) -> dict[str, str]:
+def shown(values: Amounts) -> dict[str, str]:
     """Quantities sorted by name, as text."""
     return {name: str(values[name]) for name in sorted(values)}
 
 
-def sentence(values: Amounts) -> str:
+def sentence(values: Mapping[str, str]) -> str:
     """``requests.cpu 2 and requests.memory 4Gi``; ``nothing`` if it is empty."""
     return listed(f"{name} {value}" for name, value in values.items()) or "nothing"
 

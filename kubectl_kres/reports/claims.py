@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.amounts import amount, faults, parsed, texts
+from kubectl_kres.quantity import Quantity
+from kubectl_kres.reports.amounts import amount, parsed, texts
 from kubectl_kres.reports.claim import Amount, ClaimReport, Place
 from kubectl_kres.reports.claim_notes import notes_of
 from kubectl_kres.reports.claim_state import WAITING, Standing, standing
@@ -48,7 +48,7 @@ class Claims:
 
     def _place(self, claim: ResourcePoolClaim, pool: ResourcePool | None) -> Place | None:
         """None where others may wait that were not read."""
-        place = self.scene.place(claim)
+        place = self.scene.place_of(claim)
         if pool is None or not place or not self.scene.claims_known(pool):
             return None
         queue = self.scene.waiting(pool.metadata.name)
@@ -87,13 +87,3 @@ def _lack(asked: Quantity, left: Quantity) -> str | None:
 def _ref(one: Standings) -> ObjectRef:
     meta = one.claim.metadata
     return ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
-
-
-def unparsable(claim: ResourcePoolClaim) -> tuple[str, ...]:
-    """What of a claim is no quantity."""
-    return faults(claim.spec.claim, "spec.claim")
-
-
-def nothing(claim: ResourcePoolClaim) -> bool:
-    """Whether a claim asks for nothing but zeros."""
-    return not any(quantity != ZERO for quantity in parsed(claim.spec.claim).values())

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from kubectl_kres.admission.draft import Quantities
+from kubectl_kres.capsule.allocation import left_of, place, used_of
+from kubectl_kres.capsule.amounts import Amounts
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import Namespace, ResourceQuota
 from kubectl_kres.reports.claim_state import WAITING, Standing, standing
-from kubectl_kres.reports.pool_room import available, hard_of, held
+from kubectl_kres.reports.pool_room import hard_of, held, shares
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -27,10 +28,12 @@ class Standings(NamedTuple):
     standing: Standing
 
 
-def order(claim: ResourcePoolClaim) -> tuple[str, str, str]:
-    """The key that a pool sorts its claims by: creation in whole seconds, name, namespace. Not written yet: last."""
-    meta = claim.metadata
-    return meta.creation_timestamp or "9999", meta.name, meta.namespace
+class Sums(NamedTuple):
+    """``hard`` = ``taken`` + ``room``."""
+
+    hard: Amounts
+    taken: Amounts
+    room: Amounts
 
 
 class Scene:
@@ -70,12 +73,24 @@ class Scene:
                 if pool is None or one.claim.metadata.namespace in self.spaces(pool):
                     found.setdefault(status.name, []).append(one)
         for queue in found.values():
-            queue.sort(key=lambda one: order(one.claim))
+            queue.sort(key=lambda one: place(one.claim))
         return found
 
     def waiting(self, pool: str) -> Sequence[Standings]:
         """The queue of a pool, in its order, as far as claims were read; without those whose namespace has left."""
         return self._waiting.get(pool, ())
+
+    def of_pool(self, pool: str) -> Sequence[Standings]:
+        """The claims whose status or, without one, whose spec names the pool."""
+        return self._by_pool.get(pool, ())
+
+    @cached_property
+    def _by_pool(self) -> Mapping[str, Sequence[Standings]]:
+        found: dict[str, list[Standings]] = {}
+        for one in self.claims:
+            status = one.claim.status.pool
+            found.setdefault(status.name if status is not None else one.claim.spec.pool, []).append(one)
+        return found
 
     @cached_property
     def _places(self) -> Mapping[tuple[str, str], int]:
@@ -85,7 +100,7 @@ class Scene:
             for place, one in enumerate(queue, 1)
         }
 
-    def place(self, claim: ResourcePoolClaim) -> int:
+    def place_of(self, claim: ResourcePoolClaim) -> int:
         """The place in the queue, from 1 on; 0: it is in none."""
         return self._places.get((claim.metadata.namespace, claim.metadata.name), 0)
 
@@ -111,22 +126,28 @@ class Scene:
     def _knowns(self) -> dict[str, bool]:
         return {}
 
-    def room(self, pool: ResourcePool) -> Quantities:
-        """What a pool has left."""
-        return self._sums(pool)[1]
-
-    def hard(self, pool: ResourcePool) -> Quantities:
+    def hard(self, pool: ResourcePool) -> Amounts:
         """What a pool has in all."""
-        return self._sums(pool)[0]
+        return self._sums(pool).hard
 
-    def _sums(self, pool: ResourcePool) -> tuple[Quantities, Quantities]:
+    def taken(self, pool: ResourcePool) -> Amounts:
+        """What the claims that its status lists hold, by the resources of ``hard``."""
+        return self._sums(pool).taken
+
+    def room(self, pool: ResourcePool) -> Amounts:
+        """What a pool has left; below zero where claims hold more than there is."""
+        return self._sums(pool).room
+
+    def _sums(self, pool: ResourcePool) -> Sums:
         name = pool.metadata.name
         if name not in self._rooms:
-            self._rooms[name] = hard_of(pool), available(pool)
+            hard = hard_of(pool)
+            taken = used_of(hard, shares(pool))
+            self._rooms[name] = Sums(hard, taken, left_of(hard, taken))
         return self._rooms[name]
 
     @cached_property
-    def _rooms(self) -> dict[str, tuple[Quantities, Quantities]]:
+    def _rooms(self) -> dict[str, Sums]:
         return {}
 
     def entry(self, pool: ResourcePool, claim: ResourcePoolClaim) -> PoolClaim | None:
@@ -149,6 +170,12 @@ class Scene:
         """The managed quota of a pool in a namespace; None: not there, or not read."""
         found: ResourceQuota | None = self.store.get("ResourceQuota", f"{PREFIX}{pool}", namespace)
         return found
+
+    def quotas_known(self, pool: str, namespace: str) -> bool:
+        """Whether a managed quota that is not here does not exist."""
+        name = f"{PREFIX}{pool}"
+        wide = self.store.covered(Need("ResourceQuota", label_selector=POOL_LABEL, required=False))
+        return wide.known or self.store.covered(Need("ResourceQuota", namespace, name)).known
 
     def namespace(self, name: str) -> Namespace | None:
         """None: not there, or not read."""

@@ -9,16 +9,17 @@ from msgspec import Struct
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Journal, Source
 
-Stage = Literal["validation", "reconcile", "create"]
+Stage = Literal["object", "validation", "reconcile", "create"]
 Order = tuple[str, ...]
 
 
 class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """Why there is no pod (yet), in Tekton's own words.
+    """Why there is no pod (yet), in the words of whoever says so.
 
-    stage: ``validation`` (a webhook refuses the object, there is no run), ``reconcile`` (the controller's checks) or
-    ``create`` (the API server refused the pod). object: the kind that says so. reason, status: of its condition
-    ``Succeeded``; both empty at ``validation``. requeue_seconds: when the next try is; 0: there is none. rule: its code.
+    stage: ``object`` (the API server refuses the run itself), ``validation`` (a webhook does), ``reconcile`` (the
+    controller's checks) or ``create`` (the API server refused the pod). object: the kind concerned. At the first two
+    stages there is no run: ``code`` and ``reason`` are those of the answer. At the others ``reason`` and ``status`` are
+    of the condition ``Succeeded``. requeue_seconds: when the next try is; 0: there is none. rule: its code.
     """
 
     stage: Stage
@@ -28,19 +29,25 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     reason: str = ""
     status: str = ""
     requeue_seconds: int = 0
+    code: int = 0
 
     @property
     def final(self) -> bool:
-        """Whether nothing is tried again."""
+        """Whether nothing is tried again (``retries`` apart)."""
         return self.requeue_seconds == 0
 
     @property
     def text(self) -> str:
-        """The message as a client sees it: a webhook's has its name in front."""
+        """The message as a client sees it: a webhook's has the webhook's name in front."""
         if self.stage != "validation":
             return self.message
         webhook = "webhook" if self.message.startswith("mutation failed: ") else "validation.webhook"
         return f'admission webhook "{webhook}.pipeline.tekton.dev" denied the request: {self.message}'
+
+
+def webhook_refusal(kind: str, message: str, rule: str) -> Problem:
+    """What a webhook answers; ``message`` is without the webhook's name."""
+    return Problem("validation", kind, message, rule, "BadRequest", code=400)
 
 
 class Gap(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -78,6 +85,20 @@ class Built(Struct, frozen=True):
     orders: tuple[Order, ...] = ()
 
 
+class Fields(Struct, frozen=True):
+    """Where the values that a TaskRun gives stand: in itself, or in the PipelineRun that made it."""
+
+    step_specs: Source
+    sidecar_specs: Source
+    compute_resources: Source
+
+
+def fields_below(source: Source) -> Fields:
+    """The three fields below the field that the source names."""
+    names = ("stepSpecs", "sidecarSpecs", "computeResources")
+    return Fields(*(source.at(f"{source.field}.{name}") for name in names))
+
+
 class Origin(Struct, frozen=True):
     """Where a TaskSpec stands: the object, and in ``field`` the path of the spec in it."""
 
@@ -85,4 +106,8 @@ class Origin(Struct, frozen=True):
 
     def at(self, field: str) -> Source:
         """The source of a field below the spec."""
-        return self.source.at(f"{self.source.field}.{field}" if self.source.field else field)
+        return self.source.at(f"{self.source.field}.{field}")
+
+    def below(self, field: str) -> Origin:
+        """A spec that stands inside this one."""
+        return Origin(self.at(field))

@@ -37,6 +37,7 @@ class Flags(Struct, frozen=True):
     results_from: str = "termination-message"
     kubernetes_sidecar: bool = False
     coschedule: str = "workspaces"
+    security_context: bool = False
 
 
 class Config(Struct, frozen=True):
@@ -118,6 +119,7 @@ def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
         results_from=str(by_name.get("resultextractionmethod") or otherwise.results_from),
         kubernetes_sidecar=bool(by_name.get("enablekubernetessidecar", False)),
         coschedule=str(by_name.get("coschedule") or otherwise.coschedule),
+        security_context=bool(by_name.get("setsecuritycontext", False)),
     )
 
 
@@ -139,14 +141,19 @@ def _flags(held: ConfigMap | None) -> Flags:
         return Flags()
     data, shipped = held.data, Flags()
     coschedule = data.coschedule.lower()
-    if not coschedule and data.disable_affinity_assistant.lower() in {"true", "1", "t"}:
+    if not coschedule and _on(data.disable_affinity_assistant):
         coschedule = "disabled"
     return Flags(
         api_fields=data.enable_api_fields.lower() or shipped.api_fields,
         results_from=data.results_from.lower() or shipped.results_from,
-        kubernetes_sidecar=data.enable_kubernetes_sidecar.lower() in {"true", "1", "t"},
+        kubernetes_sidecar=_on(data.enable_kubernetes_sidecar),
         coschedule=coschedule or shipped.coschedule,
+        security_context=_on(data.set_security_context),
     )
+
+
+def _on(text: str) -> bool:
+    return text.lower() in {"true", "1", "t"}
 
 
 def _minutes(text: str) -> int:

@@ -43,7 +43,8 @@ def refers_to(step: Step, text: str) -> bool:
 
 def _injected(spec: TaskSpec, debug: Debug | None, flags: Flags) -> Iterator[Place]:
     yield Place("prepare", "injected", init=True)
-    if any(one.script for one in (*(spec.steps or ()), *(spec.sidecars or ()))) or _stops(debug, flags):
+    scripts = (*(one.script for one in spec.steps or ()), *(one.script for one in spec.sidecars or ()))
+    if any(scripts) or _stops(debug, flags):
         yield Place("place-scripts", "injected", init=True)
     default = spec.step_template.working_dir if spec.step_template is not None else ""
     if any(_needs_directory(step.working_dir or default) for step in spec.steps or ()):

@@ -94,12 +94,13 @@ def replace(
     """Give one side of a place another list as a whole. ``rules``: for its values, and for names that it lacks."""
     held = place.side(side) or {}
     found = values or {}
+    given, dropped = rules
     for name, before in held.items():
         if name not in found and journal is not None:
-            journal.append(Set(place.at(side, name), rules[1], before=str(before), source=source))
+            journal.append(Set(place.at(side, name), dropped, before=str(before), source=source))
     place.put_side(side, {name: quantity for name, (quantity, _) in found.items()} or None)
     for name, (quantity, where) in found.items():
-        note(place, side, name, quantity, held.get(name), rules[0], where, journal)
+        note(place, side, name, quantity, held.get(name), given, where, journal)
 
 
 def note(

@@ -11,7 +11,7 @@ from kubectl_kres.model.tekton import PodTemplate, TaskRun, TaskSpec
 from kubectl_kres.provenance.journal import Assume, Entry, Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.tekton import config_defaults, limitrange_share, steps, task_level
-from kubectl_kres.tekton.answer import Built, Order, Origin, Problem
+from kubectl_kres.tekton.answer import Built, Fields, Order, Origin, Problem, webhook_refusal
 from kubectl_kres.tekton.checks import problems
 from kubectl_kres.tekton.config import Config
 from kubectl_kres.tekton.containers import layout
@@ -37,20 +37,22 @@ def pods(
     config: Config,
     version: tuple[int, int],
     *,
+    fields: Fields,
     journal: bool = True,
 ) -> tuple[Built, ...] | tuple[Problem, ...]:
     """Every pod that can be submitted, or every way in which the controller's checks end the run.
 
     spec, origin: the Task as it is used and where it stands. virtuals: of the run's namespace. version: the API
-    server's. journal False: keep no steps. Quantities that do not parse are a problem, not an error.
+    server's. fields: where the run's values stand. journal False: keep no steps. Quantities that do not parse are a
+    problem, not an error.
     """
     try:
         failed = problems(run.spec, spec)
-        return failed or tuple(_built(run, spec, origin, virtuals, config, version, journal=journal))
+        return failed or tuple(_built(run, spec, origin, virtuals, config, version, fields, journal=journal))
     except QuantityError as error:
         # Such an object is not stored; it can only come from a file that no webhook has seen.
         text = f"mutation failed: cannot decode incoming new object: {error.message}"
-        return (Problem("validation", "TaskRun", text, "tekton/decode"),)
+        return (webhook_refusal("TaskRun", text, "tekton/decode"),)
 
 
 def _built(
@@ -60,13 +62,14 @@ def _built(
     virtuals: Sequence[Virtual],
     config: Config,
     version: tuple[int, int],
+    fields: Fields,
     *,
     journal: bool,
 ) -> Iterator[Built]:
     entries: list[Entry] | None = list(config.assumed) if journal else None
     inits, containers = layout(spec, run.spec.debug, config.flags, version)
     places = [*inits, *containers]
-    _values(run, spec, origin, places, config, entries)
+    _values(run, spec, origin, fields, places, config, entries)
     found: dict[str, tuple[Built, list[Order]]] = {}
     for order in config_defaults.prefix_orders(places, config.entries):
         defaulted = copies(places)
@@ -91,6 +94,7 @@ def _values(
     run: TaskRun,
     spec: TaskSpec,
     origin: Origin,
+    fields: Fields,
     places: Sequence[Place],
     config: Config,
     journal: list[Entry] | None,
@@ -100,10 +104,9 @@ def _values(
     if config.version == (1, 13, 0):
         _built_in(by_role["injected"], journal)
     steps.write_task(places, spec, origin, journal)
-    source = Source("TaskRun", run.metadata.name, run.metadata.namespace)
-    steps.override(by_role["step"], spec, run.spec.step_specs, source.at("spec.stepSpecs"), journal)
-    steps.override(by_role["sidecar"], spec, run.spec.sidecar_specs, source.at("spec.sidecarSpecs"), journal)
-    task_level.apply(by_role["step"], run.spec.compute_resources, source.at("spec.computeResources"), journal)
+    steps.override(by_role["step"], spec, run.spec.step_specs, fields.step_specs, journal)
+    steps.override(by_role["sidecar"], spec, run.spec.sidecar_specs, fields.sidecar_specs, journal)
+    task_level.apply(by_role["step"], run.spec.compute_resources, fields.compute_resources, journal)
 
 
 def _built_in(places: Sequence[Place], journal: list[Entry] | None) -> None:

@@ -11,6 +11,9 @@ from kubectl_kres.tekton.amounts import read
 from kubectl_kres.tekton.answer import Origin
 from kubectl_kres.tekton.place import SIDES, Place, put
 
+_WRITTEN = {"step": "tekton/step", "sidecar": "tekton/sidecar"}
+_OVERRIDDEN = {"step": "tekton/step-spec", "sidecar": "tekton/sidecar-spec"}
+
 
 def write_task(places: Sequence[Place], spec: TaskSpec, origin: Origin, journal: list[Entry] | None) -> None:
     """The values that steps and sidecars have in the Task, then for steps those of the template that they lack.
@@ -23,7 +26,7 @@ def write_task(places: Sequence[Place], spec: TaskSpec, origin: Origin, journal:
             continue
         field = f"{place.role}s[{place.number}]"
         held = (spec.steps if place.role == "step" else spec.sidecars) or ()
-        _write(place, held[place.number].compute_resources, origin.at(field), f"tekton/{place.role}", journal)
+        _write(place, held[place.number].compute_resources, origin.at(field), _WRITTEN[place.role], journal)
         if place.role == "step":
             _fill(place, template, origin.at("stepTemplate"), journal)
 
@@ -35,9 +38,10 @@ def override(
     source: Source,
     journal: list[Entry] | None,
 ) -> None:
-    """Values of ``stepSpecs`` or ``sidecarSpecs`` (``source``: which) over those of the place with the name in the Task.
+    """Values of ``stepSpecs`` or ``sidecarSpecs`` (``source``: which) over those of the place with that name.
 
-    Names that are missing in them stay as they are. Raises QuantityError. Source: v1/merge.go MergeStepsWithSpecs.
+    The name is the Task's. Resources that are missing stay as they are. Raises QuantityError.
+    Source: v1/merge.go MergeStepsWithSpecs.
     """
     by_name = {one.name: (index, one) for index, one in enumerate(overrides or ())}
     for place in places:
@@ -48,7 +52,7 @@ def override(
         if found is not None:
             index, entry = found
             where = source.at(f"{source.field}[{index}]")
-            _write(place, entry.compute_resources, where, f"tekton/{place.role}-spec", journal)
+            _write(place, entry.compute_resources, where, _OVERRIDDEN[place.role], journal)
 
 
 def _write(

@@ -48,6 +48,7 @@ def _divide(
         name: (share(quantity, name, number), source.at(f"{source.field}.{side}[{name}]"))
         for name, quantity in (whole or {}).items()
     }
+    given, _ = rules
     replace(step, "requests", parts, rules, source, journal)
     if journal is None:
         return
@@ -57,7 +58,7 @@ def _divide(
             Term(f"{where.field} {quantity} / {number} steps", str(part)),
             Term("lost in the division", str(lost(quantity, part, number)), kept=False),
         )
-        journal.append(Derive(step.at("requests", name), rules[0], str(part), terms, where))
+        journal.append(Derive(step.at("requests", name), given, str(part), terms, where))
 
 
 def _sourced(limits: Mapping[str, Quantity] | None, source: Source) -> dict[str, Sourced]:

@@ -31,7 +31,7 @@ class Bounds(Struct, frozen=True):
 
 
 class Virtual(Struct, frozen=True):
-    """One possible result. ``orders`` lead to it: all of them up to MOST_ORDERED, else one; empty if order plays no part.
+    """One possible result. ``orders`` lead to it: all up to MOST_ORDERED, else one; empty if order plays no part.
 
     ``items`` has several entries only where a single LimitRange has. ``searched`` False: there may be further results.
     """
@@ -143,7 +143,7 @@ def _bound(one: Limits, item: Item, field: str, name: str) -> Sourced:
 
 
 def _largest(a: Sourced, b: Sourced) -> Sourced:
-    return a if a[0] > b[0] else b
+    return b if b[0] > a[0] else a
 
 
 def _fold(a: Sourced, b: Sourced) -> Sourced:

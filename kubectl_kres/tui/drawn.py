@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from kubectl_kres.render.escape import capped, plain
 from kubectl_kres.render.line import Line, Tone
@@ -60,37 +61,92 @@ def _head(text: str, room: int, *, whole: bool) -> str:
     return (head or text[:1]) if whole else ""
 
 
-class Drawn(ScrollView, can_focus=True):
-    """A widget that draws its own lines; the tones of reports are styles of the theme."""
+#: The tones of reports, and what else lines are drawn in.
+TONES = {f"tone--{name}" for name in ("good", "bad", "warn", "strong", "quiet", "cursor", "idle", "head")}
+CSS = """
+    & > .tone--good { color: $text-success; }
+    & > .tone--bad { color: $text-error; text-style: bold; }
+    & > .tone--warn { color: $text-warning; }
+    & > .tone--strong { text-style: bold; }
+    & > .tone--quiet { color: $text-muted; }
+    & > .tone--cursor { text-style: reverse; }
+    & > .tone--idle { text-style: underline; }
+    & > .tone--head { color: $text-muted; text-style: bold; }
+"""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        *("tone--good", "tone--bad", "tone--warn", "tone--strong", "tone--quiet"),
-        *("tone--cursor", "tone--idle", "tone--head"),
-    }
-    DEFAULT_CSS = """
-    Drawn {
+
+class Drawn(ScrollView, can_focus=True):
+    """A widget that draws its own lines and scrolls; the tones of reports are styles of the theme."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = TONES
+    DEFAULT_CSS = f"""
+    Drawn {{
         background: $background;
         color: $foreground;
         scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 0;
         overflow-x: hidden;
-        & > .tone--good { color: $text-success; }
-        & > .tone--bad { color: $text-error; text-style: bold; }
-        & > .tone--warn { color: $text-warning; }
-        & > .tone--strong { text-style: bold; }
-        & > .tone--quiet { color: $text-muted; }
-        & > .tone--cursor { text-style: reverse; }
-        & > .tone--idle { text-style: underline; }
-        & > .tone--head { color: $text-muted; text-style: bold; }
-    }
+        {CSS}
+    }}
     """
 
     def tone(self, name: str) -> Style:
         """The style of a tone; of none, the widget's own."""
         return self.get_component_rich_style(f"tone--{name}") if name else self.rich_style
 
-    def strip(self, line: Line, width: int, style: Style | None = None) -> Strip:
-        """A line as cells; ``style`` is laid over all of it."""
-        segments = [Segment(safe(text), self.tone(tone) + style if style else self.tone(tone)) for tone, text in line]
-        over = self.rich_style + style if style else self.rich_style
-        return Strip(segments).adjust_cell_length(width, over)
+    def strip(self, line: Line, width: int) -> Strip:
+        """A line as cells."""
+        segments = [Segment(safe(text), self.tone(tone)) for tone, text in line]
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+
+class Bar(Widget):
+    """One line: something on the left, something on the right, which has to give way."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = TONES
+    DEFAULT_CSS = f"""
+    Bar {{
+        height: 1;
+        background: $background;
+        color: $foreground;
+        {CSS}
+    }}
+    """
+
+    def __init__(self, *, id: str | None = None, fill: str = " ") -> None:  # noqa: A002, textual's word
+        super().__init__(id=id)
+        self._left: Line = ()
+        self._right: Line = ()
+        self._fill = fill
+
+    @property
+    def text(self) -> str:
+        return "".join(text for _, text in (*self._left, ("", "  "), *self._right))
+
+    def put(self, left: Line, right: Line = ()) -> None:
+        if (left, right) != (self._left, self._right):
+            self._left, self._right = left, right
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        del y
+        width, style = self.size.width, self.rich_style
+        right = self._segments(self._right)
+        taken = sum(cell_len(segment.text) for segment in right)
+        left = Strip(self._segments(self._left))
+        if taken and left.cell_length + taken + 1 > width:
+            room = max(width // 3, width - left.cell_length - 1)
+            right = [Segment(fitted("".join(text for _, text in self._right), min(room, taken)), style)]
+            taken = min(room, taken)
+        room = width - taken
+        if left.cell_length > room:
+            cut = left.crop(0, max(0, room - 2))
+            return Strip([*cut, Segment("… " if room > 1 else "", style), *right]).adjust_cell_length(width, style)
+        gap = Segment(self._fill * (room - left.cell_length), self.tone("quiet") if self._fill != " " else style)
+        return Strip([*left, gap, *right]).adjust_cell_length(width, style)
+
+    def tone(self, name: str) -> Style:
+        return self.get_component_rich_style(f"tone--{name}") if name else self.rich_style
+
+    def _segments(self, line: Line) -> list[Segment]:
+        return [Segment(safe(text), self.tone(tone)) for tone, text in line]

@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from queue import SimpleQueue
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.errors import Forbidden, KresError
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.store.store import Store
-
-
-class Changes(Protocol):
-    """What a drain did to the store: objects that came or changed, and objects that went."""
-
-    @property
-    def kinds(self) -> Collection[str]: ...
-    @property
-    def changed(self) -> Collection[ObjectRef]: ...
-    @property
-    def gone(self) -> Collection[ObjectRef]: ...
 
 
 class Feed(Protocol):
@@ -44,14 +34,6 @@ class Feed(Protocol):
     def close(self) -> None:
         """Read no more."""
         ...
-
-
-class Drained(NamedTuple):
-    """What a drain of a source that is read once did."""
-
-    kinds: frozenset[str] = frozenset()
-    changed: tuple[ObjectRef, ...] = ()
-    gone: tuple[ObjectRef, ...] = ()
 
 
 class Source(Protocol):
@@ -92,21 +74,22 @@ class ReadOnce:
             self._thread = threading.Thread(target=self._read, name="snapshot", daemon=True)
             self._thread.start()
 
-    def drain(self, store: Store, *, most: int = 20_000) -> Drained:
-        kinds: set[str] = set()
-        changed: list[ObjectRef] = []
-        while self._arrived and len(changed) < most:
+    def drain(self, store: Store, *, most: int = 20_000) -> Changes:
+        changes, left = Changes(), most
+        while self._arrived and left > 0:
             need, items, end = self._arrived.popleft()
-            kinds.add(need.kind)
+            left -= max(1, len(items))
             for item in items:
+                ref = ObjectRef(need.kind, item.metadata.name, item.metadata.namespace)
+                changes.put(ref, new=store.get(ref.kind, ref.name, ref.namespace) is None)
                 store.add(need.kind, item)
-                changed.append(ObjectRef(need.kind, item.metadata.name, item.metadata.namespace))
             state = self._asked[need]
             self._asked[need] = FeedState("listing", read=state.read + len(items))
             if end is not None:
                 store.cover(need, end)
+                changes.needs[need] = None
                 self._asked[need] = FeedState(_PHASES[end.state], held=True, why=end.message)
-        return Drained(frozenset(kinds), tuple(changed))
+        return changes
 
     def states(self) -> Mapping[Need, FeedState]:
         return self._asked
@@ -151,6 +134,3 @@ _PHASES: Mapping[str, Any] = {
     "failed": "failed",
     "unread": "failed",
 }
-
-#: Tells the moment, as RFC 3339.
-Now = Callable[[], str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from time import monotonic
 from typing import Any
 
 from msgspec import Struct
@@ -13,9 +14,10 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.qos import Brief
 from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tui.feed import Changes, Feed, Now
+from kubectl_kres.tui.feed import Feed
 from kubectl_kres.tui.matching import Selector
 from kubectl_kres.tui.sums import Adder
 
@@ -27,13 +29,15 @@ _DIGITS = 9
 class Setting(Struct, frozen=True):
     """What the command line decided.
 
-    ``server``: the server for a ``gitVersion``, and what is supposed about it. ``flags``: what a command needs to see the
+    ``server``: the server for a ``gitVersion``, and what is supposed about it. ``now``: the moment, as RFC 3339; ``clock``:
+    the same in seconds of the feed's. ``flags``: what a command needs to see the
     same objects, as ``--demo``. ``live``: the store changes by itself.
     """
 
     server: Callable[[str], tuple[Server, tuple[str, ...]]]
-    now: Now
+    now: Callable[[], str]
     selector: Selector
+    clock: Callable[[], float] = monotonic
     supposed: tuple[str, ...] = ()
     flags: str = ""
     ascii_only: bool = False
@@ -91,11 +95,11 @@ class Session:
     def drain(self) -> Changes:
         """Takes in what arrived."""
         changes = self.feed.drain(self.store)
-        if changes.kinds:
+        if changes:
             if not _POLICIES.isdisjoint(changes.kinds):
                 self._brief = None
                 self.policies += 1
-            self.adder.touch([*changes.changed, *changes.gone])
+            self.adder.touch((*changes.added, *changes.changed, *changes.gone))
         return changes
 
     def visit(self, namespace: str) -> None:

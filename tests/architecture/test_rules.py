@@ -38,7 +38,7 @@ def _met() -> frozenset[str]:
     for name in SYSTEMS:
         for case in cases(name, OWN) if system(name) else ():
             with contextlib.suppress(Uncovered):
-                met |= system(name).rules(case.data, case.file)
+                met.update(system(name).rules(case.data, case.file))
     return frozenset(met)
 
 

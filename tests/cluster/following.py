@@ -21,7 +21,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
 
 #: Seconds that anything may take on a loaded machine; nothing waits for them to pass.
-PATIENCE = 60.0
+PATIENCE = 3.0
 KINDS = {**BY_KIND, "Thing": Kind("Thing", ("things", "thing"), "x.io")}
 
 

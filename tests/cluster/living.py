@@ -57,7 +57,7 @@ class Cluster(socketserver.ThreadingTCPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         self.objects: dict[tuple[str, str, str], Object] = {}
         self.history: list[tuple[int, str, str, Object]] = []
-        self.version = self.compacted = 100
+        self.version = self.compacted = self.forgotten = 100
         self.faults: deque[Fault] = deque()
         self.denied: set[tuple[str, str, str]] = set()
         self.served = {"pods", "resourcequotas", "limitranges", "things"}
@@ -90,10 +90,15 @@ class Cluster(socketserver.ThreadingTCPServer):
             self.news.notify_all()
 
     def compact(self) -> None:
-        """Forget what changed so far."""
+        """Lists that were begun cannot be gone on with."""
         with self.news:
             self.version += 1
             self.compacted = self.version
+
+    def forget(self) -> None:
+        """What changed so far cannot be watched any more either."""
+        self.compact()
+        self.forgotten = self.version
 
     def disconnect(self) -> None:
         """End all watches."""
@@ -132,6 +137,7 @@ class Cluster(socketserver.ThreadingTCPServer):
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Clients hang up, and faults hang up on them."""
 
+
 class _Broken(Exception):
     """The connection ends here."""
 
@@ -139,8 +145,9 @@ class _Broken(Exception):
 class _Talk(socketserver.StreamRequestHandler):
     """The faults: status N, html, cut N bytes into the body, drop (no answer), silent (no answer, but no end either).
 
-    Of lists: garbage. Of watches: end (orderly), gone (ERROR 410 after N events), busy (ERROR 429), again (the last N
-    events come twice), mute (no word any more), part (ends in the middle of an event), nonsense (a line that is none).
+    Of lists: garbage (no JSON), meanwhile (an object goes and the list cannot be gone on with once this page is sent).
+    Of watches: end (orderly), gone (ERROR 410 after N events), busy (ERROR 429), again (all that ever happened comes
+    once more), mute (no word any more), part (ends in the middle of an event), nonsense (a line that is none).
     """
 
     server: Cluster
@@ -213,6 +220,10 @@ class _Talk(socketserver.StreamRequestHandler):
         content = json.dumps({"kind": "List", "metadata": metadata, "items": held[start : start + limit]}).encode()
         if fault is not None and fault.kind == "garbage":
             content = content[: fault.number] + b"\xff"
+        if fault is not None and fault.kind == "meanwhile" and held:
+            metadata = held[fault.number % len(held)]["metadata"]
+            self.server.delete(plural, metadata["namespace"], metadata["name"])
+            self.server.compact()
         if fault is not None and fault.kind == "cut":
             self._head(200, len(content))
             self.wfile.write(content[: fault.number % len(content)])
@@ -221,20 +232,20 @@ class _Talk(socketserver.StreamRequestHandler):
 
     def _watch(self, plural: str, namespace: str, since: int, fault: Fault | None) -> None:
         server = self.server
-        if since < server.compacted:
+        if since < server.forgotten:
             self._head(200)
             self._chunk({"type": "ERROR", "object": {**STATUS, "reason": "Expired", "message": "old", "code": 410}})
             self._chunk(None)
             return
         self._head(200)
-        sent = 0
-        for event in self._events(plural, namespace, since):
+        if fault is not None and fault.kind == "again":
+            for at, what, of, one in list(server.history):
+                if at <= since and of == plural and namespace in {"", one["metadata"]["namespace"]}:
+                    self._chunk({"type": what, "object": one})
+        for sent, event in enumerate(self._events(plural, namespace, since)):
             if fault is not None and sent >= fault.number and self._ended(fault, event):
                 return
             self._chunk(event)
-            sent += 1
-            if fault is not None and fault.kind == "again" and event["type"] != "BOOKMARK":
-                self._chunk(event)
 
     def _events(self, plural: str, namespace: str, since: int) -> Iterator[Object]:
         """What changed, and after it a bookmark; then what changes."""

@@ -77,8 +77,10 @@ def recounted(given: Sequence[Raw]) -> bool:
 class Namespace:
     """Objects as stored, quotas with the status that the controller would have written."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, more: Sequence[str] = ()) -> None:
         self.server = server
+        #: Resources that are served besides SERVED.
+        self.more = more
         #: Never changed in place: copies of a namespace share them.
         self.objects: dict[tuple[str, str], Raw] = {}
         #: How the server shows each object.
@@ -86,7 +88,7 @@ class Namespace:
         self._store(ACCOUNT)
 
     def __copy__(self) -> Namespace:
-        twin = Namespace(self.server)
+        twin = Namespace(self.server, self.more)
         twin.objects, twin._shown = dict(self.objects), dict(self._shown)
         return twin
 
@@ -186,7 +188,7 @@ class Namespace:
                 self._sync(key)
 
     def _sync(self, key: tuple[str, str]) -> None:
-        requests: dict[str, list[Any]] = {resource: [] for resource in SERVED}
+        requests: dict[str, list[Any]] = {resource: [] for resource in (*SERVED, *self.more)}
         for other in self.objects:
             if other[0] not in CLASSES and other[0] not in {"PriorityClass", "RuntimeClass"}:
                 request = request_of(self._struct(other), self.server)

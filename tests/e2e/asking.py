@@ -28,6 +28,7 @@ _PATHS = {
     "PriorityClass": "apis/scheduling.k8s.io/v1/priorityclasses",
     "RuntimeClass": "apis/node.k8s.io/v1/runtimeclasses",
     "Namespace": "api/v1/namespaces",
+    "Node": "api/v1/nodes",
 }
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 
@@ -79,6 +80,12 @@ class Asking:
         query = "?fieldValidation=Warn&fieldManager=kubectl-create" + ("&dryRun=All" if dry else "")
         return self.send("POST", f"/{_PATHS[object_['kind']].format(namespace)}{query}", object_)
 
+    def put(self, object_: Data, subresource: str, *, dry: bool = False) -> Reply:
+        """Writes a subresource of an object that is there."""
+        meta = object_["metadata"]
+        path = f"/{_PATHS[object_['kind']].format(meta['namespace'])}/{meta['name']}/{subresource}"
+        return self.send("PUT", f"{path}?fieldValidation=Warn{'&dryRun=All' if dry else ''}", object_)
+
     def get(self, kind: str, namespace: str = "", name: str = "") -> Data:
         reply = self.send("GET", f"/{_PATHS[kind].format(namespace)}{name and f'/{name}'}")
         assert reply.status == 200, reply
@@ -98,7 +105,7 @@ def answer(reply: Reply, parts: Iterable[tuple[str, ...]] = ()) -> dict[str, Any
         shown = {"allowed": False, "code": reply.status, "reason": reply.body.get("reason", ""), "message": message}
         causes = (reply.body.get("details") or {}).get("causes") or ()
         if causes:
-            shown["causes"] = sorted(causes, key=lambda cause: (cause.get("field", ""), cause["message"]))
+            shown["causes"] = sorted(causes, key=lambda cause: (cause.get("field", ""), cause.get("message", "")))
     if reply.warnings:
         shown["warnings"] = reply.warnings
     return shown

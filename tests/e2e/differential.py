@@ -15,6 +15,7 @@ import msgspec
 from conformance.compare import differences
 from e2e.asking import Asking, Data, Reply, answer
 from e2e.generate import CLASSES, GLOBAL_DEFAULT, Setting
+from e2e.resizes import NODES, Resize, put
 
 from kubectl_kres.admission import limitrange
 from kubectl_kres.admission.aggregate import explain_total, of_pod
@@ -22,7 +23,10 @@ from kubectl_kres.admission.create import create, policies_of
 from kubectl_kres.admission.draft import SIDES, Draft
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.admission.server import Server
+from kubectl_kres.model.node import Node
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.provenance.journal import Assume, Entry
 
@@ -36,20 +40,29 @@ _DECODER = msgspec.json.Decoder(float_hook=str)
 
 @dataclass
 class Judged:
-    """One object, the server's answer and how the prediction differs from it; nothing: it does not."""
+    """One object, the server's answer and how the prediction differs from it; nothing: it does not.
+
+    ``resized``: the stored pod, if the object is what a resize of it sends.
+    """
 
     setting: str
     object: Data
     reply: Reply
     outcomes: Sequence[Outcome]
     faults: list[str]
+    resized: Data | None = None
+
+    @property
+    def refused(self) -> bool:
+        return self.reply.status >= 400
 
     @property
     def about(self) -> str:
         """What to know about a difference."""
         asked = json.dumps(self.object, ensure_ascii=False)
-        said = self.reply.body if self.reply.status >= 400 else "admitted"
-        return "\n  ".join([f"{self.setting}: {asked}", f"answer: {said}", *self.faults])
+        was = [f"resized from: {json.dumps(self.resized, ensure_ascii=False)}"] if self.resized else []
+        said = self.reply.body if self.refused else "admitted"
+        return "\n  ".join([f"{self.setting}: {asked}", *was, f"answer: {said}", *self.faults])
 
 
 @dataclass
@@ -59,17 +72,27 @@ class Results:
     judged: list[Judged] = field(default_factory=list)
     rules: Counter[str] = field(default_factory=Counter)
 
+    def of_pods(self) -> list[Judged]:
+        """Pods that were to be created."""
+        return [one for one in self.judged if one.object["kind"] == "Pod" and one.resized is None]
+
+    def of_resizes(self) -> list[Judged]:
+        return [one for one in self.judged if one.resized is not None]
+
     def lines(self) -> Iterator[str]:
         """Counts for people."""
-        pods = [one for one in self.judged if one.object["kind"] == "Pod"]
-        refused = Counter(one.reply.status for one in pods if one.reply.status >= 400)
         several = sum(len(one.outcomes) > 1 for one in self.judged)
         yield (
-            f"{len(self.judged)} objects, {len(pods)} of them pods: {refused.total()} pods refused "
-            f"({', '.join(f'{code}: {count}' for code, count in sorted(refused.items()))}); "
+            f"{len(self.judged)} requests: {_told(self.of_pods(), 'pods')}; {_told(self.of_resizes(), 'resizes')}; "
             f"{several} answers depend on an arbitrary order; {sum(bool(one.faults) for one in self.judged)} wrong"
         )
         yield from (f"  {rule}: {count}" for rule, count in sorted(self.rules.items()))
+
+
+def _told(judged: Sequence[Judged], what: str) -> str:
+    refused = Counter(one.reply.status for one in judged if one.refused)
+    codes = ", ".join(f"{code}: {count}" for code, count in sorted(refused.items()))
+    return f"{len(judged)} {what}, {refused.total()} refused ({codes})"
 
 
 class Run:
@@ -81,10 +104,11 @@ class Run:
 
     def play(self, settings: Sequence[Setting]) -> Results:
         """Builds and judges all; the server keeps nothing but the namespaces and the classes."""
-        for class_ in CLASSES:
-            self.asking.create(class_)
+        for one in (*CLASSES, *NODES):
+            self.asking.create(one)
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(self.prepare, settings))
+            self.pass_nodes()
             self.pass_barrier()
             self._judge(pool, [one for one in settings if not one.global_default])
             self.asking.create(GLOBAL_DEFAULT)
@@ -103,6 +127,10 @@ class Run:
         """Creates namespace and policies, which are judged, too, and waits until the quotas are counted."""
         namespace = self.namespace(setting)
         self._make(namespace)
+        for pod in setting.standing:
+            self.asking.create(pod, namespace)
+        for name, status in setting.running.items():
+            self._report("Pod", namespace, name, status)
         empty = policies_of((), ())
         for policy in setting.policies:
             # Quotas that count LimitRanges or quotas take effect at any moment from here on.
@@ -115,9 +143,13 @@ class Run:
             )
         )
         for name, status in setting.statuses.items():
-            quota = dict(self.asking.get("ResourceQuota", namespace, name))
-            path = f"/api/v1/namespaces/{namespace}/resourcequotas/{name}/status"
-            assert self.asking.send("PUT", path, quota | {"status": status}).status == 200
+            self._report("ResourceQuota", namespace, name, status)
+
+    def _report(self, kind: str, namespace: str, name: str, status: Data) -> None:
+        """Writes a status over what is there."""
+        found = dict(self.asking.get(kind, namespace, name))
+        reply = self.asking.put(found | {"status": {**found.get("status", {}), **status}}, "status")
+        assert reply.status == 200, reply.body
 
     def _make(self, namespace: str) -> None:
         assert self.asking.create({"kind": "Namespace", "metadata": {"name": namespace}}).status == 201
@@ -148,6 +180,18 @@ class Run:
         self.asking.create(quota, namespace)
         until(lambda: self.asking.create(pod, namespace, dry=True).status == 403)
 
+    def pass_nodes(self) -> None:
+        """Waits until admission has seen the last node."""
+        namespace = f"nodes-{self.tag}"
+        self._make(namespace)
+        container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+        spec = {"containers": [container], "nodeName": NODES[-1]["metadata"]["name"]}
+        pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+        until(lambda: self.asking.create(pod, namespace).status == 201)
+        stored = dict(self.asking.get("Pod", namespace, "p"))
+        larger = Resize("p", "", put(("containers", 0), "requests", "cpu", "2"))
+        until(lambda: self.asking.put(larger.of({"kind": "Pod", **stored}), "resize", dry=True).status == 200)
+
     def _judge(self, pool: ThreadPoolExecutor, settings: Sequence[Setting]) -> None:
         classes = (self._read("PriorityClass", PriorityClass), self._read("RuntimeClass", RuntimeClass))
         list(pool.map(lambda setting: self._judge_one(setting, classes), settings))
@@ -164,6 +208,20 @@ class Run:
         for object_ in setting.cases:
             reply = self.asking.create(object_, namespace, dry=True)
             self._compare(setting, object_, policies, reply)
+        pods = {pod["metadata"]["name"]: pod for pod in self.asking.get("Pod", namespace)["items"]}
+        for asked in setting.resizes:
+            if asked.pod in pods:
+                self._resize(setting, {"kind": "Pod", **pods[asked.pod]}, asked, policies)
+
+    def _resize(self, setting: Setting, stored: Data, asked: Resize, policies: Policies) -> None:
+        sent = asked.of(stored)
+        reply = self.asking.put(sent, "resize", dry=True)
+        name = stored["spec"].get("nodeName", "")
+        node = next((one for one in NODES if one["metadata"]["name"] == name), {})
+        texts = (_DECODER.decode(json.dumps(one, ensure_ascii=False).encode()) for one in (stored, sent))
+        old, new = (msgspec.convert(one, Pod) for one in texts)
+        outcomes = resize(old, new, policies, self.server, node=msgspec.convert(node, Node))
+        self._judged(Judged(setting.name, sent, reply, outcomes, [], stored), rules(sent, outcomes))
 
     def _charged(self, namespace: str, outcomes: Sequence[Outcome]) -> list[str]:
         """How the quotas differ from what an admitted object was to cost them."""
@@ -190,12 +248,14 @@ class Run:
     def _compare(self, setting: Setting, object_: Data, policies: Policies, reply: Reply) -> Judged:
         sent = _DECODER.decode(json.dumps(object_, ensure_ascii=False).encode())
         outcomes = create(sent, policies, self.server)
-        parts = [outcome.refusal.parts for outcome in outcomes if outcome.refusal and outcome.unordered]
-        real = answer(reply, parts)
-        faults = differences(real, [predicted(outcome) for outcome in outcomes], COMPARED)
-        judged = Judged(setting.name, object_, reply, outcomes, faults)
+        return self._judged(Judged(setting.name, object_, reply, outcomes, []), rules(sent, outcomes))
+
+    def _judged(self, judged: Judged, named: set[str]) -> Judged:
+        parts = [one.refusal.parts for one in judged.outcomes if one.refusal and one.unordered]
+        real = answer(judged.reply, parts)
+        judged.faults += differences(real, [predicted(outcome) for outcome in judged.outcomes], COMPARED)
         self.results.judged.append(judged)
-        self.results.rules.update(rules(sent, outcomes))
+        self.results.rules.update(named)
         return judged
 
 

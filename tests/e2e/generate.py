@@ -8,7 +8,7 @@ from typing import Any
 
 from e2e import policies
 from e2e.pods import Object, plain_pod, pod
-from e2e.resizes import Resize, put, resizes, standing
+from e2e.resizes import Edit, Resize, every, put, resizes, standing
 
 #: Cluster-scoped objects that pods and quotas name.
 CLASSES: tuple[Object, ...] = (
@@ -48,9 +48,9 @@ STANDING, RESIZES = 3, 4
 
 @dataclass
 class Setting:
-    """A namespace: ``standing`` pods, ``policies`` and ``first`` are created, then each of ``cases`` is asked for by dry
-    run, and each of ``resizes`` of a pod that stands there.
+    """A namespace: ``standing`` pods, ``policies`` and ``first`` are created, then all else is asked for by dry run.
 
+    ``cases`` are to be created, ``resizes`` change a pod that stands there.
     ``statuses``: by quota name, the status written over the controller's; ``running``: by pod name, what the kubelet
     would report.
     """
@@ -130,7 +130,7 @@ def _claim(name: str, storage: str, **spec: Any) -> Object:
 
 def _pointed() -> list[Setting]:
     """One case at least for each rule that chance may miss."""
-    return [_unbounded(), _bounded(), _counted(), _unknown_status()]
+    return [_unbounded(), _bounded(), _counted(), _unknown_status(), _resized()]
 
 
 def _unbounded() -> Setting:
@@ -195,7 +195,7 @@ def _bounded() -> Setting:
     claims = {"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}, "max": {"storage": "2Gi"}}
     return Setting(
         "pointed-limits",
-        [_limits("lr", container, claims)],
+        policies=[_limits("lr", container, claims)],
         cases=[
             _pod("filled"),
             _pod("small", {"requests": {"cpu": "1m"}}),
@@ -211,12 +211,12 @@ def _counted() -> Setting:
     """Rules of quotas."""
     return Setting(
         "pointed-quota",
-        [
+        policies=[
             _quota("compute", {"requests.cpu": "1"}),
             _quota("objects", {"pods": "4", "services": "0", "count/configmaps": "1"}),
         ],
-        [_pod("used", _both(cpu="300m"))],
-        [
+        first=[_pod("used", _both(cpu="300m"))],
+        cases=[
             _pod("unstated"),
             _pod("sum", _both(cpu="1"), initContainers=[{"name": "i", "image": "img", "resources": _both(cpu="2")}]),
             _pod("level", resources={"requests": {"cpu": "3"}}),
@@ -231,14 +231,67 @@ def _unknown_status() -> Setting:
     """A quota whose use is not known, as after a failed count."""
     written = {"hard": {"pods": "1", "requests.cpu": "1"}, "used": {"pods": "0"}}
     cases = [_pod("unknown", _both(cpu="1")), _claim("other", "1Gi")]
-    return Setting("pointed-status", [_quota("blind", {"pods": "1"})], cases=cases, statuses={"blind": written})
+    quotas = [_quota("blind", {"pods": "1"})]
+    return Setting("pointed-status", policies=quotas, cases=cases, statuses={"blind": written})
+
+
+def _resized() -> Setting:
+    """Rules of resizes: pods that are older than the policies, on every sort of node."""
+    both, first = _both(cpu="1", memory="1Gi"), ("containers", 0)
+    nodes = ("small", "old", "foreign", "nowhere")
+    init = [{"name": "i", "image": "img", "resources": both}]
+    ran = {"containerStatuses": [{"name": "c", "image": "img", "imageID": "x", "ready": True, "restartCount": 0,
+                                  "state": {"running": {}}}]}  # fmt: skip
+    mirror = _pod("mirror", both, nodeName="large")
+    mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    pods = [
+        _pod("free", {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "2"}}),
+        _pod("sure", both),
+        _pod("unstated", {"requests": {"cpu": "1"}}),
+        _pod("restarting", both, initContainers=init),
+        _pod("level", resources={"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}),
+        _pod("windows", both, os={"name": "windows"}),
+        mirror,
+        _pod("ran", both),
+        *(_pod(name, both, nodeName=name, initContainers=init) for name in nodes),
+    ]
+
+    def restarts(sent: Object) -> None:
+        policy = [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]
+        sent["spec"]["initContainers"][0]["resizePolicy"] = policy
+
+    def three(place: tuple[str, int]) -> Edit:
+        return every(put(place, side, "cpu", "3") for side in ("limits", "requests"))
+
+    asked = [
+        *(("sure", put(first, side, "cpu", "2")) for side in ("limits", "requests")),
+        *(("free", put(first, "requests", resource, value)) for resource, value in
+          (("cpu", "1500m"), ("cpu", "1"), ("memory", "4Gi"), ("cpu", "1x"), ("example.com/gpu", "1"), ("cpu", "1m"))),
+        ("free", lambda sent: sent["spec"]["containers"][0]["resources"]["requests"].pop("cpu")),
+        ("free", lambda sent: sent["spec"]["containers"][0].update(name="other")),
+        ("restarting", every((put(("initContainers", 0), "requests", "cpu", "500m"), restarts))),
+        ("unstated", put(first, "requests", "cpu", "1500m")),
+        ("level", put(None, "requests", "cpu", "1500m")),
+        ("level", lambda sent: sent["spec"].pop("resources")),
+        *((name, put(first, "requests", "cpu", "1")) for name in ("windows", "mirror", "ran")),
+        *((name, three(place)) for name in nodes for place in (first, ("initContainers", 0))),
+    ]  # fmt: skip
+    bounds = _limits("lr", {"type": "Container", "min": {"cpu": "100m"}, "max": {"memory": "2Gi"}})
+    hard = {"requests.cpu": "15", "requests.memory": "1Ti"}
+    return Setting(
+        "pointed-resize",
+        policies=[bounds, _quota("compute", hard)],
+        standing=pods,
+        resizes=[Resize(name, f"number {place}", edit) for place, (name, edit) in enumerate(asked)],
+        running={"ran": ran},
+    )
 
 
 def limited() -> Setting:
     """For a server that limits LIMITED: resources and scopes, one of two under a quota; and without the pod level."""
     return Setting(
         "pointed-limited",
-        [_quota("covers", {"requests.limited.example.com/b": "1"})],
+        policies=[_quota("covers", {"requests.limited.example.com/b": "1"})],
         cases=[
             _pod("bare", {"limits": {"limited.example.com/a": "1"}}),
             _pod("covered", {"limits": {"limited.example.com/b": "1"}}),

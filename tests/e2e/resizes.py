@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,12 @@ _FEATURES = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScali
 def _node(name: str, system: str, *, cpu: str = "64", features: list[str]) -> Object:
     status = {"allocatable": {"cpu": cpu, "memory": "64Gi"}, "capacity": {"cpu": cpu, "memory": "64Gi"}}
     metadata = {"name": name, "labels": {"kubernetes.io/os": system}}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": {**status, "declaredFeatures": features}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": metadata,
+        "status": {**status, "declaredFeatures": features},
+    }
 
 
 #: The last one is what a run waits for.
@@ -63,11 +68,14 @@ def resizes(rng: random.Random, pod: Object, count: int) -> list[Resize]:
     for _ in range(count):
         made = [rng.choice(_EDITS)(rng, pod) for _ in range(rng.choice((1, 1, 2)))]
         name = pod["metadata"]["name"]
-        found.append(Resize(name, ", ".join(says for says, _ in made), _all([edit for _, edit in made])))
+        found.append(Resize(name, ", ".join(says for says, _ in made), every([edit for _, edit in made])))
     return found
 
 
-def _all(edits: list[Edit]) -> Edit:
+def every(edits: Iterable[Edit]) -> Edit:
+    """One edit after the other."""
+    edits = list(edits)
+
     def edit(sent: Object) -> None:
         for one in edits:
             one(sent)
@@ -111,20 +119,23 @@ def _values(rng: random.Random, pod: Object) -> Made:
     low = high if rng.random() < 0.4 else low
     sides = rng.choice((("requests", "limits"), ("requests", "limits"), ("requests",), ("limits",)))
     values = {"requests": low, "limits": high}
-    return f"{place} {resource} {values}", _all([put(place, side, resource, values[side]) for side in sides])
+    return f"{place} {resource} {values}", every([put(place, side, resource, values[side]) for side in sides])
 
 
-def _present(rng: random.Random, pod: Object) -> Made:
-    """Another value wherever one resource is set, so that the QoS class stays."""
-    resource, factor = rng.choice(("cpu", "memory")), quantity(rng, "memory", rng.choice((64, 128, 4096)))
+def _present(rng: random.Random, _: Object) -> Made:
+    """Other values wherever one resource is set: equal ones stay equal, so that the QoS class mostly stays."""
+    resource = rng.choice(("cpu", "memory"))
+    low, high = ordered(rng, resource, 2)
 
     def edit(sent: Object) -> None:
-        for one in (*sent["spec"]["containers"], *sent["spec"].get("initContainers", ())):
-            for held in one.get("resources", {}).values():
-                if isinstance(held, dict) and resource in held:
-                    held[resource] = factor if resource == "memory" else "300m"
+        for one in (sent["spec"], *sent["spec"]["containers"], *sent["spec"].get("initContainers", ())):
+            resources = one.get("resources") or {}
+            values = {side: held[resource] for side, held in resources.items() if resource in held}
+            equal = len(values) == 2 and len({str(value) for value in values.values()}) == 1
+            for side in values:
+                resources[side][resource] = high if equal or side == "limits" else low
 
-    return f"every {resource}", edit
+    return f"every {resource} {low} or {high}", edit
 
 
 def _removed(rng: random.Random, pod: Object) -> Made:
@@ -152,13 +163,13 @@ def _other_containers(rng: random.Random, pod: Object) -> Made:
     def edit(sent: Object) -> None:
         held = sent["spec"][key]
         if what == "added":
-            held.append({"name": "new", "image": "img"})
+            held.append({"name": f"new{len(held)}", "image": "img"})
         elif what == "removed" and len(held) > 1:
             held.pop()
         elif what == "reversed":
             held.reverse()
         else:
-            held[0]["name"] = "other"
+            held[0]["name"] = f"other-{key.lower()}"
 
     return f"{key} {what}", edit
 
@@ -203,6 +214,6 @@ def _level(rng: random.Random, _: Object) -> Made:
 
 
 _EDITS: tuple[Callable[[random.Random, Object], Made], ...] = (
-    *(_values, _values, _values, _values, _present, _present, _present),
+    *(_values, _values, _values, *[_present] * 8),
     *(_removed, _odd_value, _other_containers, _other_fields, _policy, _level),
 )

@@ -29,13 +29,14 @@ _TONES: Mapping[str, Tone] = {"BestEffort": "warn"}
 class PodRow:
     """A pod, with what is computed of it once it is looked at."""
 
-    __slots__ = ("_amounts", "_quality", "_session", "_stamp", "fault", "pod")
+    __slots__ = ("_amounts", "_counted", "_quality", "_session", "_stamp", "fault", "pod")
 
     def __init__(self, session: Session, pod: Pod) -> None:
         self.pod, self._session = pod, session
         self._amounts: Amounts | None = None
         self._quality: Quality | None = None
         self._stamp = -1
+        self._counted = False
         self.fault = ""
 
     @property
@@ -45,18 +46,22 @@ class PodRow:
     @property
     def amounts(self) -> Amounts | None:
         """What it counts for; None where a quantity does not parse."""
-        if self._amounts is None:
-            self._amounts = amounts(self.pod, self._session.server)
+        if not self._counted:
+            self._amounts, self._counted = amounts(self.pod, self._session.server), True
         return self._amounts
 
-    @property
-    def ready(self) -> bool:
-        return self._stamp == self._session.policies
+    def ready(self, what: str) -> bool:
+        """Whether a column, or the fault, is computed."""
+        return self._counted if "." in what else self._stamp == self._session.policies
+
+    def prepare(self, what: str) -> None:
+        """Compute it."""
+        _ = self.amounts if "." in what else self.quality
 
     @property
     def quality(self) -> Quality | None:
         """What admission makes of it under the policies of now; None where it says nothing, as ``fault`` says."""
-        if not self.ready:
+        if not self.ready("fault"):
             self._stamp = self._session.policies
             self.fault = ""
             try:
@@ -86,7 +91,7 @@ def _text(side: str, resource: str) -> Callable[[PodRow], str]:
 
 def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
     def rank(row: PodRow) -> int | None:
-        found = row.amounts
+        found = row.amounts if row.ready(f"{side}.{resource}") else None
         if found is None:
             return None
         values = found.requests if side == "requests" else found.limits
@@ -140,7 +145,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         _figure("limits", "memory", "MEM LIM"),
         Column("state", "STATE", lambda row: row.pod.status.reason or row.pod.status.phase, wide=True, width=9),
         Column("age", "AGE", _age, _created, right=True, wide=True, width=5, searched=False),
-        Column("why", "WHY", lambda row: row.why(), wide=True, width=34, searched=False, tone=_why_tone),
+        Column("why", "WHY", lambda row: row.why(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
         Column("node", "NODE", lambda row: row.pod.spec.node_name, wide=True, most=24),
     )
 
@@ -152,6 +157,10 @@ def _class_rank(row: PodRow) -> int:
 
 def _created(row: PodRow) -> str | None:
     return row.pod.metadata.creation_timestamp
+
+
+def _why_rank(row: PodRow) -> str | None:
+    return row.why() if row.ready("why") else None
 
 
 def _why_tone(row: PodRow) -> Tone:
@@ -213,11 +222,6 @@ def _labels(row: PodRow) -> Mapping[str, str]:
     return row.pod.metadata.labels or {}
 
 
-def _prepare(row: PodRow) -> None:
-    row.amounts  # noqa: B018, computes it
-    row.quality  # noqa: B018
-
-
 def summary(rows: Iterable[PodRow]) -> str:
     """How many pods have each class, by its first letter; E is BestEffort."""
     counted = dict.fromkeys(CLASSES, 0)
@@ -241,8 +245,8 @@ LISTING = Listing(
     opens=opens,
     ref=lambda row: row.ref,
     command=lambda session, namespace: session.command("qos", namespace),
-    prepare=_prepare,
-    ready=lambda row: row.ready,
+    prepare=lambda row, what: row.prepare(what),
+    ready=lambda row, what: row.ready(what),
     labels=_labels,
     words=lambda row: f"{row.pod.metadata.namespace} {row.pod.metadata.name} {row.pod.status.qos_class} "
     f"{row.pod.status.phase} {row.pod.spec.node_name}",

@@ -1,0 +1,40 @@
+"""The use of a managed quota: counted again where the objects are known, else kept as it was read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.admission.objects import request_of
+from kubectl_kres.admission.quota import Request
+from kubectl_kres.admission.recount import status_after
+from kubectl_kres.admission.server import Server
+from kubectl_kres.capsule.world import World
+from kubectl_kres.model.kinds import KINDS
+from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
+
+_COUNT = "count/"
+
+
+def counted(world: World, quota: ResourceQuota) -> ResourceQuota:
+    """The quota with the status that the quota controller gives it. Without ``hard`` it has none."""
+    if not quota.spec.hard:
+        return structs.replace(quota, status=ResourceQuotaStatus())
+    objects = world.objects.get(quota.metadata.namespace)
+    if objects is None:
+        used = quota.status.used or {}
+        kept = {name: used.get(name, "0") for name in quota.spec.hard}
+        return structs.replace(quota, status=ResourceQuotaStatus(dict(quota.spec.hard), kept))
+    requests = _requests(objects, quota, world.server)
+    return structs.replace(quota, status=status_after(quota, requests, world.server))
+
+
+def _requests(objects: tuple[Any, ...], quota: ResourceQuota, server: Server) -> dict[str, list[Request]]:
+    """What each object counts for, by resource; a resource that is named in the quota has objects, if only none."""
+    named = (name.removeprefix(_COUNT) for name in quota.spec.hard or () if name.startswith(_COUNT))
+    found: dict[str, list[Request]] = {resource: [] for resource in (*(kind.qualified for kind in KINDS), *named)}
+    for item in objects:
+        request = request_of(item, server)
+        found.setdefault(request.resource, []).append(request)
+    return found

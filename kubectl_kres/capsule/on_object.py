@@ -1,0 +1,112 @@
+"""Events of what quotas count, and of quotas themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import structs
+
+from kubectl_kres.admission.create import create, policies_of
+from kubectl_kres.admission.outcome import QuotaCharge
+from kubectl_kres.capsule.allocation import Key
+from kubectl_kres.capsule.counting import counted
+from kubectl_kres.capsule.managed import pool_of
+from kubectl_kres.capsule.outcome import Outcome
+from kubectl_kres.capsule.settle import settle
+from kubectl_kres.capsule.world import World, quotas_in, with_quotas, without_quotas
+from kubectl_kres.model.policy import ResourceQuota
+
+T = TypeVar("T")
+
+
+def held(world: World, kind: str, name: str, namespace: str) -> Any | None:
+    """The object, if the objects of its namespace are known."""
+    found = world.objects.get(namespace, ())
+    return next((one for one in found if (one.kind, one.metadata.name) == (kind, name)), None)
+
+
+def created(world: World, item: Any) -> tuple[Outcome, ...]:
+    """A pod or another object that quotas count: refused where one has no room, else counted.
+
+    LimitRanges are no part of a world: what is created states all that it is to have.
+    """
+    if isinstance(item, ResourceQuota):
+        return tuple(Outcome(one) for one in stored(world, item))
+    space = item.metadata.namespace
+    raw = {"kind": item.kind, "apiVersion": item.api_version, **msgspec.to_builtins(item)}
+    answers = create(raw, policies_of((), quotas_in(world, space)), world.server)
+    refused = [Outcome(world, answer.refusal) for answer in answers if answer.refusal is not None]
+    if refused:
+        return tuple(refused)
+    if space not in world.objects:
+        return tuple(Outcome(one) for one in _counted(_charged(world, space, answers[0].charges), world, space))
+    whole = msgspec.convert(merge(raw, answers[0].object or {}), type(item))
+    return tuple(Outcome(one) for one in stored(world, whole))
+
+
+def stored(world: World, item: Any) -> tuple[World, ...]:
+    """The object as it is now; of a quota that a pool manages the pool undoes the change."""
+    space, name = item.metadata.namespace, item.metadata.name
+    if isinstance(item, ResourceQuota):
+        return _woken(with_quotas(world, {(space, name): counted(world, item)}), item)
+    others = [one for one in world.objects.get(space, ()) if (one.kind, one.metadata.name) != (item.kind, name)]
+    return _recounted(world, space, (*others, item))
+
+
+def deleted(world: World, item: Any) -> tuple[World, ...]:
+    """The object is gone, and counts no more; a managed quota comes back."""
+    space, name = item.metadata.namespace, item.metadata.name
+    if isinstance(item, ResourceQuota):
+        return _woken(without_quotas(world, [(space, name)]), item)
+    return _recounted(world, space, tuple(one for one in world.objects.get(space, ()) if one is not item))
+
+
+def merged(item: T, patch: Mapping[str, Any]) -> T:
+    """An object after a JSON merge patch. Raises msgspec.ValidationError for a value of a wrong type."""
+    return msgspec.convert(merge(msgspec.to_builtins(item), patch), type(item))
+
+
+def merge(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """RFC 7386: maps merge, null removes, all else replaces."""
+    found = dict(old)
+    for key, value in patch.items():
+        if value is None:
+            found.pop(key, None)
+        elif isinstance(value, Mapping):
+            below = found.get(key)
+            found[key] = merge(below if isinstance(below, Mapping) else {}, value)
+        else:
+            found[key] = value
+    return found
+
+
+def _recounted(world: World, space: str, objects: tuple[Any, ...]) -> tuple[World, ...]:
+    now = structs.replace(world, objects={**world.objects, space: objects})
+    quotas = {(space, quota.metadata.name): counted(now, quota) for quota in quotas_in(now, space)}
+    return _counted(with_quotas(now, quotas), world, space)
+
+
+def _counted(now: World, before: World, space: str) -> tuple[World, ...]:
+    """The pools of quotas whose use has changed look again."""
+    changed = [quota for quota in quotas_in(now, space) if quota.status != before.quotas[_key(quota)].status]
+    return settle(now, pools=[pool_of(quota) for quota in changed if pool_of(quota)])
+
+
+def _charged(world: World, space: str, charges: tuple[QuotaCharge, ...]) -> World:
+    """The quotas with what a request cost them."""
+    found: dict[Key, ResourceQuota] = {}
+    for charge in charges:
+        quota = world.quotas[space, charge.quota]
+        used = {**(quota.status.used or {}), **charge.after}
+        found[_key(quota)] = structs.replace(quota, status=structs.replace(quota.status, used=used))
+    return with_quotas(world, found)
+
+
+def _woken(world: World, quota: ResourceQuota) -> tuple[World, ...]:
+    return settle(world, pools=(pool_of(quota),) if pool_of(quota) else ())
+
+
+def _key(quota: ResourceQuota) -> Key:
+    return quota.metadata.namespace, quota.metadata.name

@@ -1,0 +1,77 @@
+"""Events of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, product
+
+from msgspec import structs
+
+from kubectl_kres.capsule.amounts import Fault, readable
+from kubectl_kres.capsule.assignment import assign
+from kubectl_kres.capsule.outcome import Outcome, unreadable
+from kubectl_kres.capsule.reconcile import reconcile
+from kubectl_kres.capsule.settle import MOST_WORLDS, settle, unassigned
+from kubectl_kres.capsule.webhooks import refuse_pool, stored_pool
+from kubectl_kres.capsule.world import World, distinct, with_claims, with_pool, without_pool
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolStatus
+from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
+
+#: Stands for the time of a deletion, which means no more than that there is one.
+ENDING = "deleted"
+
+
+def created(world: World, pool: ResourcePool) -> tuple[Outcome, ...]:
+    """A new pool reconciles, and claims that wait for it by name are assigned."""
+    fault = _fault(pool)
+    if fault is not None:
+        return (Outcome(world, unreadable(fault)),)
+    stored = stored_pool(structs.replace(pool, status=ResourcePoolStatus(), metadata=_generation(pool, 1)))
+    return _settled(with_pool(world, stored), stored)
+
+
+def updated(world: World, old: ResourcePool, new: ResourcePool) -> tuple[Outcome, ...]:
+    """A changed pool; refused if it holds less than what claims hold of it. Each refusal is an outcome of its own."""
+    fault = _fault(new)
+    if fault is not None:
+        return (Outcome(world, unreadable(fault)),)
+    stored = stored_pool(structs.replace(new, status=old.status))
+    refusals = refuse_pool(old, stored)
+    if refusals:
+        return tuple(Outcome(world, refusal) for refusal in refusals)
+    if stored.spec != old.spec:
+        stored = structs.replace(stored, metadata=_generation(stored, old.metadata.generation + 1))
+    return _settled(with_pool(world, stored), stored)
+
+
+def deleted(world: World, pool: ResourcePool) -> tuple[World, ...]:
+    """Quotas go, allocated claims are let go and looked at again, each while the pool is still ending or once it is
+    gone: which of the two is a race. Waiting claims follow when time passes.
+    """
+    name, spaces = pool.metadata.name, pool.status.namespaces or ()
+    ending = structs.replace(pool, metadata=structs.replace(pool.metadata, deletion_timestamp=ENDING))
+    before = reconcile(with_pool(world, ending), name).world
+    after = without_pool(before, name)
+    variants = [
+        [(key, one) for pools in (after.pools, before.pools) for one in assign(after.claims[key], pools)]
+        for key in unassigned(after, spaces)
+    ]
+    found: Iterator[World] = (with_claims(after, dict(chosen)) for chosen in product(*variants))
+    return distinct(islice(found, MOST_WORLDS))
+
+
+def _settled(world: World, pool: ResourcePool) -> tuple[Outcome, ...]:
+    return tuple(Outcome(one) for one in settle(world, pools=(pool.metadata.name,)))
+
+
+def _fault(pool: ResourcePool) -> Fault | None:
+    """The first amount that is none."""
+    faults: list[Fault] = []
+    ref = ObjectRef("ResourcePool", pool.metadata.name)
+    readable(pool.spec.quota.hard, ref, "spec.quota.hard", faults)
+    readable(pool.spec.defaults, ref, "spec.defaults", faults)
+    return faults[0] if faults else None
+
+
+def _generation(pool: ResourcePool, generation: int) -> ManagedMetadata:
+    return structs.replace(pool.metadata, generation=generation)

@@ -1,0 +1,138 @@
+"""``kubectl kres claims``: which claims have what they ask for, why the others wait, and what would let them in."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.exit import say
+from kubectl_kres.cli.options import ALLOW_PARTIAL, EXIT_CODE, INPUT, OUTPUT, POOL, SERVER, SIZED, WAITING, Options
+from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.pooled import claims
+from kubectl_kres.cli.tally import Tally
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render import claim as render_claim
+from kubectl_kres.render import claims as render
+from kubectl_kres.reports.claim import ClaimReport
+from kubectl_kres.reports.claim_detail import claim_detail
+from kubectl_kres.reports.claims import Claims
+from kubectl_kres.reports.predicted import Prediction, predicted
+from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.store import Origin
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """Claims; with ``--for`` the claim that a workload needs."""
+    if options.sized:
+        from kubectl_kres.cli import sizing  # noqa: PLC0415, only what is needed is loaded
+
+        return sizing.run(options, words)
+    if words and (options.pool or options.waiting):
+        raise UsageError("--pool and --waiting choose among claims; names do not go with them")
+    with Items(options.output) as items:
+        page = Page(options, items, whole=bool(words))
+        return answer(options, words, page.show, partial(page.end, "Claims"), choose=claims)
+
+
+class Page:
+    """Shows claims in the format asked for. ``whole``: each in full, not a row."""
+
+    def __init__(self, options: Options, items: Items, *, whole: bool) -> None:
+        self._options, self._items, self._whole = options, items, whole
+        self._width = width(wide=options.output == "wide")
+        self._color = colored(options.color)
+        self._reports: list[ClaimReport] = []
+
+    def show(self, turn: Turn, tally: Tally) -> None:
+        """The claims of a turn, which is one for all of them."""
+        found = predicted(turn.store)
+        making = Claims(Scene(found.store))
+        for text in found.supposed:
+            say(f"assumed: {text}")
+        for subject in turn.found.subjects:
+            report = self._report(making, found, subject, tally)
+            if report is None or not self._chosen(report):
+                continue
+            if self._options.output in DOCUMENTS:
+                self._items.add(report)
+            elif self._options.output == "name":
+                print(named(subject))
+            elif self._whole:
+                put([""] * bool(self._reports))
+                put(render_claim.lines(report, color=self._color, width=self._width))
+            self._reports.append(report)
+            tally.answered(
+                report.unseen, complete=report.complete, negative=report.waits and self._options.exit_code
+            )
+
+    def _report(self, making: Claims, found: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
+        """None for one that the server would not take; that is told."""
+        if subject.ref in found.refused:
+            tally.missed(UsageError(f"{subject.ref}: {found.refused[subject.ref]}"))
+            return None
+        ref = subject.ref
+        claim: Any = found.store.get(ref.kind, ref.name, ref.namespace)
+        report = claim_detail(making, claim) if self._whole else making.report(claim)
+        return structs.replace(report, predicted=True) if ref in found.made else report
+
+    def _chosen(self, report: ClaimReport) -> bool:
+        pool = self._options.pool
+        if pool and pool not in {report.pool, report.wanted_pool if not report.pool else ""}:
+            return False
+        return report.waits or not self._options.waiting
+
+    def end(self, kind: str, origin: Origin, tally: Tally) -> None:
+        """The table and the counts, or the document."""
+        if self._options.output in DOCUMENTS:
+            if not tally.barren:
+                self._items.write(kind, origin, complete=tally.complete)
+        elif self._reports and not self._whole and self._options.output != "name":
+            put(render.table(self._reports, color=self._color, width=self._width))
+            print(render.counts([one.state for one in self._reports]))
+            waiting = sorted((one for one in self._reports if one.waits), key=lambda one: one.place is None)
+            if waiting:
+                ref = waiting[0].subject
+                say(f'What would let one in: "kubectl kres claims {ref.name} -n {ref.namespace}"')
+
+
+command = Command(
+    "claims",
+    run,
+    text="""
+        Show the claims on Capsule's resource pools: which have what they ask for, which wait at which place of the
+        queue, and what is short, which kubectl get does not print.
+
+        Of one claim also what would let it in: the fewest claims to give way, asking for less, a larger pool or another
+        one, each gone through with the controller's own steps, and what then becomes of the others.
+        """,
+    examples="""
+        # The claims of a namespace
+        kubectl kres claims -n shop
+
+        # Which claims wait, in all namespaces? For scripts
+        kubectl kres claims -A --waiting --exit-code
+
+        # Why does this claim wait, and what would let it in?
+        kubectl kres claims batch -n shop
+
+        # As a tenant who may not list namespaces
+        kubectl kres claims -n shop-dev -n shop-prod
+
+        # What has to be claimed for this deployment, rolling update included?
+        kubectl kres claims --for deploy/web
+
+        # What would become of these pools and claims, without a cluster?
+        kubectl kres claims -f pools.yaml --offline
+
+        # On the bundled example, without a cluster
+        kubectl kres claims --demo
+        """,
+    usage="[NAME...]",
+    flags=(POOL, WAITING, SIZED, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    formats=("text", "wide", "json", "yaml", "name"),
+)

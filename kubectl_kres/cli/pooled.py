@@ -1,0 +1,145 @@
+"""The pools and claims that a command is asked about, each with all that its answer needs in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.selector import fields_match, labels_match
+from kubectl_kres.cli.source import Input, Source
+from kubectl_kres.cli.subjects import Found, complete, fault_of, in_files
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.capsule_needs import claim_needs, claims_needs, pool_needs, pools_needs
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+POOL, CLAIM = BY_KIND["ResourcePool"], BY_KIND["ResourcePoolClaim"]
+_NONE_HERE = "Capsule is not installed: the server has no"
+
+
+def wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """What the answer about one pool or claim needs."""
+    ref = subject.ref
+    beside = (Need("Namespace", required=False),) if store.files else ()
+    if ref.kind == POOL.kind:
+        return (*pool_needs(store, ref.name), *beside)
+    return (*claim_needs(store, ref.namespace, ref.name), *beside)
+
+
+def claims(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+    """Claims by name, those of the files, or all of the namespaces that are asked about, in one go.
+
+    Raises UsageError, and ClusterError where a list cannot be read.
+    """
+    del program
+    _refuse(options, words)
+    if words:
+        yield _named(source, CLAIM, words)
+    elif options.filenames:
+        yield _in_files(source, given, CLAIM, options)
+    else:
+        yield _claims(source, options)
+
+
+def pools(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+    """Pools by name, those of the files, or all."""
+    del program
+    _refuse(options, words)
+    if words:
+        yield _named(source, POOL, words)
+    elif options.filenames:
+        yield _in_files(source, given, POOL, options)
+    else:
+        _fill(source, pools_needs)
+        yield _listed(source, POOL, ("",), options)
+
+
+def _refuse(options: Options, words: Sequence[str]) -> None:
+    if words and options.all_namespaces:
+        raise UsageError("a resource cannot be retrieved by name across all namespaces")
+    if words and (options.selector or options.field_selector):
+        raise UsageError("name cannot be provided when a selector is specified")
+
+
+def name_of(kind: Kind, word: str) -> str:
+    """``green`` and ``pool/green`` are the same. Raises UsageError for another type."""
+    head, slash, name = word.partition("/")
+    if not slash:
+        return word
+    if head.lower().partition(".")[0] not in kind.names or not name or "/" in name:
+        short = kind.names[2].removesuffix("s")
+        raise UsageError(f'"{word}" is no {short}', hint=f"name {short}s, as: kubectl kres {short}s {short}-name")
+    return name
+
+
+def _named(source: Source, kind: Kind, words: Sequence[str]) -> Found:
+    subjects: list[Subject] = []
+    missing: list[KresError] = []
+    for name in dict.fromkeys(name_of(kind, word) for word in words):
+        group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
+        source.fill(Need(kind.kind, one.ref.namespace, name) for one in group)
+        there = [one for one in group if source.store.get(kind.kind, name, one.ref.namespace) is not None]
+        subjects += there
+        if not there:
+            missing.append(fault_of(source, group))
+    complete(source, subjects, wants)
+    return Found(tuple(subjects), tuple(missing))
+
+
+def _in_files(source: Source, given: Input, kind: Kind, options: Options) -> Found:
+    """Those that the files hold; workloads in them are of no interest here, but must make sense."""
+    in_files(given)
+    fits = labels_match(options.selector)
+    subjects = [
+        Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind)
+        for one in given.policies.all(kind.kind)
+        if fits(one.metadata.labels or {})
+    ]
+    if not subjects:
+        raise UsageError(f"{', '.join(options.filenames)}: there is no {kind.kind}")
+    complete(source, subjects, wants)
+    return Found(tuple(subjects), listed=len(subjects) > 1)
+
+
+def _claims(source: Source, options: Options) -> Found:
+    spaces = source.namespaces
+    _fill(source, partial(claims_needs, spaces=spaces))
+    return _listed(source, CLAIM, spaces or ("",), options)
+
+
+def _fill(source: Source, needs: Callable[[Store], Iterable[Need]]) -> None:
+    """Read until nothing more is needed."""
+    tried: set[Need] = set()
+    while new := [need for need in needs(source.store) if need not in tried]:
+        tried.update(new)
+        source.fill(need for need in new if source.store.covered(need).state == "unread")
+
+
+def _listed(source: Source, kind: Kind, spaces: Sequence[str], options: Options) -> Found:
+    labels, fields = labels_match(options.selector), fields_match(options.field_selector, kind.kind)
+    missing: list[KresError] = []
+    subjects: list[Subject] = []
+    for space in spaces:
+        coverage = source.store.covered(Need(kind.kind, space))
+        if coverage.state == "absent":
+            missing.append(NotInstalled(f"{_NONE_HERE} {kind.qualified}"))
+            break
+        if not coverage.known:
+            missing.append(fault_of(source, [Subject(ObjectRef(kind.kind, "", space), kind)]))
+            continue
+        subjects += [
+            Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind)
+            for one in source.store.all(kind.kind, space or None)
+            if labels(one.metadata.labels or {}) and fields(one)
+        ]
+    return Found(tuple(subjects), tuple(missing), listed=True)
+
+
+class NotInstalled(KresError):
+    """The server has no such kind at all, which is a complete answer."""
+
+    exit_code = 0

@@ -1,0 +1,190 @@
+"""Pools as text: a block each with a bar for every resource; of one pool also its namespaces, holders and queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubectl_kres.render.bar import bar
+from kubectl_kres.render.claims import TONES, asks_words
+from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.remarks import remarks
+from kubectl_kres.reports.explanation import Edit
+from kubectl_kres.reports.pool import PoolNamespace, PoolReport, PoolUse, Queued
+
+_LABEL, _CELL, _BAR = 32, 20, 12
+_HEADS = ("CLAIMED", "HARD", "LEFT", "PODS USE")
+_NEARLY = 90
+#: Holders that are listed; the largest part of the rest is in the sums of namespaces.
+_HOLDERS = 20
+
+
+def lines(
+    report: PoolReport, *, whole: bool, ascii_only: bool = False, color: bool = False, width: int = 80
+) -> Iterator[str]:
+    """Every line of one pool. ``whole``: with namespaces, holders, queue and options."""
+    for line in pool_lines(report, whole=whole, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    yield from _head(report, width)
+    yield from _uses(report.uses, ascii_only=ascii_only, width=width)
+    if whole:
+        yield from _namespaces(report, width)
+        yield from _holders(report, width)
+        yield from _queue(report, width)
+    edits = tuple(_edits(report.edits)) if whole else ()
+    unseen = report.unseen if whole else ()
+    if whole:
+        yield from remarks(
+            (("warn", "Warning: ", report.warnings), ("quiet", "last changed: ", edits)), (), unseen, width
+        )
+    else:
+        for text in report.warnings:
+            yield from toned("warn", wrapped(text, width, first="  Warning: ", rest="    "))
+
+
+def _head(report: PoolReport, width: int) -> Iterator[Line]:
+    count, spaces = report.claims, len(report.namespaces)
+    parts = [
+        f"{spaces} namespace{'s' * (spaces != 1)}",
+        f"{count} claim{'s' * (count != 1)} allocated" if count else "no claim allocated",
+    ]
+    if report.queue is not None:
+        waits = len(report.queue)
+        ordered = " in order" if report.ordered else ""
+        parts.append(f"{waits} wait{'s' * (waits == 1)}{ordered}" if waits else "none waits")
+    elif report.exhausted:
+        parts.append("some wait")
+    tone: Tone = "bad" if report.ready is False else "strong"
+    would = " would have" if report.predicted else ":"
+    yield [(tone, f"pool {report.subject.name}"), ("", f"{would} {', '.join(parts)}")]
+    for option in report.options:
+        yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
+    for phrase in report.scopes:
+        yield from toned("quiet", wrapped(f"counts {phrase}", width, first="  ", rest="    "))
+
+
+def _uses(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[Line]:
+    if not uses:
+        yield [("quiet", "  shares out nothing")]
+        return
+    rows = [[clipped(cell, _CELL) for cell in (one.claimed, one.hard, one.available, one.used or "-")] for one in uses]
+    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
+    label = min(_LABEL, max(12, *(size(one.name) for one in uses)))
+    yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, _HEADS, widths))}".rstrip())]
+    for one, row in zip(uses, rows, strict=True):
+        text = f"  {'  '.join(map(padded, row, widths))}"
+        tone: Tone = "bad" if one.over else "warn" if (one.percent or 0) >= _NEARLY else ""
+        drawn = (tone, _bar(one, width - label - 2 - size(text), ascii_only=ascii_only))
+        if size(one.name) <= label:
+            yield [("", f"  {padded(one.name, label)}{text}"), drawn]
+        else:
+            yield [("", f"  {one.name}")]
+            yield [("", f"{' ' * (label + 2)}{text}"), drawn]
+        if one.wanted is not None:
+            said = f"claims that wait ask for {one.wanted} in sum"
+            yield from toned("warn", wrapped(said, width, first="      ", rest="        "))
+
+
+def _bar(use: PoolUse, room: int, *, ascii_only: bool) -> str:
+    if use.percent is None:
+        return "  over" if use.over else ""
+    over = " over" if use.over else ""
+    figures = f" {use.percent:>3}%{over}" if use.percent < 10_000 else " over"
+    cells = min(_BAR, room - 2 - size(figures))
+    drawn = bar(use.percent, cells, ascii_only=ascii_only) if cells >= _BAR // 3 else ""
+    return f"  {drawn}{figures}" if drawn else f" {figures}"
+
+
+def _namespaces(report: PoolReport, width: int) -> Iterator[Line]:
+    yield [("", "")]
+    if not report.namespaces:
+        yield [("warn", "no namespaces")]
+        for text in report.selectors:
+            yield from toned("quiet", wrapped(f"selector {text}", width, first="  ", rest="    "))
+        return
+    yield [("strong", "namespaces")]
+    label = min(_LABEL, max(size(one.name) for one in report.namespaces))
+    for one in report.namespaces:
+        head = f"  {padded(clipped(one.name, label), label)}  "
+        yield from toned("", wrapped(_share(one), width, first=head, rest=" " * size(head)))
+        chosen = " and by ".join(one.chosen)
+        if chosen:
+            yield from toned("quiet", wrapped(f"chosen by {chosen}", width, first="      ", rest="        "))
+        if one.note:
+            yield from toned("warn", wrapped(one.note, width, first="      ", rest="        "))
+
+
+def _share(one: PoolNamespace) -> str:
+    if not one.claims:
+        return "no claim allocated"
+    held = [
+        f"{name} {value}{f' ({one.percents[name]}%)' if name in one.percents else ''}"
+        for name, value in one.claimed.items()
+    ]
+    return f"{one.claims} claim{'s' * (one.claims != 1)}: {', '.join(held) or 'nothing'}"
+
+
+def _holders(report: PoolReport, width: int) -> Iterator[Line]:
+    if not report.holders:
+        return
+    yield [("", "")]
+    yield [("strong", "claims that hold something")]
+    shown = report.holders[:_HOLDERS]
+    names = [clipped(f"{one.subject.namespace}/{one.subject.name}", 40) for one in shown]
+    label = max(map(size, names))
+    for one, name in zip(shown, names, strict=True):
+        state = padded(one.state or "?", 9)
+        head = f"  {state}  {padded(name, label)}  "
+        first, *rest = wrapped(asks_words(one.holds), width, first=head, rest=" " * size(head))
+        tone: Tone = TONES[one.state] if one.state is not None else "quiet"
+        yield [("", "  "), (tone, state), ("", first[2 + len(state) :])]
+        yield from toned("", rest)
+    if len(report.holders) > _HOLDERS:
+        yield [("quiet", f"  and {len(report.holders) - _HOLDERS} more; -o json has all")]
+
+
+def _queue(report: PoolReport, width: int) -> Iterator[Line]:
+    yield [("", "")]
+    if report.queue is None:
+        yield [("warn", "queue: not known, since claims could not be read")]
+        return
+    if not report.queue:
+        yield [("quiet", "queue: nobody waits")]
+        return
+    kind = "in order, and what one waits for is closed behind it" if report.ordered else "whoever fits is served"
+    yield [("strong", "queue"), ("quiet", f", {kind}")]
+    names = [clipped(f"{one.subject.namespace}/{one.subject.name}", 40) for one in report.queue[:_HOLDERS]]
+    label = max(map(size, names))
+    places = len(str(len(report.queue)))
+    for one, name in zip(report.queue, names, strict=False):
+        state = padded(one.state, 9)
+        head = f"  {one.place:>{places}}. {state}  {padded(name, label)}  "
+        first, *rest = wrapped(asks_words(one.asks), width, first=head, rest=" " * size(head))
+        lead = 4 + places
+        yield [("", first[:lead]), (TONES[one.state], state), ("", first[lead + len(state) :])]
+        yield from toned("", rest)
+        text = _lacks(one)
+        if text:
+            indent = " " * lead
+            yield from toned("quiet", wrapped(text, width, first=indent, rest=f"{indent}  "))
+    if len(report.queue) > _HOLDERS:
+        yield [("quiet", f"  and {len(report.queue) - _HOLDERS} more; kubectl kres claims --pool lists all")]
+
+
+def _lacks(one: Queued) -> str:
+    parts = [f"lacks {asks_words(one.lacks)}"] if one.lacks else []
+    if one.behind:
+        parts.append(f"behind earlier claims for {', '.join(one.behind)}")
+    return "; ".join(parts)
+
+
+def _edits(edits: Mapping[str, Edit]) -> Iterator[str]:
+    groups: dict[Edit, list[str]] = {}
+    for field, edit in edits.items():
+        groups.setdefault(edit, []).append(field)
+    for edit, fields in groups.items():
+        how = f" ({edit.operation})" if edit.operation else ""
+        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"

@@ -1,0 +1,81 @@
+"""One claim in full: its row, the managed quota, what may be done to it, and what would let it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import structs
+
+from kubectl_kres.capsule.amounts import Amounts, added
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.amounts import parsed
+from kubectl_kres.reports.claim import ClaimReport, ManagedQuota, QuotaLine
+from kubectl_kres.reports.claim_state import HELD
+from kubectl_kres.reports.claims import Claims
+from kubectl_kres.reports.editors import last_edit
+from kubectl_kres.reports.explanation import Edit
+from kubectl_kres.reports.letting_in import ways
+from kubectl_kres.reports.may import may
+from kubectl_kres.reports.scene import PREFIX, Scene
+from kubectl_kres.reports.unseen import unseen_of
+
+
+def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
+    """What could not be read is in ``unseen``; without the pool the claim and its quota still say what they say."""
+    scene, meta = claims.scene, claim.metadata
+    found = scene.states()[meta.namespace, meta.name]
+    return structs.replace(
+        claims.report(claim),
+        ways=ways(scene, claim, found),
+        may=may(claim, found),
+        quota=managed_of(scene, claim),
+        edits=_edits(claim),
+        unseen=unseen_of(scene, claim),
+    )
+
+
+def managed_of(scene: Scene, claim: ResourcePoolClaim) -> ManagedQuota | None:
+    """The quota that a claim's pool keeps in its namespace; None where the claim has no pool, or nothing is known."""
+    space = claim.metadata.namespace
+    name = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
+    if not name:
+        return None
+    ref = ObjectRef("ResourceQuota", f"{PREFIX}{name}", space)
+    quota, pool = scene.quota(name, space), scene.pools.get(name)
+    if quota is not None:
+        return ManagedQuota(ref, tuple(_lines(quota, _held_in(scene, name, space), pool)))
+    return ManagedQuota(ref, missing=True) if scene.quotas_known(name, space) else None
+
+
+def _held_in(scene: Scene, pool: str, space: str) -> Amounts:
+    """What the claims of a namespace hold, by the pool's status, or by their own where the pool is not known."""
+    known = scene.pools.get(pool)
+    if known is not None:
+        return added(parsed(one.claims) for one in (known.status.claims or {}).get(space, ()))
+    return added(
+        parsed(one.claim.spec.claim)
+        for one in scene.of_pool(pool)
+        if one.claim.metadata.namespace == space and one.standing.state in HELD
+    )
+
+
+def _lines(quota: ResourceQuota, claimed: Amounts, pool: ResourcePool | None) -> Iterator[QuotaLine]:
+    hard, used = parsed(quota.spec.hard), parsed(quota.status.used)
+    defaults = parsed(pool.spec.defaults) if pool is not None else {}
+    for name in sorted(hard):
+        yield QuotaLine(
+            name,
+            str(hard[name]),
+            str(used[name]) if name in used else None,
+            str(claimed[name]) if name in claimed else None,
+            str(defaults[name]) if name in defaults else None,
+        )
+
+
+def _edits(claim: ResourcePoolClaim) -> Mapping[str, Edit]:
+    """Who last changed what is asked for, and of which pool."""
+    fields = [*(f"spec.claim[{name}]" for name in sorted(claim.spec.claim or ())), "spec.pool"]
+    found = {field: last_edit(claim.metadata.managed_fields, field) for field in fields}
+    return {field: edit for field, edit in found.items() if edit is not None}

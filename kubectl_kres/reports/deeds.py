@@ -1,0 +1,63 @@
+"""What to do to a claim or a pool, with the right verb, as something to type, and what the verb brings with it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+
+from kubectl_kres.capsule.allocation import Key
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.claim_state import State
+from kubectl_kres.reports.letting import Deed
+from kubectl_kres.reports.scene import RELEASE
+
+_RELEASED = (
+    "its pods keep running, the quota of its namespace falls below their use, and it is not queued again until its "
+    "spec changes"
+)
+_UNKNOWN = "it could not be read: if pods use it, deleting is refused, and it has to be released"
+
+
+def ref_of(key: Key) -> ObjectRef:
+    """A claim by namespace and name."""
+    return ObjectRef("ResourcePoolClaim", key[1], key[0])
+
+
+def key_of(ref: ObjectRef) -> Key:
+    """The way back."""
+    return ref.namespace, ref.name
+
+
+def leaving(key: Key, state: State | None, holds: Mapping[str, str]) -> Deed:
+    """How a claim gives way: one in use is released, any other deleted."""
+    space, name = map(shlex.quote, key)
+    if state == "in use":
+        command = f"kubectl annotate resourcepoolclaim {name} -n {space} {RELEASE}=true"
+        return Deed("release", ref_of(key), state, holds, command=command, follows=_RELEASED)
+    command = f"kubectl delete resourcepoolclaim {name} -n {space}"
+    return Deed("delete", ref_of(key), state or "", holds, command=command, follows="" if state else _UNKNOWN)
+
+
+def asking(key: Key, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> Deed:
+    """A claim asks for something else; ``dropped``: resources that it no longer names."""
+    change: dict[str, str | None] = {**amounts, **dict.fromkeys(dropped)}
+    return Deed("edit", ref_of(key), amounts=amounts, command=_patch(key, {"claim": change}))
+
+
+def moving(key: Key, pool: str) -> Deed:
+    """A claim names another pool."""
+    return Deed("move", ref_of(key), command=_patch(key, {"pool": pool}))
+
+
+def raising(pool: str, amounts: Mapping[str, str]) -> Deed:
+    """A pool gets more; ``amounts`` is what its hard is then."""
+    patch = json.dumps({"spec": {"quota": {"hard": dict(amounts)}}}, separators=(",", ":"))
+    command = f"kubectl patch resourcepool {shlex.quote(pool)} --type merge -p {shlex.quote(patch)}"
+    return Deed("raise", ObjectRef("ResourcePool", pool), amounts=amounts, command=command)
+
+
+def _patch(key: Key, spec: Mapping[str, object]) -> str:
+    space, name = map(shlex.quote, key)
+    patch = json.dumps({"spec": spec}, separators=(",", ":"))
+    return f"kubectl patch resourcepoolclaim {name} -n {space} --type merge -p {shlex.quote(patch)}"

@@ -1,0 +1,200 @@
+"""The fewest claims that would have to give way so that a waiting claim gets in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from kubectl_kres.capsule.allocation import Key
+from kubectl_kres.capsule.amounts import Amounts
+from kubectl_kres.reports.trial import Trial, held_by, waiting_in
+
+#: Up to so many claims every set is looked at.
+EXACT = 20
+#: Claims that trials may go through, in sum; beyond that what was found so far is taken.
+_EFFORT = 200_000
+_PART = 10**6
+
+
+class Giver(NamedTuple):
+    """A claim that could give way. ``frees``: billionths by resource, of those that are short; none if it waits."""
+
+    key: Key
+    frees: Mapping[str, int]
+    waits: bool
+    used: bool
+    foreign: bool
+
+    @property
+    def cost(self) -> tuple[bool, bool]:
+        return self.used, self.foreign
+
+
+class Giving(NamedTuple):
+    """Who gives way, those that only wait first. ``proven``: fewer do not do."""
+
+    keys: tuple[Key, ...]
+    proven: bool
+
+
+def give_way(trial: Trial, key: Key, asks: Amounts, used: Mapping[Key, bool]) -> Giving | None:
+    """None: nobody's leaving helps, since the pool has less in all than is asked for. ``used``: claims in use.
+
+    Of equally few: the fewest in use, then the fewest of other namespaces, then the least that is freed for nothing.
+    """
+    hard = trial.hard
+    if any(name not in hard or not hard[name].nano or hard[name] < asked for name, asked in asks.items()):
+        return None
+    return _Search(trial, key, asks, used).found()
+
+
+class _Search:
+    """The sets of claims, the smallest first."""
+
+    def __init__(self, trial: Trial, key: Key, asks: Amounts, used: Mapping[Key, bool]) -> None:
+        self.trial, self.key = trial, key
+        self.deficit = _deficit(trial, asks)
+        self.givers = sorted(_givers(trial, key, asks, self.deficit, used), key=lambda one: (one.cost, one.key))
+        self.effort = 0
+        self.most = max(1, len(trial.queue))
+
+    def found(self) -> Giving | None:
+        least = self._least()
+        if least is None:
+            return None
+        if len(self.givers) <= EXACT:
+            exact = self._exact(least)
+            if exact is not None:
+                return exact
+        return self._greedy(least)
+
+    def _least(self) -> int | None:
+        """How many claims it takes at least, by the amounts alone; None: all of them are not enough."""
+        counts = [1]
+        for name, lack in self.deficit.items():
+            sums = accumulate(sorted((one.frees.get(name, 0) for one in self.givers), reverse=True))
+            count = next((place for place, freed in enumerate(sums, 1) if freed >= lack), None)
+            if count is None:
+                return None
+            counts.append(count)
+        return max(counts) if self.givers else None
+
+    def _exact(self, least: int) -> Giving | None:
+        """The best of the smallest sets; None: none was found with reasonable effort."""
+        for count in range(least, len(self.givers) + 1):
+            for chosen in sorted(self._covering(count), key=self._merit):
+                if self.effort > _EFFORT:
+                    return None
+                if self._does(chosen):
+                    return Giving(_keys(chosen), proven=True)
+        return None
+
+    def _covering(self, count: int) -> list[tuple[Giver, ...]]:
+        """The sets of ``count`` claims that free enough; no more than effort allows."""
+        found: list[tuple[Giver, ...]] = []
+        tails = [_best(self.givers[at:], self.deficit, count) for at in range(len(self.givers) + 1)]
+
+        def grow(at: int, chosen: tuple[Giver, ...], lack: Mapping[str, int]) -> None:
+            self.effort += 1
+            left = count - len(chosen)
+            if self.effort > _EFFORT or len(self.givers) - at < left:
+                return
+            if not left:
+                if all(nano <= 0 for nano in lack.values()):
+                    found.append(chosen)
+                return
+            if any(nano > tails[at][name][left] for name, nano in lack.items()):
+                return
+            giver = self.givers[at]
+            grow(at + 1, (*chosen, giver), {name: nano - giver.frees.get(name, 0) for name, nano in lack.items()})
+            grow(at + 1, chosen, lack)
+
+        grow(0, (), self.deficit)
+        return found
+
+    def _does(self, chosen: Sequence[Giver]) -> bool:
+        """Whether the claim is in once these have left, one after the other."""
+        self.effort += self.most * len(chosen)
+        return self.trial.without(_keys(chosen)).holds(self.key)
+
+    def _merit(self, chosen: Sequence[Giver]) -> tuple[int, int, int, tuple[Key, ...]]:
+        """What makes one of two equally small sets better: less is better."""
+        surplus = 0
+        for name, lack in self.deficit.items():
+            freed = sum(one.frees.get(name, 0) for one in chosen)
+            surplus += (freed - lack) * _PART // max(1, self.trial.hard[name].nano)
+        return sum(one.used for one in chosen), sum(one.foreign for one in chosen), surplus, _keys(chosen)
+
+    def _greedy(self, least: int) -> Giving | None:
+        """Whoever covers most of what is missing, again and again; then who took the room; then less by less."""
+        chosen: list[Giver] = []
+        rest = [one for one in self.givers if not one.waits]
+        lack = dict(self.deficit)
+        while any(nano > 0 for nano in lack.values()):
+            best = max(rest, key=lambda one: (self._covers(one, lack), not one.used, not one.foreign))
+            rest.remove(best)
+            chosen.append(best)
+            lack = {name: nano - best.frees.get(name, 0) for name, nano in lack.items()}
+        if not self._does(chosen):
+            chosen += self._rivals(chosen)
+            if not self._does(chosen):
+                return None
+        for one in reversed(list(chosen)):
+            fewer = [other for other in chosen if other is not one]
+            if fewer and self.effort <= _EFFORT * 2 and self._does(fewer):
+                chosen = fewer
+        return Giving(_keys(chosen), proven=len(chosen) == least)
+
+    def _covers(self, giver: Giver, lack: Mapping[str, int]) -> int:
+        hard = self.trial.hard
+        return sum(
+            min(max(0, nano), giver.frees.get(name, 0)) * _PART // max(1, hard[name].nano)
+            for name, nano in lack.items()
+        )
+
+    def _rivals(self, chosen: Sequence[Giver]) -> list[Giver]:
+        """Those that wait and would take what is freed, or keep it closed: all that ask for the same."""
+        taken = {one.key for one in chosen}
+        return [one for one in self.givers if one.waits and one.key not in taken]
+
+
+def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
+    """What is missing of each resource that is short, in billionths; of one that is used up at least the smallest."""
+    held = held_by(trial).values()
+    found: dict[str, int] = {}
+    for name, asked in asks.items():
+        room = trial.hard[name].nano - sum(amounts[name].nano for amounts in held if name in amounts)
+        if not room or room < asked.nano:
+            found[name] = max(1, asked.nano - room)
+    return found
+
+
+def _givers(
+    trial: Trial, key: Key, asks: Amounts, deficit: Mapping[str, int], used: Mapping[Key, bool]
+) -> Iterator[Giver]:
+    """Claims that hold something of what is short, and claims that wait for something that is asked for, too."""
+    for other, amounts in held_by(trial).items():
+        frees = {name: amounts[name].nano for name in deficit if name in amounts and amounts[name].nano > 0}
+        if frees:
+            yield Giver(other, frees, waits=False, used=used.get(other, False), foreign=other[0] != key[0])
+    names = asks.keys()
+    asking = {(one.claim.metadata.namespace, one.claim.metadata.name): one.asks for one in trial.queue}
+    for other in waiting_in(trial, but={key}):
+        if not names.isdisjoint(asking[other]):
+            yield Giver(other, {}, waits=True, used=False, foreign=other[0] != key[0])
+
+
+def _best(givers: Sequence[Giver], deficit: Mapping[str, int], most: int) -> Mapping[str, Sequence[int]]:
+    """By resource, what the best 0, 1, 2… of these free; ``most`` + 1 entries."""
+    found = {}
+    for name in deficit:
+        frees = sorted((one.frees.get(name, 0) for one in givers), reverse=True)[:most]
+        sums = list(accumulate(frees, initial=0))
+        found[name] = sums + [sums[-1]] * (most + 1 - len(sums))
+    return found
+
+
+def _keys(chosen: Sequence[Giver]) -> tuple[Key, ...]:
+    """In the order to go about it: those that only wait first, so that they do not take what is freed."""
+    return tuple(one.key for one in sorted(chosen, key=lambda one: (not one.waits, one.cost, one.key)))

@@ -1,0 +1,183 @@
+"""What would let a claim in: claims that give way, asking for less, a larger pool, another pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubectl_kres.capsule.allocation import Candidate, Key, key_of
+from kubectl_kres.capsule.amounts import Amounts
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.quantity import Quantity, quantity_of
+from kubectl_kres.reports.amounts import listed, parsed, sentence, shown
+from kubectl_kres.reports.claim_state import WAITING, Standing
+from kubectl_kres.reports.deeds import asking, leaving, moving, raising, ref_of
+from kubectl_kres.reports.giving_way import give_way
+from kubectl_kres.reports.letting import Way
+from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.trial import Trial, held_by, trial_of, waiting_in
+
+#: The smallest room that serves a claim for 0 of a resource that is used up.
+_ONE = quantity_of(1)
+
+
+def ways(scene: Scene, claim: ResourcePoolClaim, found: Standing) -> tuple[Way, ...]:
+    """What lets a waiting claim in, each tried by the controller's own steps; other pools also for one that failed.
+
+    None where the pool or its other claims are not known, except to ask for less.
+    """
+    pool = scene.pool_of(claim)
+    if found.state in WAITING:
+        if pool is None or not scene.claims_known(pool):
+            return tuple(_by_message(claim, found))
+        if claim.metadata.namespace not in scene.spaces(pool):
+            return tuple(_elsewhere(scene, claim, pool.metadata.name))
+        return tuple(_Ways(scene, claim, pool).all())
+    if found.state in {"failed", "unassigned", "lost", "released"}:
+        return tuple(_elsewhere(scene, claim, ""))
+    return ()
+
+
+class _Ways:
+    """The ways of one claim that stands in a queue."""
+
+    def __init__(self, scene: Scene, claim: ResourcePoolClaim, pool: ResourcePool) -> None:
+        self.scene, self.claim, self.pool = scene, claim, pool
+        self.key, self.asks = key_of(claim), parsed(claim.spec.claim)
+        self.trial = trial_of(scene, pool)
+
+    def all(self) -> Iterator[Way]:
+        now = self.trial.settled()[0]
+        if now.holds(self.key):
+            text = "nothing: as things stand its pool has room for it, and the controller is about to see that"
+            yield Way("again", text, replayed=True)
+            return
+        yield from self._give_way()
+        yield from self._less()
+        yield from self._raise()
+        yield from _elsewhere(self.scene, self.claim, self.pool.metadata.name)
+
+    def _way(self, way: Way, after: Trial, gone: Sequence[Key] = ()) -> Way:
+        """The way with what becomes of the others."""
+        before, now = held_by(self.trial), held_by(after)
+        also = [key for key in now if key not in before and key != self.key]
+        out = [key for key in before if key not in now and key not in gone]
+        return Way(
+            way.kind,
+            way.text,
+            way.deeds,
+            way.amounts,
+            way.pool,
+            way.proven,
+            replayed=True,
+            also=tuple(map(ref_of, also)),
+            out=tuple(map(ref_of, out)),
+            waits=tuple(map(ref_of, waiting_in(after))),
+        )
+
+    def _give_way(self) -> Iterator[Way]:
+        states = self.scene.states()
+        held = held_by(self.trial)
+        used = {key: (state := states.get(key)) is not None and state.state == "in use" for key in held}
+        found = give_way(self.trial, self.key, self.asks, used)
+        if found is None:
+            return
+        deeds = []
+        for key in found.keys:
+            state = states.get(key)
+            holds = {name: amount for name, amount in held.get(key, {}).items() if name in self.asks}
+            deeds.append(leaving(key, state.state if state is not None else None, shown(holds)))
+        words = (f"{one.verb} {one.subject.namespace}/{one.subject.name}" for one in deeds)
+        doubt = "" if found.proven else " (not proven smallest)"
+        way = Way("give way", f"{listed(words, 8)}{doubt}", tuple(deeds), proven=found.proven)
+        yield self._way(way, self.trial.without(found.keys), found.keys)
+
+    def _less(self) -> Iterator[Way]:
+        turn = self.trial.turn(self.key)
+        if turn is None or turn.allocated:
+            return
+        asks = dict(self.asks)
+        for one in turn.comparisons():
+            # What is closed for the claim, or used up, must not be named at all.
+            if turn.result == "queue" or one.missing or one.room.nano <= 0:
+                del asks[one.resource]
+            else:
+                asks[one.resource] = one.room
+        lowered = {name: amount for name, amount in asks.items() if amount != self.asks[name]}
+        dropped = {name: amount for name, amount in self.asks.items() if name not in asks}
+        after = self.trial.asking(self.key, asks)
+        if asks and after.holds(self.key):
+            deed = asking(self.key, shown(lowered), shown(dropped))
+            yield self._way(Way("less", _less_words(lowered, dropped), (deed,), shown(asks)), after)
+
+    def _raise(self) -> Iterator[Way]:
+        more: dict[str, Quantity] = {}
+        after = self.trial
+        for _ in range(len(self.trial.queue) + 2):
+            blocking = self._blocking(after)
+            if not blocking:
+                break
+            for name, lack in blocking.items():
+                more[name] = more[name] + lack if name in more else lack
+            after = self.trial.raised(more)
+        if not more or not after.holds(self.key):
+            return
+        hard = {name: after.hard[name] for name in sorted(more)}
+        name = self.pool.metadata.name
+        text = f"raise hard of pool {name} by {sentence(shown(more))}, to {sentence(shown(hard))}"
+        yield self._way(Way("raise", text, (raising(name, shown(hard)),), shown(more), pool=name), after)
+
+    def _blocking(self, trial: Trial) -> Mapping[str, Quantity]:
+        """What is missing for the claim; while it is queued, for the claim that closes its resources."""
+        key, seen = self.key, set[Key]()
+        while key not in seen:
+            seen.add(key)
+            turn = trial.turn(key)
+            if turn is None or turn.allocated:
+                return {}
+            if turn.result == "pool":
+                return {one.resource: _missing(one.asked, one.room) for one in turn.comparisons()}
+            key = next(one.by for one in turn.comparisons() if one.by is not None)
+        return {}
+
+
+def _missing(asked: Quantity, room: Quantity) -> Quantity:
+    return asked - room if asked > room else _ONE
+
+
+def _less_words(lowered: Amounts, dropped: Amounts) -> str:
+    parts = []
+    if lowered:
+        parts.append(f"ask for at most {sentence(shown(lowered))}")
+    if dropped:
+        parts.append(f"{'do' if not lowered else 'and do'} not ask for {listed(sorted(dropped))} at all")
+    return " ".join(parts)
+
+
+def _by_message(claim: ResourcePoolClaim, found: Standing) -> Iterator[Way]:
+    """From the claim alone: what its condition says is left."""
+    asks = parsed(claim.spec.claim)
+    left = {name: amount for name, amount in parsed(found.available).items() if name in asks}
+    lowered = {name: amount for name, amount in left.items() if amount.nano > 0}
+    dropped = {name: asks[name] for name in [*left, *found.queued] if name in asks and name not in lowered}
+    if (lowered or dropped) and len(dropped) < len(asks):
+        deed = asking(key_of(claim), shown(lowered), shown(dropped))
+        yield Way("less", _less_words(lowered, dropped), (deed,), shown({**asks, **lowered}), proven=False)
+
+
+def _elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]:
+    """Pools of the namespace that would take the claim as it is, those with more room first."""
+    key, asks = key_of(claim), parsed(claim.spec.claim)
+    for name, pool in sorted(scene.pools.items()):
+        if name == but or claim.metadata.namespace not in scene.spaces(pool) or pool.metadata.deletion_timestamp:
+            continue
+        if not asks.keys() <= scene.hard(pool).keys() or not scene.claims_known(pool):
+            continue
+        trial = trial_of(scene, pool)
+        after = trial.joined(Candidate(claim, asks))
+        if not after.holds(key):
+            continue
+        same = claim.spec.pool == name
+        text = f"change its spec, which asks pool {name} again" if same else f"name pool {name}, which has room for it"
+        deeds = () if same else (moving(key, name),)
+        waits = tuple(map(ref_of, waiting_in(after)))
+        yield Way("again" if same else "pool", text, deeds, pool=name, replayed=True, waits=waits)

@@ -1,0 +1,222 @@
+"""What a PipelineRun asks for: a TaskRun for each task, with its values, and the order in which they run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.tekton import (
+    Matrix,
+    Param,
+    Pipeline,
+    PipelineRun,
+    PipelineRunSpec,
+    PipelineTask,
+    PipelineTaskRunSpec,
+    PodTemplate,
+    Reference,
+    TaskRun,
+    TaskRunSpec,
+)
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.tekton.answer import Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.dag import cycle_in
+from kubectl_kres.tekton.matrix import runs, values_of
+from kubectl_kres.tekton.naming import child_name
+from kubectl_kres.tekton.resolve import Lookups, UsedPipeline, UsedTask, pipeline_of, task_by_reference, used
+
+_RESULT = re.compile(r"\$\(tasks\.([A-Za-z0-9_-]+)\.(?:results|outputs)[.\[]")
+
+
+class Planned(Struct, frozen=True):
+    """A pipeline task with the TaskRun made for it, or the first of those that its matrix makes.
+
+    names: of its TaskRuns, as far as their number is known. number: of runs; None: only known once a task has a result.
+    after: the tasks it waits for. fields: where the run's values stand. task: None where ``gap`` says why.
+    """
+
+    name: str
+    run: TaskRun
+    fields: Fields
+    names: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    is_finally: bool = False
+    number: int | None = 1
+    task: UsedTask | None = None
+    gap: Gap | None = None
+
+
+class Plan(Struct, frozen=True):
+    """The tasks in the Pipeline's order, then ``finally``. problem: why none runs. cycle: tasks that wait in a ring."""
+
+    pipeline: UsedPipeline
+    tasks: tuple[Planned, ...] = ()
+    problem: Problem | None = None
+    cycle: tuple[str, ...] = ()
+
+    @property
+    def graph(self) -> dict[str, tuple[str, ...]]:
+        """What each task, ``finally`` apart, waits for."""
+        return {one.name: one.after for one in self.tasks if not one.is_finally}
+
+
+def plan(run: PipelineRun, lookups: Lookups) -> Plan | Gap:
+    """The TaskRuns of a run, or what is missing to tell.
+
+    Source: reconciler/pipelinerun/pipelinerun.go, apis/pipeline/v1/pipelinerun_types.go GetTaskRunSpec.
+    """
+    found = pipeline_of(run, lookups)
+    if isinstance(found, Gap):
+        return found
+    spec = found.spec
+    params = values_of(run.spec.params, spec.params)
+    tasks = tuple(
+        _planned(task, run, found, lookups, params, is_finally=last)
+        for group, last in ((spec.tasks, False), (spec.finally_, True))
+        for task in group or ()
+    )
+    graph = {one.name: one.after for one in tasks if not one.is_finally}
+    return Plan(found, tasks, _wrong_name(run, tasks), cycle_in(graph))
+
+
+def alone(pipeline: Pipeline) -> PipelineRun:
+    """A run of the Pipeline with nothing but defaults; it is named like the Pipeline."""
+    meta = Metadata(name=pipeline.metadata.name, namespace=pipeline.metadata.namespace)
+    return PipelineRun(meta, PipelineRunSpec(pipeline_ref=Reference(name=pipeline.metadata.name)))
+
+
+def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
+    """An entry of ``taskRunSpecs`` for a task that is not there ends the run."""
+    known = {one.name for one in tasks}
+    for entry in run.spec.task_run_specs or ():
+        if entry.pipeline_task_name not in known:
+            text = (
+                f"[User error] PipelineRun {run.metadata.namespace}/{run.metadata.name} doesn't define taskRunSpecs "
+                f'correctly: pipelineRun\'s taskrunSpecs defined wrong taskName: "{entry.pipeline_task_name}", '
+                "does not exist in Pipeline"
+            )
+            return Problem(
+                "reconcile", "PipelineRun", text, "tekton/unknown-pipeline-task", "InvalidTaskRunSpecs", "False"
+            )
+    return None
+
+
+def _planned(
+    task: PipelineTask,
+    run: PipelineRun,
+    pipeline: UsedPipeline,
+    lookups: Lookups,
+    params: Mapping[str, Any],
+    *,
+    is_finally: bool,
+) -> Planned:
+    index, entry = _entry(run, task.name)
+    source = Source("PipelineRun", run.metadata.name, run.metadata.namespace, f"spec.taskRunSpecs[{index}]")
+    number = runs(task.matrix, params)
+    names = _names(run, task, number)
+    made = _task_run(task, run, entry, names[0] if names else child_name(run.metadata.name, f"-{task.name}"))
+    held = _task(task, pipeline, lookups, is_finally=is_finally)
+    return Planned(
+        task.name,
+        made,
+        fields_below(source),
+        names,
+        tuple(dict.fromkeys(_waits_for(task))),
+        is_finally,
+        number,
+        None if isinstance(held, Gap) else held,
+        held if isinstance(held, Gap) else None,
+    )
+
+
+def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
+    """The last entry for a task, whose values count as a whole; templates are merged, later ones over earlier ones."""
+    template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
+    found, at, timeout = PipelineTaskRunSpec(name), 0, None
+    for index, entry in enumerate(run.spec.task_run_specs or ()):
+        if entry.pipeline_task_name == name:
+            found, at = entry, index
+            template = _merged(entry.pod_template, template)
+            timeout = entry.timeout or timeout
+    values = (found.compute_resources, found.step_specs, found.sidecar_specs)
+    return at, PipelineTaskRunSpec(name, *values, template, timeout)
+
+
+def _merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate | None:
+    if over is None or under is None:
+        return over if under is None else under
+    return PodTemplate(
+        under.runtime_class_name if over.runtime_class_name is None else over.runtime_class_name,
+        under.priority_class_name if over.priority_class_name is None else over.priority_class_name,
+        over.affinity or under.affinity,
+        over.security_context or under.security_context,
+    )
+
+
+def _task_run(task: PipelineTask, run: PipelineRun, entry: PipelineTaskRunSpec, name: str) -> TaskRun:
+    meta = run.metadata
+    labels = {"tekton.dev/pipelineRun": meta.name, "tekton.dev/pipelineTask": task.name}
+    spec = TaskRunSpec(
+        task_ref=task.task_ref,
+        task_spec=task.task_spec,
+        compute_resources=entry.compute_resources,
+        step_specs=entry.step_specs,
+        sidecar_specs=entry.sidecar_specs,
+        pod_template=entry.pod_template,
+        timeout=entry.timeout or task.timeout,
+        retries=task.retries,
+    )
+    return TaskRun(Metadata(name=name, namespace=meta.namespace, labels=labels), spec)
+
+
+def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[str, ...]:
+    """The names of the task's runs: those that are there, else those that will be."""
+    made = tuple(one.name for one in run.status.child_references or () if one.pipeline_task_name == task.name)
+    if made:
+        return made
+    if task.matrix is None:
+        return (child_name(run.metadata.name, f"-{task.name}"),)
+    return tuple(child_name(run.metadata.name, f"-{task.name}-{index}") for index in range(number or 0))
+
+
+def _task(task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_finally: bool) -> UsedTask | Gap:
+    if task.pipeline_ref is not None or task.pipeline_spec is not None:
+        return Gap("Pipeline", task.pipeline_ref.name if task.pipeline_ref is not None else task.name, "nested")
+    if task.task_spec is None:
+        return task_by_reference(task.task_ref or Reference(), lookups)
+    kind, version = task.task_spec.kind, task.task_spec.api_version
+    if version and not version.startswith("tekton.dev/"):
+        return Gap(kind, task.name, "custom")
+    field = "finally" if is_finally else "tasks"
+    group = (pipeline.spec.finally_ if is_finally else pipeline.spec.tasks) or ()
+    place = next(index for index, one in enumerate(group) if one is task)
+    origin = pipeline.origin.below(f"{field}[{place}].taskSpec")
+    return used(task.task_spec, origin, lookups)
+
+
+def _waits_for(task: PipelineTask) -> Iterator[str]:
+    """What it names in ``runAfter``, and whose results it refers to. Source: pipeline_types.go Deps."""
+    yield from task.run_after or ()
+    texts = [*_texts(task.params), *_matrix_texts(task.matrix)]
+    for when in task.when or ():
+        texts += [when.input, when.cel, *(when.values or ())]
+    for text in texts:
+        yield from _RESULT.findall(text)
+
+
+def _matrix_texts(matrix: Matrix | None) -> Iterator[str]:
+    if matrix is not None:
+        yield from _texts(matrix.params)
+        for one in matrix.include or ():
+            yield from _texts(one.params)
+
+
+def _texts(params: Sequence[Param] | None) -> Iterator[str]:
+    for one in params or ():
+        value = one.value
+        parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else (value,)
+        yield from (part for part in parts if isinstance(part, str))

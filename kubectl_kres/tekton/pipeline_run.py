@@ -1,0 +1,92 @@
+"""What becomes of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.model.tekton import PipelineRun, TaskRun
+from kubectl_kres.tekton.affinity_assistant import Assistant, assistants
+from kubectl_kres.tekton.answer import Gap
+from kubectl_kres.tekton.at_once import Peak, peaks
+from kubectl_kres.tekton.pipeline import Plan, Planned, plan
+from kubectl_kres.tekton.run import Result, World, task_run
+from kubectl_kres.tekton.webhook import refused
+
+
+class PipelineAnswer(Struct, frozen=True):
+    """results: by the name of the pipeline task; a task that cannot be told (``Planned.gap``) has none.
+
+    finished: tasks that are done or skipped, which ``peaks`` leaves out.
+    """
+
+    plan: Plan
+    results: Mapping[str, tuple[Result, ...]] = {}
+    peaks: tuple[Peak, ...] = ()
+    assistants: tuple[Assistant, ...] = ()
+    finished: frozenset[str] = frozenset()
+
+
+def pipeline_run(
+    run: PipelineRun, world: World, *, children: Mapping[str, TaskRun] | None = None, journal: bool = True
+) -> PipelineAnswer | Gap:
+    """The answer for each task as if nothing else ran, and what the tasks ask for together.
+
+    children: TaskRuns of the run by name, as far as they are there; what they say of themselves (status.taskSpec) is
+    used. A plan with a problem has no results.
+    """
+    found = plan(run, world.lookups)
+    if isinstance(found, Gap):
+        return found
+    if found.problem is not None:
+        return PipelineAnswer(found)
+    held = children or {}
+    results = {one.name: one_task(one, world, held, journal=journal) for one in found.tasks if one.task is not None}
+    done = finished(run, found.tasks, held)
+    extra = assistants(run, found.pipeline, world)
+    return PipelineAnswer(found, results, peaks(found, results, done), extra, done)
+
+
+def one_task(
+    task: Planned, world: World, children: Mapping[str, TaskRun] | None = None, *, journal: bool = True
+) -> tuple[Result, ...]:
+    """The answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any other."""
+    problem = refused(task.run, world.config.flags)
+    if problem is not None:
+        return (Result(problem=problem),)
+    child = (children or {}).get(task.names[0]) if task.names else None
+    if child is not None:
+        found = task_run(child, world, fields=task.fields, journal=journal)
+        if not isinstance(found, Gap):
+            return found
+    if task.task is None:
+        return ()
+    answer = task_run(task.run, world, task=task.task, fields=task.fields, journal=journal)
+    return () if isinstance(answer, Gap) else answer
+
+
+def finished(run: PipelineRun, tasks: Sequence[Planned], children: Mapping[str, TaskRun]) -> frozenset[str]:
+    """Tasks that ask for nothing any more: skipped, or all their TaskRuns have ended."""
+    skipped = {one.name for one in run.status.skipped_tasks or ()}
+    made = {one.pipeline_task_name for one in run.status.child_references or ()}
+    ended = {one.name for one in tasks if one.name in made and _all_ended(one.names, children)}
+    return frozenset(skipped | ended)
+
+
+def _all_ended(names: Collection[str], children: Mapping[str, TaskRun]) -> bool:
+    return all(name in children and has_ended(children[name]) for name in names)
+
+
+def has_ended(run: TaskRun) -> bool:
+    """Whether a TaskRun has succeeded or failed."""
+    return any(one.type == "Succeeded" and one.status in {"True", "False"} for one in run.status.conditions or ())
+
+
+def progress(failed: int, incomplete: int, completed: int = 0, skipped: int = 0) -> tuple[str, str, str]:
+    """Status, reason and message of a PipelineRun's condition while tasks are left.
+
+    ``completed``: with the failed ones. Source: pipelinerun/resources/pipelinerunstate.go GetPipelineConditionStatus.
+    """
+    text = f"Tasks Completed: {completed} (Failed: {failed}, Cancelled 0), Incomplete: {incomplete}, Skipped: {skipped}"
+    return ("Unknown", "PipelineRunStopping" if failed else "Running", text)

@@ -1,0 +1,153 @@
+"""Which Task or Pipeline a run uses, where it stands, and what of it cannot be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.model.tekton import (
+    Pipeline,
+    PipelineRun,
+    PipelineSpec,
+    Reference,
+    Step,
+    StepAction,
+    Task,
+    TaskRun,
+    TaskSpec,
+)
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.tekton.answer import Gap, Origin
+
+T = TypeVar("T")
+
+
+class Lookups(Struct, frozen=True):
+    """Objects of the run's namespace by name. None: the kind could not be read."""
+
+    tasks: Mapping[str, Task] | None = {}
+    step_actions: Mapping[str, StepAction] | None = {}
+    pipelines: Mapping[str, Pipeline] | None = {}
+
+
+class UsedTask(Struct, frozen=True):
+    """A Task as a run uses it. ``gaps``: StepActions that are not known, so that only the step's resources are."""
+
+    spec: TaskSpec
+    origin: Origin
+    gaps: tuple[Gap, ...] = ()
+
+
+class UsedPipeline(Struct, frozen=True):
+    """A Pipeline as a run uses it."""
+
+    spec: PipelineSpec
+    origin: Origin
+    name: str
+
+
+def task_of(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
+    """The Task of a run: embedded, by name, or as the run's status keeps it.
+
+    What the status keeps is what the pod was made from: the object by that name is only named as the source where it
+    still says the same.
+    """
+    own = Source("TaskRun", run.metadata.name, run.metadata.namespace)
+    if run.spec.task_spec is not None and run.status.task_spec is None:
+        return used(run.spec.task_spec, Origin(own.at("spec.taskSpec")), lookups)
+    found = _named(run, lookups) if run.spec.task_spec is None else None
+    kept = run.status.task_spec
+    if kept is not None:
+        if isinstance(found, UsedTask) and found.spec == kept:
+            return found
+        return UsedTask(kept, Origin(own.at("status.taskSpec")))
+    return found if found is not None else Gap("Task", "", "missing")
+
+
+def used(spec: TaskSpec, origin: Origin, lookups: Lookups) -> UsedTask:
+    """The spec with its StepActions put in. Source: taskrun/resources/taskspec.go GetStepActionsData."""
+    if all(step.ref is None for step in spec.steps or ()):
+        return UsedTask(spec, origin)
+    gaps: list[Gap] = []
+    steps = tuple(_resolved(step, lookups, gaps) for step in spec.steps or ())
+    return UsedTask(msgspec.structs.replace(spec, steps=steps), origin, tuple(gaps))
+
+
+def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
+    """The Pipeline of a run, found as ``task_of`` finds a Task. An embedded one has the run's name."""
+    meta = run.metadata
+    own = Source("PipelineRun", meta.name, meta.namespace)
+    ref = run.spec.pipeline_ref
+    kept = run.status.pipeline_spec
+    if run.spec.pipeline_spec is not None:
+        return UsedPipeline(run.spec.pipeline_spec, Origin(own.at("spec.pipelineSpec")), meta.name)
+    found = _looked_up("Pipeline", ref, lookups.pipelines)
+    if kept is not None:
+        name = ref.name if ref is not None and ref.name else meta.name
+        if isinstance(found, Pipeline) and found.spec == kept:
+            return _pipeline(found)
+        return UsedPipeline(kept, Origin(own.at("status.pipelineSpec")), name)
+    return found if isinstance(found, Gap) else _pipeline(found)
+
+
+def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | Gap:
+    """The Task that a reference names."""
+    found = _looked_up("Task", ref, lookups.tasks)
+    if isinstance(found, Gap):
+        return found
+    meta = found.metadata
+    return used(found.spec, Origin(Source("Task", meta.name, meta.namespace, "spec")), lookups)
+
+
+def _named(run: TaskRun, lookups: Lookups) -> UsedTask | Gap:
+    return task_by_reference(run.spec.task_ref or Reference(), lookups)
+
+
+def _pipeline(item: Pipeline) -> UsedPipeline:
+    meta = item.metadata
+    return UsedPipeline(item.spec, Origin(Source("Pipeline", meta.name, meta.namespace, "spec")), meta.name)
+
+
+def _looked_up(kind: str, ref: Reference | None, held: Mapping[str, T] | None) -> T | Gap:
+    ref = ref or Reference()
+    resolver = ref.resolver or ("bundles" if ref.bundle else "")
+    if resolver:
+        return Gap(kind, ref.name, "remote", resolver)
+    if ref.api_version and not ref.api_version.startswith("tekton.dev/"):
+        return Gap(ref.kind, ref.name, "custom")
+    if ref.kind not in {"", kind}:
+        return Gap(ref.kind, ref.name, "unreadable")
+    if held is None:
+        return Gap(kind, ref.name, "unreadable")
+    found = held.get(ref.name)
+    return Gap(kind, ref.name, "missing") if found is None else found
+
+
+def _resolved(step: Step, lookups: Lookups, gaps: list[Gap]) -> Step:
+    """A step with what its StepAction says; resources are always the step's own."""
+    if step.ref is None:
+        return step
+    found = _looked_up("StepAction", step.ref, lookups.step_actions)
+    if isinstance(found, Gap):
+        gaps.append(found)
+        return step
+    action = found.spec
+    return msgspec.structs.replace(
+        step,
+        ref=None,
+        image=action.image,
+        script=action.script,
+        command=action.command,
+        args=action.args,
+        env=action.env,
+        working_dir=action.working_dir,
+    )
+
+
+def remarks(gaps: tuple[Gap, ...]) -> Iterator[str]:
+    """What the gaps of a Task mean for its pod."""
+    for gap in gaps:
+        yield f"{gap}: whether it has a script or a working directory, which add init containers, is not known"

@@ -1,0 +1,174 @@
+"""The questions: what becomes of a TaskRun, from the objects to the stored pod or the condition that says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.admission.create import create
+from kubectl_kres.admission.outcome import Outcome
+from kubectl_kres.admission.pods import Policies, admit
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import Namespace
+from kubectl_kres.model.tekton import Reference, Task, TaskRun, TaskRunSpec
+from kubectl_kres.provenance.journal import Assume, Journal, Source
+from kubectl_kres.tekton import creation, webhook
+from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.config import Config, flags_of
+from kubectl_kres.tekton.pod import pods
+from kubectl_kres.tekton.pod_security import enforces, is_bare, refusal
+from kubectl_kres.tekton.resolve import Lookups, UsedTask, remarks, task_of
+from kubectl_kres.tekton.virtual_limitrange import Virtual, virtuals
+
+
+class World(Struct, frozen=True):
+    """What a run meets in its namespace; made by ``world_of`` once for all runs of it."""
+
+    policies: Policies
+    server: Server
+    config: Config
+    lookups: Lookups
+    virtuals: tuple[Virtual, ...]
+    namespace: Namespace | None = None
+
+
+class Result(Struct, frozen=True):
+    """One way in which a run can go.
+
+    built: the pod that Tekton submits; None if it does not come to that. outcome: the API server's answer to it.
+    problem: why there is no pod; None if there is. journal: of Tekton's steps, then of the API server's.
+    """
+
+    built: Built | None = None
+    outcome: Outcome | None = None
+    problem: Problem | None = None
+    journal: Journal = ()
+
+    @property
+    def submitted(self) -> Pod | None:
+        """The pod as Tekton sends it."""
+        return self.built.pod if self.built is not None else None
+
+    @property
+    def stored(self) -> Mapping[str, Any] | None:
+        """The pod as the server stores it, pruned as ``Outcome.object``."""
+        return self.outcome.object if self.outcome is not None else None
+
+    @property
+    def condition(self) -> tuple[str, str, str]:
+        """Status, reason and message of the condition ``Succeeded`` right afterwards."""
+        if self.problem is None:
+            return ("Unknown", "Pending", "Pending")
+        return (self.problem.status, self.problem.reason, self.problem.message)
+
+
+class Sent(Struct, frozen=True):
+    """What becomes of an object that is sent: ``item`` as stored (v1), or every refusal that can come."""
+
+    item: Any = None
+    refusals: tuple[Problem, ...] = ()
+
+
+def world_of(
+    policies: Policies,
+    server: Server,
+    config: Config,
+    lookups: Lookups | None = None,
+    *,
+    namespace: Namespace | None = None,
+) -> World:
+    """What all runs of a namespace share. ``namespace``: itself, for its labels; None: not known."""
+    return World(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
+
+
+def sent(raw: Mapping[str, Any], world: World) -> Sent:
+    """A TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the cluster.
+
+    Webhooks first, then quotas that count objects of the kind.
+    """
+    item = webhook.admitted(raw, world.config.flags)
+    if isinstance(item, Problem):
+        return Sent(refusals=(item,))
+    refused = tuple(one for one in create(raw, world.policies, world.server) if not one.allowed)
+    if not refused:
+        return Sent(item)
+    kind = str(raw.get("kind", ""))
+    return Sent(refusals=tuple(
+        Problem("object", kind, one.message, "tekton/object-refused", one.reason, code=one.code) for one in refused
+    ))  # fmt: skip
+
+
+def task_run(
+    run: TaskRun, world: World, *, task: UsedTask | None = None, fields: Fields | None = None, journal: bool = True
+) -> tuple[Result, ...] | Gap:
+    """Every way in which the run can go, or what is missing to tell.
+
+    task: instead of looking for it. fields: where the run's values stand, if not in itself. journal False: keep no
+    steps (lists of many runs). A run that has a pod is answered as if it were made now.
+    """
+    found = task if task is not None else task_of(run, world.lookups)
+    if isinstance(found, Gap):
+        return found
+    flags = flags_of(run.status.provenance, world.config.flags)
+    config = msgspec.structs.replace(world.config, flags=flags)
+    own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
+    version = world.server.version
+    answers = pods(run, found.spec, found.origin, world.virtuals, config, version, fields=own, journal=journal)
+    assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(found.gaps)),)
+    bare = is_bare(found.spec, run.spec.pod_template) and not flags.security_context
+    if not bare and enforces(world.namespace):
+        text = "the namespace enforces Pod Security and the run has security contexts: not looked at"
+        assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
+    return distinct(_results(run, answers, assumed, world, bare=bare, journal=journal))
+
+
+def alone(task: Task) -> TaskRun:
+    """A run of the Task with nothing but defaults, as ``tkn task start`` makes one; it is named like the Task."""
+    meta = Metadata(name=task.metadata.name, namespace=task.metadata.namespace)
+    return TaskRun(meta, TaskRunSpec(task_ref=Reference(name=task.metadata.name)))
+
+
+def distinct(results: Iterator[Result]) -> tuple[Result, ...]:
+    """Results that differ in what is stored or said, each with the first journal that leads to it.
+
+    Different pods that end in the same refusal, or in the same stored pod, are one.
+    """
+    found: dict[str, Result] = {}
+    for one in results:
+        key = repr((one.problem, one.stored, one.outcome.charges if one.outcome is not None else ()))
+        found.setdefault(key, one)
+    return tuple(found.values())
+
+
+def _results(
+    run: TaskRun,
+    answers: tuple[Built, ...] | tuple[Problem, ...],
+    assumed: Journal,
+    world: World,
+    *,
+    bare: bool,
+    journal: bool,
+) -> Iterator[Result]:
+    for answer in answers:
+        if isinstance(answer, Problem):
+            yield Result(problem=answer, journal=assumed)
+            continue
+        insecure = refusal(answer.pod, world.namespace) if bare else None
+        for outcome in admit(answer.pod, world.policies, world.server, journal=journal):
+            said = outcome
+            if insecure is not None and _passed_limits(outcome):
+                said = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
+            problem = None
+            if said.refusal is not None:
+                problem = creation.refused(run, said.code, said.reason, said.message)
+            yield Result(answer, said, problem, (*assumed, *answer.journal, *said.journal))
+
+
+def _passed_limits(outcome: Outcome) -> bool:
+    """Whether the pod got as far as the quotas, which are asked after Pod Security."""
+    return outcome.refusal is None or outcome.refusal.findings[0].rule.startswith("quota/")

@@ -1,0 +1,119 @@
+"""LimitRanges merged: for each type and resource the values in force, and each object's own below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.line import Line, Tone, padded, size, wrapped
+from kubectl_kres.reports.merged import Merged, merged
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.columns import Column, amount
+from kubectl_kres.tui.listing import Listing, Rows
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.session import Session
+
+_WORDS = {"min": "min", "max": "max", "maxLimitRequestRatio": "ratio", "defaultRequest": "default request",
+          "default": "default limit"}  # fmt: skip
+
+
+def _rows(session: Session, namespace: str) -> Rows:
+    spaces = [namespace] if namespace else sorted({one.metadata.namespace for one in session.store.all("LimitRange")})
+    for space in spaces:
+        for row in merged(session.store, space):
+            yield (space, row.type, row.resource), row
+
+
+def _values(found: Sequence[str]) -> str:
+    return " or ".join(found) or "-"
+
+
+def _bound(field: str) -> Callable[[Merged], str]:
+    return lambda row: str(getattr(row.band, field) or "-")
+
+
+def sign(row: Merged) -> tuple[str, Tone]:
+    """``x``: no value is allowed; ``!``: what a container gets depends on the order of LimitRanges."""
+    if row.band.excluding:
+        return "x", "bad"
+    return ("", "") if row.certain and not row.assumptions else ("!", "warn")
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.namespace)
+    return (
+        *(() if namespace else (where,)),
+        Column("name", "TYPE", lambda row: row.type),
+        Column("resource", "RESOURCE", lambda row: row.resource),
+        _figure("low", "MIN"),
+        _figure("high", "MAX"),
+        _figure("ratio", "RATIO"),
+        Column("requests", "DEFAULT REQUEST", lambda row: _values(row.requests), tone=_tone("requests")),
+        Column("limits", "DEFAULT LIMIT", lambda row: _values(row.limits), tone=_tone("limits")),
+        Column("objects", "FROM", _objects, wide=True),
+    )
+
+
+def _tone(field: str) -> Callable[[Merged], Tone]:
+    return lambda row: "warn" if len(getattr(row, field)) > 1 else ""
+
+
+def _figure(field: str, head: str) -> Column:
+    text = _bound(field)
+    return Column(field, head, text, amount(text), right=True, most=12, searched=False)
+
+
+def _objects(row: Merged) -> str:
+    return ", ".join(dict.fromkeys(part.source.name for part in row.parts))
+
+
+def _detail(session: Session, row: Merged, width: int) -> Iterator[Line]:
+    del session
+    yield [("strong", f"{row.type} {row.resource}"), ("", f" in {row.namespace}")]
+    if row.band.excluding:
+        yield [("bad", f"no value is allowed: min {row.band.low} is above max {row.band.high}")]
+    labels = [_WORDS[part.field] for part in row.parts]
+    first = max(map(size, labels), default=0)
+    second = max((size(part.value) for part in row.parts), default=0)
+    for label, part in zip(labels, row.parts, strict=True):
+        several = part.field in {"default", "defaultRequest"} and not _single(row, part.field)
+        said = "" if part.force and not several else "  one of several, by chance" if several else "  not in force"
+        head = f"  {padded(label, first)}  {padded(part.value, second)}  "
+        tone: Tone = "warn" if several else "" if part.force else "quiet"
+        text = f"{part.source.kind}/{part.source.name}{said}"
+        yield from ([(tone, line)] for line in wrapped(text, width, first=head, rest=" " * size(head)))
+    if not row.certain:
+        text = "The server takes LimitRanges in an arbitrary order; a default that was set is not set again."
+        yield from ([("quiet", line)] for line in wrapped(text, width, first="  ", rest="  "))
+    for one in row.assumptions:
+        yield from ([("warn", line)] for line in wrapped(one.text, width, first="  ", rest="  "))
+
+
+def _single(row: Merged, field: str) -> bool:
+    return len(row.limits if field == "default" else row.requests) < 2
+
+
+def _ref(row: Merged) -> ObjectRef:
+    """The LimitRange in force; of several the first."""
+    forced = [part.source for part in row.parts if part.force] or [part.source for part in row.parts]
+    return forced[0].ref if forced else ObjectRef("Namespace", row.namespace)
+
+
+def _needs(namespace: str) -> tuple[Need, ...]:
+    return Need("LimitRange", namespace), Need("ResourceQuota", namespace, required=False)
+
+
+LISTING = Listing(
+    names=("limitranges", "limitrange", "limits"),
+    about="what all LimitRanges of a namespace come to: bounds and defaults by type and resource",
+    kinds=("LimitRange",),
+    needs=_needs,
+    columns=_columns,
+    rows=_rows,
+    sign=sign,
+    detail=_detail,
+    opens=lambda row: Place("object", ref=_ref(row)),
+    ref=_ref,
+    command=lambda session, namespace: session.command(f"explain ns/{namespace}" if namespace else "explain namespaces"),
+    hints=("explain", "faults"),
+)

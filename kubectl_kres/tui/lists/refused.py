@@ -1,0 +1,80 @@
+"""Workloads whose pods are being refused now: computed where it is asked for, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.fit import refusal_lines
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.reports.denied import KINDS, Denied, denied, denied_needs, stands_alone
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.tui.columns import Column
+from kubectl_kres.tui.listing import Listing, Rows
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.session import Session
+
+
+def _rows(session: Session, namespace: str) -> Rows:
+    for kind in KINDS:
+        for workload in session.store.all(kind, namespace or None):
+            if not stands_alone(workload):
+                continue
+            ref = ObjectRef(kind, workload.metadata.name, workload.metadata.namespace)
+            try:
+                found = denied(session.store, Subject(ref, BY_KIND[kind]), session.ask)
+            except KresError:
+                continue
+            if found is not None:
+                yield (ref.namespace, kind, ref.name), found
+            else:
+                # A place to stop at: most workloads are no row, and each takes its time.
+                yield (), None
+
+
+def _missing(row: Denied) -> str:
+    pods = row.replicas
+    return f"{pods.missing} of {pods.wanted}" if pods.missing else "none new"
+
+
+def _by(row: Denied) -> str:
+    sources = dict.fromkeys(str(one.source.ref) for one in row.verdict.findings if one.source is not None)
+    return ", ".join(sources) or "-"
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.subject.namespace)
+    return (
+        *(() if namespace else (where,)),
+        Column("name", "NAME", lambda row: f"{row.subject.kind}/{row.subject.name}", most=48),
+        Column("state", "MISSING", _missing, lambda row: -row.replicas.missing, right=True, width=9),
+        Column("by", "REFUSED BY", _by, tone=lambda _: "bad"),
+        Column("remedy", "REMEDY", lambda row: row.remedies[0] if row.remedies else "", wide=True, most=60),
+    )
+
+
+def _detail(session: Session, row: Denied, width: int) -> Iterator[Line]:
+    del session
+    yield from refusal_lines(row, width)
+
+
+def sign(row: Denied) -> tuple[str, Tone]:
+    return ("!", "warn") if row.verdict.allowed is not False else ("x", "bad")
+
+
+LISTING = Listing(
+    names=("refused", "denied"),
+    about="workloads whose pods are being refused now, and what would let them in",
+    kinds=("LimitRange", "ResourceQuota", *KINDS, "Event"),
+    needs=denied_needs,
+    columns=_columns,
+    rows=_rows,
+    sign=sign,
+    detail=_detail,
+    opens=lambda row: Place("object", ref=row.subject),
+    ref=lambda row: row.subject,
+    command=lambda session, namespace: session.command("quota --denied", namespace),
+    hints=("explain", "faults"),
+)

@@ -1,0 +1,44 @@
+"""What could not be read, and the rule that a cluster's administrator would add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.render.line import Line, wrapped
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.session import Session
+
+
+def gap_lines(session: Session, needs: Iterable[Need], width: int) -> Iterator[Line]:
+    """Each need that is not known, in the server's words; for what is forbidden, the rule that is missing."""
+    states = session.feed.states()
+    for need in needs:
+        coverage = session.store.covered(need)
+        state = states.get(need)
+        if coverage.known or (coverage.state == "unread" and (state is None or not state.held)):
+            continue
+        kind = BY_KIND[need.kind]
+        where = f" in {need.namespace}" if need.namespace else ""
+        word = "forbidden" if coverage.state == "denied" else coverage.state
+        text = f"? {word}: list {kind.plural}{where}"
+        yield from ([("bad", line)] for line in wrapped(text, width, rest="  "))
+        if coverage.message:
+            yield from ([("quiet", line)] for line in wrapped(coverage.message, width, first="  ", rest="  "))
+        if coverage.state == "denied":
+            yield from ([("", line)] for line in rule_lines(need))
+
+
+def rule_lines(need: Need) -> Iterator[str]:
+    """The RBAC rule, as it stands in a Role."""
+    kind = BY_KIND[need.kind]
+    scope = f"Role in {need.namespace}" if need.namespace and kind.namespaced else "ClusterRole"
+    yield f"  a {scope} would need the rule"
+    yield f'    - apiGroups: ["{kind.group}"]'
+    yield f'      resources: ["{kind.plural}"]'
+    yield '      verbs: ["get", "list", "watch"]'
+
+
+def rule_text(need: Need) -> str:
+    """The rule alone, to paste."""
+    return "\n".join(line[4:] for line in list(rule_lines(need))[1:])

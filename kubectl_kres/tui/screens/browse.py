@@ -1,0 +1,395 @@
+"""The one list screen: a table over the columns of a listing, and what is known about the row under the cursor."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from time import perf_counter
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.timer import Timer
+
+from kubectl_kres.render.line import Line, wrapped
+from kubectl_kres.reports.counted import workload_of
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.drawn import safe
+from kubectl_kres.tui.listing import Listing
+from kubectl_kres.tui.matching import matcher
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.rights import gap_lines
+from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table import Table
+from kubectl_kres.tui.view import Faces, Key
+from kubectl_kres.tui.widgets.lines import Lines
+
+#: Seconds that rows are made for in one go, at first and later.
+_FIRST, _SLICE = 0.15, 0.015
+#: From so many rows on, order and filter follow changes twice a second only.
+_MANY = 20_000
+_PATIENCE = 0.5
+#: Width from which the detail stands beside the table.
+_BESIDE = 120
+_SORTS = {
+    "sort-name": ("name",),
+    "sort-age": ("age",),
+    "sort-namespace": ("namespace",),
+    "sort-state": ("state",),
+    "sort-qos": ("qos",),
+    "sort-cpu": ("requests.cpu", "limits.cpu"),
+    "sort-memory": ("requests.memory", "limits.memory"),
+}
+
+
+class Browse(Pane):
+    """Rows are made a slice of time after the other, so that no key waits for a long list."""
+
+    DEFAULT_CSS = """
+    Browse {
+        layout: vertical;
+        & > Table { height: 1fr; }
+        & > Lines { height: 8; border-top: solid $panel-lighten-2; }
+        &.beside { layout: horizontal; }
+        &.beside > Table { width: 3fr; height: 1fr; }
+        &.beside > Lines { width: 2fr; height: 1fr; border-top: none; border-left: solid $panel-lighten-2; }
+        &.bare > Lines { display: none; }
+    }
+    """
+
+    def __init__(self, session: Session, place: Place, listing: Listing) -> None:
+        super().__init__(session, place)
+        self.listing = listing
+        faces = Faces(self._text, listing.labels, self._fault)
+        self.table = Table(listing.columns(place.namespace), faces, sign=listing.sign)
+        self.detail = Lines()
+        self._making: Iterator[tuple[Key, Any]] | None = None
+        self._made: dict[Key, Any] = {}
+        self._preparing: Iterator[Any] | None = None
+        self._costly = ""
+        self._filter, self._faults = "", False
+        self._due, self._settled = False, 0.0
+        self._pending: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+        yield self.detail
+
+    def on_mount(self) -> None:
+        self.enter(self.place)
+
+    def on_resize(self) -> None:
+        self.set_class(self.size.width >= _BESIDE, "beside")
+        self.set_class(self.size.height < 12 and self.size.width < _BESIDE, "bare")
+
+    def needs(self) -> Iterable[Need]:
+        return self.listing.needs(self._namespace)
+
+    @property
+    def _namespace(self) -> str:
+        return self.place.namespace if self.listing.scoped else ""
+
+    def enter(self, place: Place) -> None:
+        moved = place.namespace != self.place.namespace
+        super().enter(place)
+        if moved:
+            self.table.change_columns(self.listing.columns(place.namespace))
+        if place.filter and place.filter != self._filter:
+            self.filter(place.filter)
+        self._remake()
+        self.table.focus()
+
+    def changed(self, changes: Changes) -> None:
+        """Takes in what changed: single rows where that is enough, else all of them anew."""
+        main, kinds = self.listing.kinds[0], changes.kinds
+        if kinds & set(self.listing.kinds):
+            alone = kinds & set(self.listing.kinds) == {main}
+            if self.listing.row is not None and (alone or self.listing.prepare is not None):
+                self._update(changes)
+            else:
+                self._due = True
+        now = perf_counter()
+        patience = _PATIENCE if len(self.table.view.rows) > _MANY else 0.0
+        if self._due and self._making is None and now - self._settled >= max(patience, 0.2):
+            self._remake()
+        self._go_on(_SLICE)
+
+    def refresh_sums(self) -> None:
+        """Sums that rows show are new."""
+        if "Pod" in self.listing.kinds and self.listing.row is None:
+            self._due = True
+
+    def _update(self, changes: Changes) -> None:
+        assert self.listing.row is not None
+        changed, gone = {}, []
+        for ref in (*changes.added, *changes.changed):
+            if ref.kind == self.listing.kinds[0] and self._concerns(ref):
+                row = self.listing.row(self.session, ref)
+                if row is not None:
+                    changed[row[0]] = row[1]
+        for ref in changes.gone:
+            if ref.kind == self.listing.kinds[0] and self._concerns(ref):
+                gone.append((ref.namespace, ref.name))
+        self._made.update(changed)
+        if changed or gone:
+            self.table.update(changed, gone)
+        self._settle()
+
+    def _concerns(self, ref: ObjectRef) -> bool:
+        return self._namespace in {"", ref.namespace}
+
+    def _settle(self) -> None:
+        now = perf_counter()
+        if len(self.table.view.rows) > _MANY and now - self._settled < _PATIENCE:
+            if self._pending is None:
+                self._pending = self.set_timer(_PATIENCE, self._settle_now)
+            self.table.refresh()
+            return
+        self._settle_now()
+
+    def _settle_now(self) -> None:
+        if self._pending is not None:
+            self._pending.stop()
+            self._pending = None
+        self._settled = perf_counter()
+        self.table.settle()
+        self._show()
+
+    def _remake(self) -> None:
+        """All rows anew, as many as there is time for; the rest later."""
+        self._due, self._made = False, {}
+        self._making = self.listing.rows(self.session, self._namespace)
+        self._go_on(_FIRST)
+
+    def _go_on(self, seconds: float) -> None:
+        """Makes rows, then computes what is costly about them, for so many seconds."""
+        end = perf_counter() + seconds
+        if self._making is not None:
+            for key, row in self._making:
+                if key:
+                    self._made[key] = row
+                if perf_counter() > end:
+                    break
+            else:
+                self._making = None
+                self._settled = perf_counter()
+            whole = self._making is None
+            if whole or not self.table.view.rows:
+                self.table.replace(self._made)
+            else:
+                self.table.update(self._made)
+                self._settle()
+            self._show()
+        if self._preparing is not None:
+            self._prepare(end)
+
+    def _prepare(self, end: float) -> None:
+        prepare, ready = self.listing.prepare, self.listing.ready
+        assert self._preparing is not None
+        assert prepare is not None
+        assert ready is not None
+        for row in self._preparing:
+            if not ready(row, self._costly):
+                prepare(row, self._costly)
+                if perf_counter() > end:
+                    break
+        else:
+            self._preparing = None
+        if self._preparing is None or perf_counter() - self._settled > _PATIENCE:
+            self._apply()
+            self._settled = perf_counter()
+
+    def _text(self, row: Any) -> str:
+        if self.listing.words is not None:
+            return self.listing.words(row)
+        return " ".join(column.text(row) for column in self.table.columns)
+
+    def _fault(self, row: Any) -> bool:
+        ready = self.listing.ready
+        return (ready is None or ready(row, "fault")) and bool(self.listing.sign(row)[0])
+
+    def filter(self, text: str) -> None:
+        self._filter = text
+        self._apply()
+
+    def _apply(self) -> None:
+        found = matcher(self._filter, self.session.setting.selector)
+        if found.fault:
+            self.post_message(Say(found.fault, "warn"))
+        self.table.filter(found, faults=self._faults)
+        column = self.table.sorted_by
+        if column is not None:
+            self.table.sort(column, reverse=self.table.reverse)
+        self._show()
+
+    @property
+    def filtered(self) -> str:
+        return self._filter
+
+    @property
+    def filters(self) -> bool:
+        return True
+
+    def _show(self) -> None:
+        """The detail of the row, or why there is none; and the lines around."""
+        row = self.table.row
+        if row is not None and self.table.view.keys:
+            self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
+        else:
+            self.detail.put(self._reasons)
+        self.post_message(Told())
+
+    def _reasons(self, width: int) -> Iterator[Line]:
+        """Why there is nothing to see."""
+        for text in self._why():
+            yield from ([("warn", line)] for line in wrapped(text, width, rest="  "))
+        yield from gap_lines(self.session, self.needs(), width)
+
+    def _why(self) -> Iterator[str]:
+        where = f" in {self._namespace}" if self._namespace else ""
+        hidden = len(self.table.view.rows)
+        if hidden and self._filter:
+            yield f'filter "{safe(self._filter)}" hides {hidden} rows (esc)'
+        elif hidden and self._faults:
+            yield f"none of {hidden} rows has a fault (ctrl-z shows all)"
+        elif self._making is not None or any(self.session.loading(self.needs())):
+            yield f"reading {self.listing.id}{where}"
+        elif self.session.store.covered(next(iter(self.needs()))).known:
+            yield f"no {self.listing.id}{where}"
+
+    def status(self) -> Line:
+        shown, known = len(self.table.view.keys), len(self.table.view.rows)
+        count = f"{shown:,}" if shown == known else f"{shown:,} of {known:,}"
+        loading = [state for _, state in self.session.loading(self.needs())]
+        if loading:
+            about = sum(state.about for state in loading)
+            count += f" so far{f', about {about:,} to come' if about else ''}"
+        elif self._making is not None or self._preparing is not None:
+            count += " so far"
+        column = self.table.sorted_by
+        sort = f"  sort {column.head} {'down' if self.table.reverse else 'up'}" if column is not None else ""
+        faults = "  faults only" if self._faults else ""
+        line: list[tuple[Any, str]] = [("", f"{count} {self.listing.id}{sort}{faults}")]
+        gaps = sum(1 for need in self.needs() if self.session.store.covered(need).state in {"denied", "failed"})
+        if gaps:
+            line.append(("warn", f"  incomplete: {gaps} not readable (ctrl-a)"))
+        return line
+
+    def command(self) -> str:
+        return self.listing.command(self.session, self._namespace)
+
+    def hints(self) -> Sequence[str]:
+        return ("open", "filter", "command", "help", *self.listing.hints)
+
+    def act(self, action: str) -> bool:
+        table = self.table
+        if action in _SORTS:
+            return self._sort(_SORTS[action])
+        match action:
+            case "faults":
+                self._faults = not self._faults
+                self._compute("fault")
+                self._apply()
+            case "wide":
+                table.wide = not table.wide
+                table.settle()
+            case "column-left" | "column-right":
+                shown = len(table.shown)
+                table.picked = (table.picked - 2 if action.endswith("left") else table.picked) % shown + 1
+                table.refresh()
+            case "sort-column" if table.picked and table.picked <= len(table.shown):
+                self._toggle(table.shown[table.picked - 1].id)
+            case "up" if self._filter or self._faults:
+                self._filter, self._faults = "", False
+                self._apply()
+            case "pane" | "pane-back":
+                (self.detail if table.has_focus and not self.has_class("bare") else table).focus()
+            case _:
+                return self._of_row(action)
+        self.post_message(Told())
+        return True
+
+    def _of_row(self, action: str) -> bool:
+        row = self.table.row
+        if row is None:
+            return False
+        ref = self.listing.ref(row)
+        match action:
+            case "copy":
+                self.post_message(Copy(ref.name, "name"))
+            case "copy-ns" if ref.namespace:
+                self.post_message(Copy(ref.namespace, "namespace"))
+            case "namespace" if ref.namespace or ref.kind == "Namespace":
+                self.post_message(Open(Place("pods", namespace=ref.namespace or ref.name)))
+            case "explain":
+                self.post_message(Open(Place("object", ref=ref, tab="text")))
+            case "owner":
+                return self._owner(ref)
+            case _:
+                return False
+        return True
+
+    def _owner(self, ref: ObjectRef) -> bool:
+        pod = self.session.get(ref)
+        if not isinstance(pod, Pod):
+            return False
+        kind, _, name = workload_of(pod).partition("/")
+        self.post_message(Open(Place("object", ref=ObjectRef(kind, name, ref.namespace))))
+        return True
+
+    def _sort(self, ids: Sequence[str]) -> bool:
+        known = {column.id for column in self.table.columns}
+        found = next((one for one in ids if one in known), None)
+        if found is None:
+            return False
+        self._toggle(found)
+        return True
+
+    def _toggle(self, column: str) -> None:
+        """Sorts by a column. What is costly to compute is computed first, or while the user looks on."""
+        chosen = next(one for one in self.table.columns if one.id == column)
+        self._compute(column)
+        self.table.toggle(chosen)
+        self.post_message(Told())
+
+    def _compute(self, what: str) -> None:
+        """Makes a costly column ready, the rest of it while the user looks on."""
+        ready = self.listing.ready
+        if ready is not None:
+            rows = [row for row in self.table.view.rows.values() if not ready(row, what)]
+            self._costly, self._preparing = what, iter(rows)
+            self._prepare(perf_counter() + _FIRST)
+
+    def on_table_moved(self, event: Table.Moved) -> None:
+        event.stop()
+        self._show()
+
+    def on_table_opened(self, event: Table.Opened) -> None:
+        event.stop()
+        row = self.table.view.rows.get(event.key)
+        place = self.listing.opens(row) if row is not None else None
+        if place is not None:
+            self.post_message(Open(place))
+
+    def on_table_gone(self, event: Table.Gone) -> None:
+        event.stop()
+        self.post_message(Say(f"{event.key[-1]} was deleted", "warn"))
+
+    def table_csv(self) -> str:
+        """The rows that are seen, with the columns that are shown."""
+        return as_csv(self.table)
+
+
+def as_csv(table: Table) -> str:
+    """What a table shows, as CSV."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([column.head for column in table.shown])
+    for key in table.view.keys:
+        row = table.view.rows[key]
+        writer.writerow([safe(column.text(row)) for column in table.shown])
+    return out.getvalue()

@@ -1,0 +1,152 @@
+"""All screens by name with what was read for them, and for what is denied the rule that would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from textual.app import ComposeResult
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.render.line import Line, Tone, wrapped
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.catalogue import LISTINGS
+from kubectl_kres.tui.columns import Column
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.rights import gap_lines, rule_text
+from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Told
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table import Table
+from kubectl_kres.tui.view import Faces, Key
+from kubectl_kres.tui.widgets.lines import Lines
+
+
+class KindRow(Struct, frozen=True):
+    """A screen (``place`` is where it is), or a read with how it went."""
+
+    name: str
+    names: str
+    state: str
+    said: str
+    tone: Tone = ""
+    place: Place | None = None
+    need: Need | None = None
+
+
+class KindsPane(Pane):
+    """What ctrl-a shows in k9s, and what is denied."""
+
+    DEFAULT_CSS = """
+    KindsPane {
+        layout: vertical;
+        & > Table { height: 1fr; }
+        & > Lines { height: 7; border-top: solid $panel-lighten-2; }
+    }
+    """
+
+    def __init__(self, session: Session, place: Place) -> None:
+        super().__init__(session, place)
+        faces = Faces(lambda row: f"{row.name} {row.names} {row.state}", lambda _: {}, lambda row: bool(row.tone))
+        self.table = Table(_COLUMNS, faces, sign=_sign)
+        self.detail = Lines()
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+        yield self.detail
+
+    def on_mount(self) -> None:
+        self.enter(self.place)
+
+    def enter(self, place: Place) -> None:
+        super().enter(place)
+        self.table.replace(dict(self._rows()))
+        self._show()
+        self.table.focus()
+
+    def changed(self, changes: Changes) -> None:
+        if changes:
+            self.table.replace(dict(self._rows()))
+            self._show()
+
+    def _rows(self) -> Iterator[tuple[Key, KindRow]]:
+        for place, one in enumerate(LISTINGS.values()):
+            where = Place(one.id, self.session.namespace if one.scoped else "")
+            yield ("0", f"{place:03}"), KindRow(one.id, " ".join(one.names[1:]), "screen", one.about, place=where)
+        states = self.session.feed.states()
+        for need, coverage in sorted(self.session.store.needs().items(), key=lambda pair: _order(pair[0])):
+            held = states.get(need)
+            count = f"{held.read:,} objects" if held is not None and held.phase in {"listing", "watching"} else ""
+            said = coverage.message or (held.why if held is not None else "") or count
+            word = {"read": held.phase if held is not None and self.session.setting.live else "read"}.get(
+                coverage.state, coverage.state
+            )
+            tone: Tone = "" if coverage.known else "bad" if coverage.state == "denied" else "warn"
+            where = f" in {need.namespace}" if need.namespace else ""
+            name = f"{BY_KIND[need.kind].qualified}{f'/{need.name}' if need.name else ''}{where}"
+            yield ("1", *_order(need)), KindRow(name, "", word, said, tone, need=need)
+
+    def _show(self) -> None:
+        row: KindRow | None = self.table.row
+        self.detail.put(lambda width: self._detail(row, width))
+        self.post_message(Told())
+
+    def _detail(self, row: KindRow | None, width: int) -> Iterator[Line]:
+        if row is None:
+            return
+        if row.need is not None and row.tone:
+            yield from gap_lines(self.session, (row.need,), width)
+        else:
+            yield from ([("", line)] for line in wrapped(row.said, width))
+
+    def on_table_moved(self, event: Table.Moved) -> None:
+        event.stop()
+        self._show()
+
+    def on_table_opened(self, event: Table.Opened) -> None:
+        event.stop()
+        row: KindRow | None = self.table.row
+        if row is not None and row.place is not None:
+            self.post_message(Open(row.place, fresh=True))
+        elif row is not None and row.need is not None and row.tone == "bad":
+            self.post_message(Copy(rule_text(row.need), "rule"))
+
+    def act(self, action: str) -> bool:
+        row: KindRow | None = self.table.row
+        if action == "copy" and row is not None:
+            denied = row.need is not None and row.tone == "bad"
+            self.post_message(Copy(rule_text(row.need) if denied and row.need else row.name, "rule" if denied else "name"))
+            return True
+        if action in {"pane", "pane-back"}:
+            (self.detail if self.table.has_focus else self.table).focus()
+            return True
+        return False
+
+    def status(self) -> Line:
+        gaps = sum(1 for row in self.table.view.rows.values() if row.tone)
+        return [("", f"{len(LISTINGS)} screens"), ("warn" if gaps else "quiet", f"  {gaps} reads are not visible")]
+
+    def hints(self) -> Sequence[str]:
+        return ("open", "copy", "up", "help")
+
+    def crumb(self) -> str:
+        return "kinds"
+
+    def command(self) -> str:
+        return self.session.command("tui kinds")
+
+
+def _order(need: Need) -> tuple[str, str, str, str, str]:
+    return need.kind, need.namespace, need.name, need.label_selector, need.field_selector
+
+
+def _sign(row: KindRow) -> tuple[str, Tone]:
+    return ("?", row.tone) if row.tone else ("", "")
+
+
+_COLUMNS = (
+    Column("name", "NAME", lambda row: row.name, most=48),
+    Column("names", "ALSO", lambda row: row.names, most=36),
+    Column("state", "STATE", lambda row: row.state, tone=lambda row: row.tone, most=10),
+    Column("said", "", lambda row: row.said, tone=lambda row: row.tone or "quiet", most=100),
+)

@@ -1,0 +1,221 @@
+"""The first screen: what there is, what is worst, and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+from textual.app import ComposeResult
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.columns import Column
+from kubectl_kres.tui.lists.limitranges import sign as limits_sign
+from kubectl_kres.tui.lists.quotas import QuotaRow, quota_row, sign, state
+from kubectl_kres.tui.matching import matcher
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.screens.pane import Open, Pane, Told
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table import Table
+from kubectl_kres.tui.view import Faces, Key
+from kubectl_kres.reports.merged import merged
+
+#: Findings that are listed; the lists have all of them.
+_MOST = 50
+
+
+class Finding(Struct, frozen=True):
+    """A line: an area with its counts, or one thing that is wrong. ``place``: where Enter goes."""
+
+    sign: tuple[str, Tone]
+    what: str
+    where: str
+    said: str
+    place: Place
+
+
+class OverviewPane(Pane):
+    """Only what is read anyway: nothing is asked that costs more than a look."""
+
+    DEFAULT_CSS = """
+    OverviewPane > Table { height: 1fr; }
+    """
+
+    def __init__(self, session: Session, place: Place) -> None:
+        super().__init__(session, place)
+        faces = Faces(lambda row: f"{row.what} {row.where} {row.said}", lambda _: {}, lambda row: row.sign[0] in "x!")
+        self.table = Table(_COLUMNS, faces, sign=lambda row: row.sign)
+        self._filter = ""
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+
+    def on_mount(self) -> None:
+        self.enter(self.place)
+
+    def needs(self) -> Iterable[Need]:
+        space = self.session.namespace
+        return (
+            Need("Namespace", name=space, required=False),
+            Need("ResourceQuota", space),
+            Need("LimitRange", space),
+            Need("Pod", space),
+        )
+
+    def enter(self, place: Place) -> None:
+        super().enter(place)
+        self._draw()
+        self.table.focus()
+
+    def changed(self, changes: Changes) -> None:
+        if changes:
+            self._draw()
+
+    def refresh_sums(self) -> None:
+        """Sums of pods are new."""
+        self._draw()
+
+    def _draw(self) -> None:
+        rows: dict[Key, Finding] = {}
+        for place, row in enumerate(self._rows()):
+            rows[f"{place:04}", row.what] = row
+        self.table.replace(rows)
+        self.post_message(Told())
+
+    def _rows(self) -> Iterator[Finding]:
+        quotas = [quota_row(self.session, one) for one in self.session.store.all("ResourceQuota", self._space)]
+        yield self._quotas(quotas)
+        yield self._pods()
+        yield self._limits()
+        yield self._count("namespaces", "Namespace", "pods, requests and the tightest quota of each")
+        yield Finding(
+            ("", ""), "refused", "", "computed when opened: which workloads are being refused, what would let them in",
+            Place("refused", self.session.namespace),
+        )  # fmt: skip
+        bad = [row for row in quotas if sign(row)[0]]
+        bad.sort(key=lambda row: (sign(row)[0] != "x", -(row.percent or 0), row.ref.namespace, row.ref.name))
+        for row in bad[:_MOST]:
+            yield Finding(sign(row), f"quota/{row.ref.name}", row.ref.namespace, _said(row), Place("quota", ref=row.ref))
+        yield from self._gaps()
+
+    @property
+    def _space(self) -> str | None:
+        return self.session.namespace or None
+
+    def _quotas(self, rows: Sequence[QuotaRow]) -> Finding:
+        counts: dict[str, int] = {}
+        for row in rows:
+            counts[state(row)] = counts.get(state(row), 0) + 1
+        order = ("over", "full", "near", "unreadable", "no status", "limits nothing", "ok")
+        said = "  ".join(f"{counts[word]} {word}" for word in order if word in counts)
+        worst = "x" if {"over", "full"} & counts.keys() else "!" if "near" in counts else ""
+        tone: Tone = "bad" if worst == "x" else "warn" if worst else ""
+        place = Place("quotas", self.session.namespace)
+        return Finding((worst, tone), "quotas", self._number("ResourceQuota", len(rows)), said or "none", place)
+
+    def _pods(self) -> Finding:
+        sums = self.session.adder.done.values()
+        total: dict[str, int] = {}
+        for one in sums:
+            for name, count in one.classes.items():
+                total[name] = total.get(name, 0) + count
+        said = "  ".join(f"{count} {name}" for name, count in total.items()) or "none"
+        finished = sum(one.finished for one in sums)
+        more = f"  {finished} finished" if finished else ""
+        return Finding(
+            ("", ""), "pods", self._number("Pod", sum(total.values()) + finished), f"{said}{more}",
+            Place("pods", self.session.namespace),
+        )  # fmt: skip
+
+    def _limits(self) -> Finding:
+        held = list(self.session.store.all("LimitRange", self._space))
+        rows = [row for space in sorted({one.metadata.namespace for one in held})
+                for row in merged(self.session.store, space)]  # fmt: skip
+        odd = sum(1 for row in rows if limits_sign(row)[0] == "!")
+        impossible = sum(1 for row in rows if limits_sign(row)[0] == "x")
+        said = [f"{impossible} that nothing can meet"] * bool(impossible) + [f"{odd} left to chance"] * bool(odd)
+        worst: tuple[str, Tone] = ("x", "bad") if impossible else ("!", "warn") if odd else ("", "")
+        where = Place("limitranges", self.session.namespace)
+        return Finding(worst, "limitranges", self._number("LimitRange", len(held)), "  ".join(said) or "sound", where)
+
+    def _count(self, what: str, kind: str, said: str) -> Finding:
+        count = sum(1 for _ in self.session.store.all(kind))
+        return Finding(("", ""), what, self._number(kind, count), said, Place(what))
+
+    def _number(self, kind: str, count: int) -> str:
+        """The count; ``so far`` while it grows, ``?`` where it cannot be known."""
+        need = next(need for need in self.needs() if need.kind == kind)
+        coverage = self.session.store.covered(need)
+        if coverage.known:
+            return f"{count:,}"
+        if any(self.session.loading((need,))) or coverage.state == "unread":
+            return f"{count:,} so far"
+        return f"{count:,}+?" if count else "?"
+
+    def _gaps(self) -> Iterator[Finding]:
+        for need in self.needs():
+            coverage = self.session.store.covered(need)
+            if coverage.state in {"denied", "failed"}:
+                kind = BY_KIND[need.kind]
+                word = "forbidden" if coverage.state == "denied" else "failed"
+                said = f"{word}: {coverage.message}" if coverage.message else word
+                yield Finding(("?", "bad"), kind.plural, need.namespace, f"not visible, {said}", Place("kinds"))
+
+    def status(self) -> Line:
+        where = f" of {self.session.namespace}" if self.session.namespace else ""
+        origin = self.session.store.origin
+        return [("", f"overview{where}"), ("quiet", f"  {origin.kind} {origin.context or origin.name}")]
+
+    def command(self) -> str:
+        return self.session.command("quota", self.session.namespace)
+
+    def hints(self) -> Sequence[str]:
+        return ("open", "command", "filter", "kinds", "help", "quit-or-up")
+
+    def on_table_opened(self, event: Table.Opened) -> None:
+        event.stop()
+        row = self.table.view.rows.get(event.key)
+        if row is not None:
+            self.post_message(Open(row.place))
+
+    def filter(self, text: str) -> None:
+        self._filter = text
+        self.table.filter(matcher(text))
+        self.post_message(Told())
+
+    @property
+    def filtered(self) -> str:
+        return self._filter
+
+    @property
+    def filters(self) -> bool:
+        return True
+
+    def act(self, action: str) -> bool:
+        row: Finding | None = self.table.row
+        match action:
+            case "up" if self._filter:
+                self.filter("")
+            case "namespace" if row is not None and row.place.ref is not None:
+                self.post_message(Open(Place("pods", namespace=row.place.ref.namespace)))
+            case "explain" if row is not None and row.place.ref is not None:
+                self.post_message(Open(Place("report", ref=row.place.ref)))
+            case _:
+                return False
+        return True
+
+
+def _said(row: QuotaRow) -> str:
+    use = row.tight
+    if use is None:
+        return row.fault or "no status yet, so it enforces nothing"
+    return f"{use.name}  {use.used or '-'} of {use.hard}  {f'{row.percent}%  ' if row.percent is not None else ''}{state(row)}"
+
+
+_COLUMNS = (
+    Column("what", "WHAT", lambda row: row.what, most=32),
+    Column("where", "WHERE", lambda row: row.where, most=24),
+    Column("said", "", lambda row: row.said, tone=lambda row: row.sign[1], most=200),
+)

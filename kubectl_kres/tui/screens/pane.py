@@ -1,0 +1,101 @@
+"""What the app knows of a screen: its place, what it needs, what it says, and the messages it sends up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from textual.message import Message
+from textual.widget import Widget
+
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.session import Session
+
+
+class Open(Message):
+    """Go to a place."""
+
+    def __init__(self, place: Place, *, fresh: bool = False) -> None:
+        super().__init__()
+        self.place, self.fresh = place, fresh
+
+
+class Say(Message):
+    """A remark for the status line."""
+
+    def __init__(self, text: str, tone: Tone = "") -> None:
+        super().__init__()
+        self.text, self.tone = text, tone
+
+
+class Copy(Message):
+    """A text for the clipboard, and what it is."""
+
+    def __init__(self, text: str, what: str) -> None:
+        super().__init__()
+        self.text, self.what = text, what
+
+
+class Told(Message):
+    """What the lines around the screen say has changed."""
+
+
+class Pane(Widget):
+    """A screen. It gets the session and sends messages; it does not know the app."""
+
+    DEFAULT_CSS = """
+    Pane { height: 1fr; background: $background; }
+    """
+
+    def __init__(self, session: Session, place: Place) -> None:
+        super().__init__()
+        self.session, self.place = session, place
+
+    def needs(self) -> Iterable[Need]:
+        """What must be read; asked again after each change."""
+        return ()
+
+    def changed(self, changes: Changes) -> None:
+        """The store changed, or time passed."""
+
+    def enter(self, place: Place) -> None:
+        """The screen is shown, perhaps for another namespace than before."""
+        self.place = place
+
+    def act(self, action: str) -> bool:
+        """Do what a key says; False if it means nothing here."""
+        del action
+        return False
+
+    def command(self) -> str:
+        """What prints the same."""
+        return ""
+
+    def status(self) -> Line:
+        """What is shown, in a line."""
+        return ()
+
+    def hints(self) -> Sequence[str]:
+        """Keys for the footer."""
+        return ()
+
+    def crumb(self) -> str:
+        return self.place.title
+
+    def filter(self, text: str) -> None:
+        """Hide what does not match."""
+
+    @property
+    def filtered(self) -> str:
+        return ""
+
+    @property
+    def filters(self) -> bool:
+        """Whether there is anything to filter."""
+        return False
+
+    def table_csv(self) -> str | None:
+        """The table as CSV; None if there is none."""
+        return None

@@ -1,0 +1,105 @@
+"""The line that commands, filters and file names are typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Literal
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Input
+
+#: What is typed: a command, a filter, or the name of a file.
+Purpose = Literal["command", "filter", "save"]
+SIGNS: dict[str, str] = {"command": ":", "filter": "/", "save": "save as "}
+
+
+class Prompt(Input):
+    """Shown while something is typed. Tab completes a command, up and down recall earlier ones."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False),
+        Binding("tab", "complete", show=False, priority=True),
+        Binding("up", "recall(-1)", show=False),
+        Binding("down", "recall(1)", show=False),
+    ]
+    DEFAULT_CSS = """
+    Prompt {
+        border: none;
+        padding: 0;
+        height: 1;
+        background: $background;
+        color: $foreground;
+        &:focus { border: none; background: $background; background-tint: transparent; }
+    }
+    """
+
+    class Typed(Message):
+        """The text changed."""
+
+        def __init__(self, purpose: Purpose, text: str) -> None:
+            super().__init__()
+            self.purpose, self.text = purpose, text
+
+    class Entered(Message):
+        """The text is meant."""
+
+        def __init__(self, purpose: Purpose, text: str) -> None:
+            super().__init__()
+            self.purpose, self.text = purpose, text
+
+    class Left(Message):
+        """Nothing was meant."""
+
+        def __init__(self, purpose: Purpose) -> None:
+            super().__init__()
+            self.purpose = purpose
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002, textual's word
+        super().__init__(id=id, compact=True, select_on_focus=False)
+        self.purpose: Purpose = "command"
+        self.cursor_blink = False
+        self._words: Callable[[str], Sequence[str]] = lambda _: ()
+        self._past: dict[Purpose, list[str]] = {}
+        self._at = 0
+
+    def ask(self, purpose: Purpose, text: str = "", words: Callable[[str], Sequence[str]] | None = None) -> None:
+        """Starts to listen; ``words`` completes what was typed so far."""
+        self.purpose, self._words = purpose, words or (lambda _: ())
+        self._at = len(self._past.get(purpose, ()))
+        with self.prevent(Input.Changed):
+            self.value = text
+        self.cursor_position = len(text)
+        self.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Typed(self.purpose, self.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        past = self._past.setdefault(self.purpose, [])
+        if self.value and self.value not in past[-1:]:
+            past.append(self.value)
+        self.post_message(self.Entered(self.purpose, self.value))
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left(self.purpose))
+
+    def action_complete(self) -> None:
+        """The longest beginning that all that fits has in common."""
+        found = list(self._words(self.value))
+        if found:
+            text = found[0]
+            while not all(one.startswith(text) for one in found):
+                text = text[:-1]
+            if len(text) <= len(self.value):
+                text = found[0]
+            self.value = text
+            self.cursor_position = len(text)
+
+    def action_recall(self, by: int) -> None:
+        past = self._past.get(self.purpose, [])
+        self._at = max(0, min(self._at + by, len(past)))
+        self.value = past[self._at] if self._at < len(past) else ""
+        self.cursor_position = len(self.value)

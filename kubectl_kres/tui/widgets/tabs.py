@@ -1,0 +1,49 @@
+"""A line of tabs, of which one is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import events
+from textual.message import Message
+
+from kubectl_kres.render.line import Tone
+from kubectl_kres.tui.drawn import Bar
+
+
+class Tabs(Bar):
+    """The current tab stands in brackets, so that colour is not needed to see it."""
+
+    class Chosen(Message):
+        """Another tab is wanted."""
+
+        def __init__(self, tab: str) -> None:
+            super().__init__()
+            self.tab = tab
+
+    def __init__(self, tabs: Sequence[tuple[str, str]], current: str) -> None:
+        super().__init__(id="tabs")
+        self._tabs, self.current = tuple(tabs), current
+        self._draw()
+
+    def choose(self, tab: str) -> None:
+        self.current = tab
+        self._draw()
+
+    def beside(self, by: int) -> str:
+        """The tab so many to the right."""
+        ids = [one for one, _ in self._tabs]
+        return ids[(ids.index(self.current) + by) % len(ids)]
+
+    def _draw(self) -> None:
+        line: list[tuple[Tone, str]] = []
+        for one, word in self._tabs:
+            line.append(("strong", f"[{word}]") if one == self.current else ("quiet", f" {word} "))
+        self.put([("", " "), *line])
+
+    def on_click(self, event: events.Click) -> None:
+        at = 1
+        for one, word in self._tabs:
+            if at <= event.x < at + len(word) + 2:
+                self.post_message(self.Chosen(one))
+            at += len(word) + 2

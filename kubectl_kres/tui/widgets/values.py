@@ -1,0 +1,107 @@
+"""The values of a pod as a tree of rows: containers, their requests and limits, the pod's sums, what it costs quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.render.line import Tone
+from kubectl_kres.render.steps import own
+from kubectl_kres.render.values import title
+from kubectl_kres.reports.explanation import Container, Explanation, QuotaCost, Total, Value
+from kubectl_kres.tui.columns import Column
+from kubectl_kres.tui.view import Key
+
+
+class ValueRow(Struct, frozen=True):
+    """A line of the tree. ``path``: the keys above it and its own. ``of``: what it is about.
+
+    ``source``: the object that Enter goes to. ``question``: how ``--for`` names it.
+    """
+
+    path: Key
+    label: str
+    text: str = ""
+    by: str = ""
+    tone: Tone = ""
+    of: Container | Value | Total | QuotaCost | None = None
+    source: Source | None = None
+    question: str = ""
+    branch: bool = False
+    container: Container | None = None
+
+
+def value_rows(found: Explanation) -> Iterator[ValueRow]:
+    """All lines from the top, the branches before what is in them."""
+    for number, one in enumerate(found.containers):
+        yield from _container(one, f"{number:03}")
+    if found.totals:
+        kept = f"{found.qos.name}" if found.qos is not None else ""
+        yield ValueRow(("800",), "pod in all", kept, branch=True)
+    for number, total in enumerate(found.totals):
+        label = f"{total.resource} {total.side[:-1]}"
+        yield ValueRow(("800", f"{number:03}"), label, total.value, _rule(total.of.rule, None), of=total)
+    for number, cost in enumerate(found.quotas):
+        over = "no room" if cost.exceeded and not cost.counted else ""
+        by = "counted" if cost.counted else over
+        at = (f"9{number:02}",)
+        tone: Tone = "bad" if over else ""
+        source = Source("ResourceQuota", cost.quota, found.subject.namespace)
+        yield ValueRow(at, f"quota {cost.quota}", "", by, tone, cost, source, branch=True)
+        for name in sorted(cost.charge.requested):
+            bad = name in cost.exceeded and not cost.counted
+            shown = f"+{cost.charge.requested[name]}" if not cost.counted else cost.charge.requested[name]
+            of = f"of {cost.charge.hard.get(name, '?')}"
+            yield ValueRow((*at, name), name, shown, of, "bad" if bad else "", cost, source)
+
+
+def _container(one: Container, number: str) -> Iterator[ValueRow]:
+    yield ValueRow((number,), title(one), one.note and "!", "", "warn" if one.note else "", one, branch=True)
+    if not one.values:
+        yield ValueRow((number, "0"), "no requests, no limits", tone="quiet", of=one)
+    for at, value in enumerate(one.values):
+        several = [value.value or "-", *(other.value for other in value.alternatives)]
+        shown = value.live if value.live is not None else " or ".join(several)
+        tone: Tone = "warn" if value.note or value.alternatives else ""
+        question = f"{one.name}.{value.side}.{value.resource}" if one.name else ""
+        yield ValueRow(
+            (number, f"{at:03}"),
+            f"{value.resource} {value.side[:-1]}",
+            shown,
+            _rule(value.rule, value.source) if not value.note else "differs",
+            tone,
+            value,
+            value.source,
+            question,
+            container=one,
+        )
+
+
+def _rule(rule: str, source: Source | None) -> str:
+    """Who set it: an object, or the rule where it looks at nothing but the manifest."""
+    if source is None or own(rule):
+        return rule.rpartition("/")[2]
+    return f"{source.kind}/{source.name}"
+
+
+def seen(rows: Iterable[ValueRow], folded: set[Key]) -> dict[Key, ValueRow]:
+    """The rows that no folded branch hides."""
+    return {row.path: row for row in rows if row.path[:1] not in folded or len(row.path) == 1}
+
+
+def columns(folded: set[Key], *, ascii_only: bool) -> Sequence[Column]:
+    """What the tree shows of a row."""
+    opened, closed = ("v ", "> ") if ascii_only else ("▾ ", "▸ ")
+
+    def label(row: ValueRow) -> str:
+        if not row.branch:
+            return f"    {row.label}"
+        return f"{closed if row.path in folded else opened}{row.label}"
+
+    return (
+        Column("name", "VALUE", label, tone=lambda row: row.tone or ("strong" if row.branch else ""), most=40),
+        Column("text", "", lambda row: row.text, tone=lambda row: row.tone, right=True, most=18),
+        Column("by", "SET BY", lambda row: row.by, tone=lambda row: row.tone or "quiet", most=36),
+    )

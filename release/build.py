@@ -1,0 +1,127 @@
+"""Wheel, sdist and the standalone archive of this platform, into ``dist``: ``python -m release.build``."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from release import archive, names, start
+from release.environment import Environment
+from release.names import BUILD, DIST, ROOT
+
+#: Where there is no git to ask, the time of all that is built: the first of January 2026.
+_EPOCH = 1767225600
+
+#: Imports each of our modules with nothing but what is in the bundle: what is missing would show only when it is used.
+_IMPORT = """
+import sys
+from pathlib import Path
+inside = Path(sys.argv[1])
+loaded = [str(path) for path in inside.glob("python3.*/lib-dynload")]
+sys.path[:] = [str(inside), *loaded, *(str(path) for path in inside.glob("*.zip"))]
+modules = [path.relative_to(inside).with_suffix("") for path in inside.glob("kubectl_kres/**/*.pyc")]
+for path in modules:
+    if path.name != "__main__":
+        __import__(".".join(path.parts).removesuffix(".__init__"))
+sys.exit(0 if modules else "the bundle holds no module of ours")
+"""
+
+
+def main() -> int:
+    """Builds everything, and says what it measured. Raises SystemExit if something is not as it has to be."""
+    place, tagged = names.here(), names.tag(names.version())
+    epoch = _time()
+    shutil.rmtree(BUILD, ignore_errors=True)
+    shutil.rmtree(DIST, ignore_errors=True)
+    BUILD.mkdir()
+    environment = Environment(epoch)
+    wheel = _distributions(environment)
+    environment.install(wheel)
+    target = DIST / names.archive(tagged, place)
+    for turn in ("once", "twice"):
+        folder = _bundle(environment, turn, epoch)
+        environment.own("-I", "-S", "-c", _IMPORT, str(folder / "_internal"))
+        packed = BUILD / turn / target.name
+        archive.pack(folder, packed, epoch)
+    _same(BUILD / "once" / target.name, BUILD / "twice" / target.name)
+    shutil.copyfile(BUILD / "twice" / target.name, target)
+    _check(target, place)
+    _sums()
+    _tell(target, BUILD / "twice" / names.PROGRAM, place)
+    return start.compare(environment.folder / place.program, BUILD / "twice" / names.PROGRAM / place.program)
+
+
+def _time() -> int:
+    """When the commit was made that is built, in seconds."""
+    said = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return int(said) if said.isdigit() else _EPOCH
+
+
+def _distributions(environment: Environment) -> Path:
+    """The wheel; the sdist lies beside it, and the wheel is made from what the sdist holds."""
+    environment("-m", "hatchling", "build", "-d", str(DIST), "-t", "sdist")
+    (sdist,) = DIST.glob("*.tar.gz")
+    unpacked = BUILD / "sdist"
+    shutil.unpack_archive(sdist, unpacked, filter="data")
+    (root,) = unpacked.iterdir()
+    environment("-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(DIST), str(root))
+    (wheel,) = DIST.glob("*.whl")
+    return wheel
+
+
+def _bundle(environment: Environment, turn: str, epoch: int) -> Path:
+    """The folder of the bundle, licences and bill of materials in it."""
+    work = BUILD / turn
+    environment(
+        *("-m", "PyInstaller", "--noconfirm", "--log-level", "WARN", "--distpath", str(work)),
+        *("--workpath", str(work / "work"), "release/bundle/kubectl-kres.spec"),
+    )
+    folder = work / names.PROGRAM
+    (toc,) = (work / "work").rglob("COLLECT-00.toc")
+    environment.own("-m", "release.inventory", str(folder), str(toc), str(epoch))
+    return folder
+
+
+def _same(one: Path, other: Path) -> None:
+    if archive.sha256(one) != archive.sha256(other):
+        raise SystemExit(f"error: {one} and {other} differ, and were made from the same files")
+
+
+def _check(target: Path, place: names.Platform) -> None:
+    faults = list(archive.faults(target, place.program))
+    if faults:
+        raise SystemExit("\n".join(f"error: {target.name}: {fault}" for fault in faults))
+
+
+def _sums() -> None:
+    lines = [f"{archive.sha256(path)}  {path.name}\n" for path in sorted(DIST.iterdir())]
+    (DIST / "SHA256SUMS").write_text("".join(lines), encoding="utf-8", newline="\n")
+
+
+def _tell(target: Path, folder: Path, place: names.Platform) -> None:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
+    print(f"{target.name}: {target.stat().st_size / 1e6:.1f} MB, unpacked {size / 1e6:.1f} MB in {len(files)} files")
+    print(f"sha256 {archive.sha256(target)}, the same in two builds")
+    if place.os == "linux":
+        print(f"needs glibc {_glibc(files)} or newer")
+
+
+def _glibc(files: list[Path]) -> str:
+    """The newest version of glibc that the programs and libraries ask for."""
+    found = {one for path in files if _is_elf(path) for one in re.findall(rb"GLIBC_(2\.\d+)\0", path.read_bytes())}
+    return max((one.decode() for one in found), key=lambda text: int(text.partition(".")[2]), default="2.17")
+
+
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

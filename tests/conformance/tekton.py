@@ -1,0 +1,150 @@
+"""How a case recorded from Tekton's own packages is put to ``kubectl_kres.tekton``: what Tekton submits or says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from conformance.systems import Data
+
+from kubectl_kres.admission.create import policies_of
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.configmap import ConfigMap
+from kubectl_kres.model.pod import Container, Pod
+from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.tekton import config, creation, pipeline, run
+from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.convert import to_v1
+from kubectl_kres.tekton.pod import pods
+from kubectl_kres.tekton.resolve import Lookups, task_of
+from kubectl_kres.tekton.run import World, world_of
+
+COMPARED = ("pod", "error", "orders")
+
+NOT_COMPARED = {"anyOf": "holds the answers, which are compared one by one"}
+
+#: Recorded only where the listing order of LimitRanges was played in all permutations.
+OPTIONAL = ("orders",)
+
+
+def play(case: Data, file: Data) -> list[dict[str, Any]]:
+    """The outcomes, each in the shape of ``expect``."""
+    return [_shown(answer) for answer in _answers(case["given"])]
+
+
+def rules(case: Data, file: Data) -> set[str]:
+    """The rules that the answers name."""
+    found: set[str] = set()
+    for answer in _answers(case["given"]):
+        journal = answer.journal if isinstance(answer, Built) else ()
+        found |= {entry.rule for entry in journal if hasattr(entry, "rule")}
+        if isinstance(answer, Problem):
+            found.add(answer.rule)
+    return found
+
+
+def required(case: Data, file: Data) -> bool:
+    """Every case."""
+    return True
+
+
+def complete(case: Data, file: Data) -> bool:
+    """Whether just these things can happen: one, or those that all listing orders lead to."""
+    return "anyOf" not in case["expect"] or all("orders" in one for one in case["expect"]["anyOf"])
+
+
+def answers(case: Data) -> Sequence[Mapping[str, Any]]:
+    """The recorded answers."""
+    return case["expect"].get("anyOf", (case["expect"],))
+
+
+def world(given: Data) -> World:
+    """The world that the case is played in."""
+    lookups = Lookups(
+        _by_name(Task, [given["task"]] if "task" in given else []),
+        _by_name(StepAction, given.get("stepActions", [])),
+        _by_name(Pipeline, [given["pipeline"]] if "pipeline" in given else []),
+    )
+    policies = policies_of([decoded(raw, LimitRange) for raw in given.get("limitRanges", ())], ())
+    major, minor = re.match(r"(\d+)\.(\d+)", given.get("kubernetesVersion", "1.34")).groups()
+    return world_of(policies, Server((int(major), int(minor))), configured(given), lookups)
+
+
+def configured(given: Data) -> config.Config:
+    """The configuration that the two ConfigMaps of a case hold."""
+    maps = {
+        name: msgspec.convert({"metadata": {"name": name}, "data": given[key]}, ConfigMap)
+        for name, key in ((config.DEFAULTS, "configDefaults"), (config.FLAGS, "featureFlags"))
+        if key in given
+    }
+    return config.config_of(maps.get(config.DEFAULTS), maps.get(config.FLAGS), None, msgspec.yaml.decode)
+
+
+def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:
+    return {raw["metadata"]["name"]: decoded(to_v1(raw), struct) for raw in raws}
+
+
+def _answers(given: Data) -> Sequence[Built | Problem]:
+    around = world(given)
+    sent = run.sent(given["taskRun"] if "taskRun" in given else given["pipelineRun"], around)
+    if sent.refusals:
+        return sent.refusals
+    item, fields = sent.item, None
+    if isinstance(item, PipelineRun):
+        planned = pipeline.plan(item, around.lookups)
+        assert not isinstance(planned, Gap)
+        if planned.problem is not None:
+            return (planned.problem,)
+        task = next(one for one in planned.tasks if one.name == given["pipelineTask"])
+        item, fields = task.run, task.fields
+    if "createError" in given:
+        error = given["createError"]
+        kind = error.get("details", {}).get("kind", "")
+        return (creation.refused(item, error["code"], error["reason"], error["message"], kind),)
+    return _pods(item, around, fields)
+
+
+def _pods(item: TaskRun, around: World, fields: Fields | None) -> Sequence[Built | Problem]:
+    used = task_of(item, around.lookups)
+    assert not isinstance(used, Gap)
+    own = fields or fields_below(Source("TaskRun", item.metadata.name, "case", "spec"))
+    return pods(item, used.spec, used.origin, around.virtuals, around.config, around.server.version, fields=own)
+
+
+def _shown(answer: Built | Problem) -> dict[str, Any]:
+    if isinstance(answer, Problem):
+        return {"error": _error(answer)}
+    shown: dict[str, Any] = {"pod": _pod(answer.pod)}
+    if answer.orders:
+        shown["orders"] = sorted(map(list, answer.orders))
+    return shown
+
+
+def _error(problem: Problem) -> dict[str, Any]:
+    shown: dict[str, Any] = {"stage": problem.stage, "object": problem.object, "message": problem.message}
+    if problem.stage != "validation":
+        shown["reason"] = problem.reason
+    if problem.stage == "create":
+        shown["status"] = problem.status
+        if problem.requeue_seconds:
+            shown["requeueSeconds"] = problem.requeue_seconds
+    return shown
+
+
+def _pod(pod: Pod) -> dict[str, Any]:
+    return {
+        "initContainers": [_container(one) for one in pod.spec.init_containers or ()],
+        "containers": [_container(one) for one in pod.spec.containers or ()],
+    }
+
+
+def _container(container: Container) -> dict[str, Any]:
+    shown: dict[str, Any] = {"name": container.name, "resources": msgspec.to_builtins(container.resources) or {}}
+    if container.restart_policy:
+        shown["restartPolicy"] = container.restart_policy
+    return shown
