@@ -23,16 +23,18 @@ SUFFIX = {
     "M": 10**9,
     "G": 10**12,
     "T": 10**15,
+    "P": 10**18,
     "Ki": 1000 * 2**10,
     "Mi": 1000 * 2**20,
     "Gi": 1000 * 2**30,
     "Ti": 1000 * 2**40,
+    "Pi": 1000 * 2**50,
 }
 
 
 def milli(text: str) -> int:
-    """A canonical quantity in thousandths.  Only the forms this file writes."""
-    number = text.rstrip("kKmMGTi")
+    """A canonical quantity in thousandths.  Only the forms that servers write for amounts as they occur here."""
+    number = text.rstrip("kKmMGTPi")
     return int(number) * SUFFIX[text[len(number) :]]
 
 
@@ -41,9 +43,9 @@ def show(resource: str, value: int) -> str:
     if value % 1000:
         return f"{value}m"
     whole, step = value // 1000, 1000
-    units = ("", "k", "M", "G", "T")
+    units = ("", "k", "M", "G", "T", "P")
     if resource.endswith(("memory", "storage")) and whole % 1024 == 0:
-        step, units = 1024, ("", "Ki", "Mi", "Gi", "Ti")
+        step, units = 1024, ("", "Ki", "Mi", "Gi", "Ti", "Pi")
     size = 0
     while whole and whole % step == 0 and size + 1 < len(units):
         whole, size = whole // step, size + 1

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Measure start-up, and reading all pods of a synthetic cluster, against kubectl: prints tables in Markdown.
+"""Measure start-up, and reading a synthetic cluster, against kubectl: prints tables in Markdown.
 
-    python bench/run.py                       10,000 pods; the cluster is made once and kept in ~/.cache
+    python bench/run.py                       10,000 pods; the clusters are made once and kept in ~/.cache
     python bench/run.py --pods 100000 --runs 3
+    python bench/run.py --only quota --only claims
 
+Parts: start (commands that ask no cluster), pods (all pods explained), quota (all quotas recounted), taskruns (all runs
+of a namespace explained), claims, feed (watched events), tui (the program in a terminal, under events).
 Commands take turns, so that other load on the machine meets all of them; each figure is a median.  Figures are for
 comparing within one run, not between machines.  A command whose answer is wrong has no figures: the run ends with 1.
-kube-capacity takes part where it is on PATH.
+A command that is not there yet gets a line that says so.  kube-capacity takes part where it is on PATH.
 """
 
 from __future__ import annotations
@@ -16,53 +19,27 @@ import json
 import os
 import platform
 import shutil
-import statistics
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-HERE = Path(__file__).resolve().parent
-KRES = Path(sys.executable).with_name("kubectl-kres")
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kubectl-kres"
-SEED, NODES, NAMESPACES = 1, 500, 200
+from measure import KRES, Subject, WrongError, compared, in_turn, kres, lacking, median, table
+from podspec import milli
+from served import CACHE, HERE, cluster, served, truth
+
 STARTS = 9
-READY_SECONDS = 30.0
-
-
-class WrongError(Exception):
-    """A command did not give the right answer."""
-
-
-class Run(NamedTuple):
-    """Seconds of wall clock and CPU, and the most memory in MiB, of one process."""
-
-    wall: float
-    cpu: float
-    peak: float
-
-
-class Subject(NamedTuple):
-    """A command to measure, and what its output must hold to be right."""
-
-    name: str
-    command: Sequence[str]
-    right: Callable[[str, str], bool]
-    code: int = 0
+FEW_PODS = 1000
 
 
 def main() -> int:
     options = arguments().parse_args()
     kubectl = str(options.kubectl or default_kubectl())
-    print(about(kubectl))
+    print(about(kubectl), flush=True)
     try:
-        print(table(*start_up(kubectl)))
-        with served(cluster(options.pods)) as environment:
-            print(table(*reading(kubectl, options.pods, options.runs, environment)))
+        for name in options.only or PARTS:
+            print(PARTS[name](kubectl, options), flush=True)
     except WrongError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -72,7 +49,11 @@ def main() -> int:
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pods", type=int, default=10_000)
-    parser.add_argument("--runs", type=int, default=3, help="how often all pods are read by each command")
+    parser.add_argument("--taskruns", type=int, default=5000)
+    parser.add_argument("--claims", type=int, default=10_000)
+    parser.add_argument("--runs", type=int, default=3, help="how often each command is run")
+    parser.add_argument("--only", action="append", choices=list(PARTS), help="this part; may be repeated")
+    parser.add_argument("--seconds", type=float, default=20, help="how long feed and tui are under events")
     parser.add_argument("--kubectl", type=Path, help="default: the one built for the tests, else the one on PATH")
     return parser
 
@@ -102,18 +83,14 @@ def processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def start_up(kubectl: str) -> tuple[list[str], list[list[str]]]:
+def start(kubectl: str, _: argparse.Namespace) -> str:
     """Times of commands that ask no cluster, and how many modules each imports."""
     demo = ("explain", "--demo", "deploy/checkout", "-n", "checkout")
     subjects = [
         Subject("kubectl version --client", (kubectl, "version", "--client"), lambda out, _: "Client Version" in out),
-        Subject("kubectl-kres --help", (str(KRES), "--help"), lambda out, _: "Usage:" in out),
-        Subject(
-            "kubectl-kres version --client",
-            (str(KRES), "version", "--client"),
-            lambda out, _: out.startswith("Client Version"),
-        ),
-        Subject(f"kubectl-kres {' '.join(demo)}", (str(KRES), *demo), lambda out, _: "exceeded quota" in out),
+        kres("--help", right=lambda out, _: "Usage:" in out),
+        kres("version", "--client", right=lambda out, _: out.startswith("Client Version")),
+        kres(*demo, right=lambda out, _: "exceeded quota" in out),
     ]
     runs = in_turn(subjects, STARTS, os.environ)
     base = median(runs[0]).wall
@@ -121,7 +98,7 @@ def start_up(kubectl: str) -> tuple[list[str], list[list[str]]]:
         [one.name, f"{figures.wall:.3f}", f"{figures.wall / base:.1f}", f"{figures.peak:.0f}", modules(one.command)]
         for one, figures in zip(subjects, map(median, runs), strict=True)
     ]
-    return ["start-up", "s", "of kubectl's", "MiB", "modules"], rows
+    return table(["start-up", "s", "of kubectl's", "MiB", "modules"], rows)
 
 
 def modules(command: Sequence[str]) -> str:
@@ -132,99 +109,147 @@ def modules(command: Sequence[str]) -> str:
     return str(sum(line.startswith("import time:") for line in traced.stderr.splitlines()) - 1)
 
 
-def reading(kubectl: str, pods: int, runs: int, environment: Mapping[str, str]) -> tuple[list[str], list[list[str]]]:
-    """Times and memory of reading all pods."""
-    diff = (str(KRES), "diff", "pods", "-A")
+def pods(kubectl: str, options: argparse.Namespace) -> str:
+    """All pods, admitted anew."""
+    count, diff = options.pods, ("diff", "pods", "-A")
     subjects = [
-        Subject("kubectl get pods -A", (kubectl, "get", "pods", "-A"), lambda out, _: out.count("\n") == pods + 1),
-        Subject("kubectl-kres diff pods -A", diff, lambda _, err: f" of {pods} objects differ" in err, 1),
+        all_pods(kubectl, count),
+        kres(*diff, right=lambda _, err: f" of {count} objects differ" in err, code=1),
+        kres(*diff, "-o", "name", right=lambda out, err: f"{lines(out)} of {count} objects differ" in err, code=1),
+    ]
+    with served(cluster(count)) as environment:
+        return table(*compared(f"{count:,} pods", subjects, options.runs, environment))
+
+
+def quota(kubectl: str, options: argparse.Namespace) -> str:
+    """All quotas recounted, which reads all pods."""
+    folder = cluster(options.pods)
+    told = truth(folder)["quotas"]
+    recount = ("quota", "--recount", "-A")
+    subjects = [
+        all_pods(kubectl, options.pods),
+        kres(*recount, "-o", "json", right=lambda out, _: stale_in(out) == {k: v["stale"] for k, v in told.items()}),
+        kres(*recount, right=lambda out, _: all(name.partition("/")[2] in out for name in told)),
+        *capacity(),
+    ]
+    with served(folder) as environment:
+        title = f"{len(told)} quotas, {options.pods:,} pods"
+        return table(*compared(title, subjects, options.runs, environment))
+
+
+def stale_in(out: str) -> dict[str, list[str]]:
+    """For each quota the resources whose status is not what was counted."""
+    return {
+        f"{one['subject']['namespace']}/{one['subject']['name']}": sorted(
+            use["name"] for use in one["uses"] if milli(use["used"]) != milli(use["counted"])
+        )
+        for one in json.loads(out)["items"]
+    }
+
+
+def taskruns(kubectl: str, options: argparse.Namespace) -> str:
+    """All TaskRuns of one namespace explained."""
+    count = options.taskruns
+    asked = ("taskruns", "-n", "ci-runs", "-o", "json")
+    folder = cluster(FEW_PODS, taskruns=count)
+    subjects = [
         Subject(
-            "kubectl-kres diff pods -A -o name", (*diff, "-o", "name"), lambda out, err: counted(out, err, pods), 1
+            "kubectl get taskruns -n ci-runs -o json", (kubectl, "get", *asked), lambda out, _: items(out) == count
         ),
+        kres("explain", *asked, right=lambda out, _: items(out) == count),
     ]
-    capacity = shutil.which("kube-capacity")
-    if capacity:
-        subjects.append(Subject("kube-capacity", (capacity,), lambda out, _: "NODE" in out))
-    in_turn(subjects[:1], 1, environment)  # the server compresses each page once
-    found = [median(one) for one in in_turn(subjects, runs, environment)]
-    rows = [
-        [one.name, f"{figures.wall:.2f}", f"{figures.cpu:.2f}", f"{figures.peak:.0f}"]
-        + [f"{a / b:.2f}" for a, b in zip(figures, found[0], strict=True)]
-        for one, figures in zip(subjects, found, strict=True)
+    with served(folder) as environment:
+        return unless_lacking(subjects, f"{count:,} TaskRuns", options.runs, environment)
+
+
+def claims(kubectl: str, options: argparse.Namespace) -> str:
+    """All claims of the cluster."""
+    count = options.claims
+    asked = ("get", "resourcepoolclaims", "-A")
+    folder = cluster(FEW_PODS, claims=count)
+    told = (
+        truth(folder)["claims"],
+        {
+            name: one["waiting"]
+            for name, one in json.loads((folder / "claims.json").read_text()).items()
+            if one["waiting"]
+        },
+    )
+    subjects = [
+        Subject("kubectl get resourcepoolclaims -A", (kubectl, *asked), lambda out, _: lines(out) == count + 1),
+        kres("claims", "-A", right=lambda out, _: lines(out) >= count),
+        kres("claims", "-A", "-o", "json", right=lambda out, _: queued(out) == told),
     ]
-    return [f"{pods:,} pods", "wall s", "CPU s", "peak MiB", "wall, of kubectl's", "CPU", "memory"], rows
+    with served(folder) as environment:
+        return unless_lacking(subjects, f"{count:,} claims", options.runs, environment)
 
 
-def counted(out: str, err: str, pods: int) -> bool:
-    """Whether as many names are listed as are said to differ."""
-    return f"{out.count(chr(10))} of {pods} objects differ" in err
+def queued(out: str) -> tuple[dict[str, int], dict[str, list[str]]]:
+    """How many claims are in which state, and for each pool those that wait, in their order."""
+    found = json.loads(out)["items"]
+    waiting: dict[str, list[tuple[int, str]]] = {}
+    for one in found:
+        if "place" in one:
+            subject = one["subject"]
+            line = f"{subject['namespace']}/{subject['name']} {one['state']}"
+            waiting.setdefault(one["pool"], []).append((one["place"]["place"], line))
+    states = Counter(one["state"] for one in found)
+    return dict(sorted(states.items())), {name: [line for _, line in sorted(each)] for name, each in waiting.items()}
 
 
-def in_turn(subjects: Sequence[Subject], count: int, environment: Mapping[str, str]) -> list[list[Run]]:
-    """All runs of each command, the first ones of all before the second ones."""
-    found: list[list[Run]] = [[] for _ in subjects]
-    for _ in range(count):
-        for one, runs in zip(subjects, found, strict=True):
-            runs.append(measured(one, environment))
-    return found
+def unless_lacking(subjects: list[Subject], title: str, runs: int, environment: dict[str, str]) -> str:
+    told = [why for one in subjects if (why := lacking(one, environment))]
+    return "\n".join(told) + "\n" if told else table(*compared(title, subjects, runs, environment))
 
 
-def measured(one: Subject, environment: Mapping[str, str]) -> Run:
-    """One run. Raises WrongError."""
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        began = time.monotonic()
-        process = subprocess.Popen(one.command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - began
-        process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        text, said = out.read(), err.read()
-    if process.returncode != one.code or not one.right(text, said):
-        raise WrongError(f"{one.name} ended with {process.returncode} and said {said.strip()[-200:] or text[-200:]!r}")
-    scale = 1 << 20 if platform.system() == "Darwin" else 1 << 10
-    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / scale)
+def beside(script: str, *flags: str) -> str:
+    """What a script of its own prints."""
+    if not (HERE / script).exists():
+        return f"bench/{script}: not there yet\n"
+    told = subprocess.run([sys.executable, HERE / script, *flags], capture_output=True, text=True, check=False)
+    if told.returncode:
+        raise WrongError(f"bench/{script} ended with {told.returncode} and said {told.stderr.strip()[-300:]!r}")
+    return told.stdout
 
 
-def median(runs: Sequence[Run]) -> Run:
-    return Run(*map(statistics.median, zip(*runs, strict=True)))
+def feed(_: str, options: argparse.Namespace) -> str:
+    return beside("feed.py")
 
 
-def cluster(pods: int) -> Path:
-    """The folder of a synthetic cluster, made if it is not there."""
-    folder = CACHE / "bench" / f"{pods}-{NODES}-{NAMESPACES}-{SEED}"
-    if not (folder / "truth.json").exists():
-        sizes = ["--pods", str(pods), "--nodes", str(NODES), "--namespaces", str(NAMESPACES), "--seed", str(SEED)]
-        subprocess.run([sys.executable, HERE / "cluster.py", *sizes, "--out", folder], check=True, stdout=sys.stderr)
-    truth = json.loads((folder / "truth.json").read_text())
-    if truth["pods"] != pods:
-        raise WrongError(f"{folder} holds {truth['pods']} pods, not {pods}: remove it")
-    return folder
+def tui(_: str, options: argparse.Namespace) -> str:
+    return beside("tui.py", "--pods", str(options.pods), "--seconds", str(options.seconds))
 
 
-@contextmanager
-def served(folder: Path) -> Iterator[dict[str, str]]:
-    """An API server of these objects; the environment in which commands find it."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as made:
-        config, port = Path(made) / "kubeconfig", Path(made) / "port"
-        command = [sys.executable, HERE / "fake_apiserver.py", folder, "--port", "0", "--port-file", port]
-        server = subprocess.Popen([*command, "--kubeconfig", config], stdout=subprocess.DEVNULL)
-        try:
-            deadline = time.monotonic() + READY_SECONDS
-            while not port.exists():
-                if server.poll() is not None or time.monotonic() > deadline:
-                    raise WrongError("the server does not start")
-                time.sleep(0.02)
-            yield {**os.environ, "KUBECONFIG": str(config), "KUBECACHEDIR": f"{made}/cache", "KUBERC": "off"}
-        finally:
-            server.terminate()
-            server.wait()
+def all_pods(kubectl: str, count: int) -> Subject:
+    return Subject("kubectl get pods -A", (kubectl, "get", "pods", "-A"), lambda out, _: lines(out) == count + 1)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Markdown; the first column is text, the others are numbers."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *([f"`{row[0]}`", *row[1:]] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def capacity() -> list[Subject]:
+    found = shutil.which("kube-capacity")
+    return [Subject("kube-capacity", (found,), lambda out, _: "NODE" in out)] if found else []
+
+
+def lines(text: str) -> int:
+    return text.count("\n")
+
+
+def items(text: str) -> int:
+    """How many items an answer in JSON has; -1 if it is none."""
+    try:
+        return len(json.loads(text)["items"])
+    except (ValueError, KeyError):
+        return -1
+
+
+PARTS: dict[str, Callable[[str, argparse.Namespace], str]] = {
+    "start": start,
+    "pods": pods,
+    "quota": quota,
+    "taskruns": taskruns,
+    "claims": claims,
+    "feed": feed,
+    "tui": tui,
+}
 
 
 if __name__ == "__main__":

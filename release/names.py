@@ -1,4 +1,7 @@
-"""Version, platforms and file names of a release; the version stands in ``kubectl_kres/__init__.py`` alone."""
+"""Version, platforms and file names of a release; the version stands in ``kubectl_kres/__init__.py`` alone.
+
+``python -m release.names`` prints the tag of the version; with a tag behind it, it fails unless that is the one.
+"""
 
 from __future__ import annotations
 
@@ -67,3 +70,16 @@ def tag(python_version: str) -> str:
 def archive(tagged: str, place: Platform) -> str:
     """The name of an archive."""
     return f"{PROGRAM}_{tagged}_{place.os}_{place.arch}.{'zip' if place.os == 'windows' else 'tar.gz'}"
+
+
+def main(arguments: list[str]) -> int:
+    expected = tag(version())
+    if arguments and arguments[0] != expected:
+        print(f"error: the tag is {arguments[0]}, the version in kubectl_kres/__init__.py asks for {expected}")
+        return 1
+    print(expected)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

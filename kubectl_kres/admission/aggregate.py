@@ -104,14 +104,28 @@ def _take_effective(slot: Slot, status: ContainerStatus, *, infeasible: bool) ->
         _raise_to(slot.limits, limits)
 
 
-def explain_total(draft: Draft, side: Side, resource: str, value: Quantity) -> Derive:
-    """How ``value`` of ``of_pod`` came about: each part with its path, kept or outweighed."""
+def both_sums(draft: Draft, side: Side) -> tuple[Quantities, Quantities]:
+    """What containers and sidecars need together, and the same with init containers."""
+    sidecars = [slot for slot in draft.inits if slot.role == "sidecar"]
+    return (
+        of_containers(draft.containers, sidecars, side),
+        of_containers(draft.containers, draft.inits, side),
+    )
+
+
+def explain_total(
+    draft: Draft, side: Side, resource: str, value: Quantity, sums: tuple[Quantities, Quantities] | None = None
+) -> Derive:
+    """How ``value`` of ``of_pod`` came about: each part with its path, kept or outweighed.
+
+    ``sums``: of ``both_sums``, which whoever asks for many resources makes once.
+    """
     path = f"pod.{side}[{resource}]"
     terms: list[Term] = []
     level = draft.pod.side(side).get(resource) if draft.pod is not None and is_pod_level(resource) else None
     running = [slot for slot in (*draft.containers, *draft.inits) if slot.role != "init"]
-    beside = of_containers(draft.containers, [slot for slot in draft.inits if slot.role == "sidecar"], side)
-    peak = of_containers(draft.containers, draft.inits, side).get(resource)
+    beside, whole = sums or both_sums(draft, side)
+    peak = whole.get(resource)
     init_wins = peak is not None and (beside.get(resource) is None or peak > beside[resource])
     if level is not None and draft.pod is not None:
         terms.append(Term(draft.pod.at(side, resource), str(level)))

@@ -21,7 +21,7 @@ Result = Literal["kept", "taken", "changed", "pool", "queue"]
 _NEVER = "~"
 
 
-class Candidate(NamedTuple):
+class Candidate(Struct, frozen=True, gc=False):
     """A claim that takes part, with its amounts. ``uid`` names it in the pool's status."""
 
     claim: ResourcePoolClaim
@@ -32,7 +32,7 @@ class Candidate(NamedTuple):
         return uid_of(self.claim)
 
 
-class Share(NamedTuple):
+class Share(Struct, frozen=True, gc=False):
     """What a claim holds of a pool."""
 
     uid: str
@@ -55,7 +55,7 @@ class Comparison(NamedTuple):
     by: Key | None = None
 
 
-class Turn(NamedTuple):
+class Turn(Struct, frozen=True, gc=False):
     """How it went for one claim. ``short``: the resources that it lacks, or that are closed to it, sorted.
 
     room and notations: what was left of each resource at its turn, in billionths, and how it is printed; for a claim in

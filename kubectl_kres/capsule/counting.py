@@ -1,4 +1,4 @@
-"""The use of a managed quota: counted again where the objects are known, else kept as it was read."""
+"""The use of a managed quota: counted again where the objects are known and can be read, else kept as it was."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
+from kubectl_kres.admission.draft import Unparsable
 from kubectl_kres.admission.objects import request_of
 from kubectl_kres.admission.quota import Request
 from kubectl_kres.admission.recount import status_after
@@ -23,11 +24,18 @@ def counted(world: World, quota: ResourceQuota) -> ResourceQuota:
         return structs.replace(quota, status=ResourceQuotaStatus())
     objects = world.objects.get(quota.metadata.namespace)
     if objects is None:
-        used = quota.status.used or {}
-        kept = {name: used.get(name, "0") for name in quota.spec.hard}
-        return structs.replace(quota, status=ResourceQuotaStatus(dict(quota.spec.hard), kept))
-    requests = _requests(objects, quota, world.server)
-    return structs.replace(quota, status=status_after(quota, requests, world.server))
+        return _uncounted(quota)
+    try:
+        requests = _requests(objects, quota, world.server)
+        return structs.replace(quota, status=status_after(quota, requests, world.server))
+    except Unparsable:
+        return _uncounted(quota)
+
+
+def _uncounted(quota: ResourceQuota) -> ResourceQuota:
+    """With the use that it has; a resource that is new to it counts as unused."""
+    hard, used = quota.spec.hard or {}, quota.status.used or {}
+    return structs.replace(quota, status=ResourceQuotaStatus(dict(hard), {name: used.get(name, "0") for name in hard}))
 
 
 def _requests(objects: tuple[Any, ...], quota: ResourceQuota, server: Server) -> dict[str, list[Request]]:

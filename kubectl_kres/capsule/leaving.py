@@ -44,7 +44,9 @@ def disassociate(claim: ResourcePoolClaim, pool: ResourcePool) -> ResourcePoolCl
     return without_release(freed)
 
 
-def is_orphan(claim: ResourcePoolClaim, uids: Collection[str]) -> bool:
-    """Whether the garbage collector deletes the claim: it has owners, and none of them exists."""
+def is_orphan(claim: ResourcePoolClaim, pools: Collection[ResourcePool]) -> bool:
+    """Whether the garbage collector deletes the claim: it has owners, all of them pools, and none of them exists."""
     owners = claim.metadata.owner_references or ()
-    return bool(owners) and all(one.kind == "ResourcePool" and one.uid not in uids for one in owners)
+    if any(one.kind != "ResourcePool" for one in owners):
+        return False
+    return bool(owners) and not any(owns(one, pool) for one in owners for pool in pools)

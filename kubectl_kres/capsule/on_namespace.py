@@ -52,6 +52,6 @@ def _ended(world: World, name: str) -> tuple[World, ...]:
 
 
 def _collected(world: World) -> tuple[World, ...]:
-    uids = {pool.metadata.uid for pool in world.pools.values()}
-    orphans = [claim for claim in world.claims.values() if is_orphan(claim, uids)]
+    pools = tuple(world.pools.values())
+    orphans = [claim for claim in world.claims.values() if is_orphan(claim, pools)]
     return gone(world, orphans) if orphans else (world,)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice, product
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
 
 from msgspec import structs
 
@@ -14,7 +15,7 @@ from kubectl_kres.capsule.reconcile import reconcile
 from kubectl_kres.capsule.settle import MOST_WORLDS, settle, unassigned
 from kubectl_kres.capsule.webhooks import refuse_pool, stored_pool
 from kubectl_kres.capsule.world import World, distinct, with_claims, with_pool, without_pool
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolStatus
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim, ResourcePoolStatus
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 
 #: Stands for the time of a deletion, which means no more than that there is one.
@@ -52,12 +53,20 @@ def deleted(world: World, pool: ResourcePool) -> tuple[World, ...]:
     ending = structs.replace(pool, metadata=structs.replace(pool.metadata, deletion_timestamp=ENDING))
     before = reconcile(with_pool(world, ending), name).world
     after = without_pool(before, name)
-    variants = [
-        [(key, one) for pools in (after.pools, before.pools) for one in assign(after.claims[key], pools)]
+    told = {
+        key: [one for pools in (after.pools, before.pools) for one in assign(after.claims[key], pools)]
         for key in unassigned(after, spaces)
-    ]
-    found: Iterator[World] = (with_claims(after, dict(chosen)) for chosen in product(*variants))
-    return distinct(islice(found, MOST_WORLDS))
+    }
+    return distinct(with_claims(after, dict(zip(told, chosen, strict=True))) for chosen in _chosen([*told.values()]))
+
+
+def _chosen(told: Sequence[Sequence[ResourcePoolClaim]]) -> Iterator[Sequence[ResourcePoolClaim]]:
+    """One of its variants for each claim, in every combination; of very many only those where all are told the same."""
+    if prod(map(len, told)) <= MOST_WORLDS:
+        yield from product(*told)
+        return
+    for place in range(max(map(len, told))):
+        yield [variants[min(place, len(variants) - 1)] for variants in told]
 
 
 def _settled(world: World, pool: ResourcePool) -> tuple[Outcome, ...]:

@@ -27,7 +27,7 @@ def settle(world: World, claims: Iterable[Key] = (), pools: Iterable[str] = ()) 
     """Every world at rest that this one can lead to, once its controllers look at these claims and pools.
 
     Assignments come before reconciles, in the order given: claims that became assignable together are served in the
-    order of the queue. Each reconcile that changes something leads to another one, as the controller's own writes do.
+    order of the queue. A reconcile that gives or takes a share leads to another one, as the controller's writes do.
     """
     tasks, rest = [_Task(world, tuple(claims), tuple(pools))], list[World]()
     while tasks:
@@ -43,7 +43,7 @@ def settle(world: World, claims: Iterable[Key] = (), pools: Iterable[str] = ()) 
 
 def pools_of(world: World, claims: Sequence[ResourcePoolClaim | None]) -> tuple[str, ...]:
     """The pools that an event of a claim wakes: those that the claim has an owner reference to, before or after."""
-    owners = [one for claim in claims if claim is not None for one in claim.metadata.owner_references or ()]
+    owners = {one for claim in claims if claim is not None for one in claim.metadata.owner_references or ()}
     return tuple(name for name, pool in world.pools.items() if any(owns(one, pool) for one in owners))
 
 
@@ -73,14 +73,14 @@ def _reconciled(task: _Task) -> _Task:
     pool = before.pools.get(name)
     if pool is None:
         return _Task(before, (), rest)
-    world = reconcile(before, name).world
-    now = world.pools[name]
-    changed = [
-        (before.claims.get(key), claim) for key, claim in world.claims.items() if before.claims.get(key) is not claim
-    ]
-    woken = tuple(other for pair in changed for other in pools_of(world, pair))
-    again = (name,) if changed or now is not pool or world.quotas != before.quotas else ()
-    return _Task(world, _requeued(world, pool, now), _more(rest, (*again, *woken)))
+    found = reconcile(before, name)
+    world, now = found.world, found.world.pools[name]
+    old = before.claims
+    changed = [one for key, claim in world.claims.items() if old.get(key) is not claim for one in (old.get(key), claim)]
+    moved = changed or now is not pool or world.quotas != before.quotas
+    again = (name,) if moved and not found.allocation.settled else ()
+    others = (other for other in pools_of(world, changed) if other != name)
+    return _Task(world, _requeued(world, pool, now), _more(rest, (*again, *others)))
 
 
 def _requeued(world: World, before: ResourcePool, now: ResourcePool) -> tuple[Key, ...]:

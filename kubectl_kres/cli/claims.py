@@ -66,9 +66,7 @@ class Page:
                 put([""] * bool(self._reports))
                 put(render_claim.lines(report, color=self._color, width=self._width))
             self._reports.append(report)
-            tally.answered(
-                report.unseen, complete=report.complete, negative=report.waits and self._options.exit_code
-            )
+            tally.answered(report.unseen, complete=report.complete, negative=report.waits and self._options.exit_code)
 
     def _report(self, making: Claims, found: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
         """None for one that the server would not take; that is told."""
@@ -135,4 +133,5 @@ command = Command(
     usage="[NAME...]",
     flags=(POOL, WAITING, SIZED, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
+    completes="resourcepoolclaims",
 )

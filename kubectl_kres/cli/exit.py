@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import click
 
-from kubectl_kres import __version__
+from kubectl_kres import ISSUES, __version__
 from kubectl_kres.errors import (
     Forbidden,
     InputErrors,
@@ -151,7 +151,7 @@ def _tell_bug(error: Exception) -> None:
     _trace(error)
     system = f"{platform.system()} {platform.machine()}"
     say(f"kubectl-kres {__version__}, Python {platform.python_version()}, {system}")
-    say("error: this is a bug in kubectl-kres. Please report it, with all of the above, on the project's issue page.")
+    say(f"error: this is a bug in kubectl-kres. Please report it, with all of the above, on {ISSUES}.")
 
 
 def _trace(error: Exception) -> None:

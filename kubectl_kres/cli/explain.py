@@ -34,6 +34,9 @@ from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
 
+#: Kinds of Capsule that are explained.
+POOLED = ("ResourcePool", "ResourcePoolClaim")
+
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """One object in full; of several a line each, and how many are refused. With ``--resize`` another answer."""
@@ -52,10 +55,14 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 
 def _takes(kind: Kind) -> bool:
-    return making_pods(kind) or explains(kind)
+    return making_pods(kind) or explains(kind) or kind.kind in POOLED
 
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+    if subject.kind.kind in POOLED:
+        from kubectl_kres.reports.explain_pooled import pooled_needs  # noqa: PLC0415, only what is needed is loaded
+
+        return pooled_needs(store, subject)
     return policy_needs(store, subject) if explains(subject.kind) else needs(store, subject)
 
 
@@ -71,6 +78,9 @@ class Page:
     def show(self, turn: Turn, tally: Tally) -> None:
         """The explanations of some objects; one without an explanation is missed."""
         for subject in turn.found.subjects:
+            if subject.kind.kind in POOLED:
+                self._pooled(turn, subject, tally)
+                continue
             try:
                 found = self._answer(turn, subject)
             except KresError as error:
@@ -81,6 +91,11 @@ class Page:
             at_odds = isinstance(found, PolicyExplanation) and bool(found.contradictions)
             negative = self._options.exit_code and (refused or at_odds)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
+
+    def _pooled(self, turn: Turn, subject: Subject, tally: Tally) -> None:
+        from kubectl_kres.cli import explain_pooled  # noqa: PLC0415, only what is needed is loaded
+
+        explain_pooled.show(self._options, self._items, turn, subject, tally)
 
     def _answer(self, turn: Turn, subject: Subject) -> Explanation | PolicyExplanation:
         if explains(subject.kind):

@@ -26,6 +26,7 @@ COMMANDS = {
     "claims": ("claims", "Show claims on pools, why they wait, and what would let them in"),
     "diff": ("diff", "Compare what is written with what the API server stores"),
     "qos": ("qos", "Show QoS classes, what decides them, and cgroups"),
+    "tui": ("tui", "Look around on full screen: namespaces, pods, quotas, and why"),
     "snapshot": ("snapshot", "Save what the other commands read to a file"),
     "completion": ("completion", "Let kubectl complete commands, flags and names"),
     "version": ("version", "Print the versions of this program and of the server"),
@@ -132,8 +133,14 @@ def _show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> N
 
 @click.pass_context
 def _without_command(ctx: click.Context, /, **_: object) -> int:
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help(), color=False)
+    if ctx.invoked_subcommand is not None:
+        return 0
+    if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        command = cast("Program", ctx.command).get_command(ctx, "tui")
+        assert command is not None
+        with command.make_context("tui", [], parent=ctx) as screen:
+            return cast("int", command.invoke(screen))
+    click.echo(ctx.get_help(), color=False)
     return 0
 
 

@@ -48,6 +48,8 @@ class Options(NamedTuple):
     fit: str = ""
     denied: bool = False
     ascii: bool = False
+    no_mouse: bool = False
+    theme: str = ""
     pool: str = ""
     waiting: bool = False
     sized: str = ""
@@ -252,9 +254,14 @@ POOL = _flag("pool", "--pool", metavar="NAME", text="The claims that are in this
 WAITING = _flag("waiting", "--waiting", text="The claims that do not have what they ask for.")
 SIZED = _flag("sized", "--for", metavar="TYPE/NAME", text="The claim that this workload needs.")
 ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
+NO_MOUSE = _flag("no_mouse", "--no-mouse", text="Leave the mouse to the terminal, for selecting text.")
+THEME = _flag("theme", "--theme", metavar="NAME", text="The colours, as ansi-dark, ansi-light or nord.")
 
 INSTALL = _flag("install", "--install", text="Make the link.")
 UNINSTALL = _flag("uninstall", "--uninstall", text="Remove it.")
+
+SNAPSHOT = _flag("snapshot", "--snapshot", metavar="FILE", text="Read this snapshot instead of a cluster.")
+DEMO = _flag("demo", "--demo", text="Read the bundled example instead of a cluster.")
 
 #: Which objects, and where they come from.
 INPUT = (
@@ -270,8 +277,8 @@ INPUT = (
     _flag("selector", "-l", "--selector", metavar="SELECTOR", text="Take the objects with these labels."),
     _flag("field_selector", "--field-selector", metavar="SELECTOR", text="Take the objects with these field values."),
     _flag("offline", "--offline", text="Read the files given with -f and nothing else."),
-    _flag("snapshot", "--snapshot", metavar="FILE", text="Read this snapshot instead of a cluster."),
-    _flag("demo", "--demo", text="Read the bundled example instead of a cluster."),
+    SNAPSHOT,
+    DEMO,
     _hidden("ignore_not_found", "--ignore-not-found", text="End with 0 if an object that was named does not exist."),
 )
 

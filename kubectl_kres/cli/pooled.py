@@ -12,7 +12,7 @@ from kubectl_kres.cli.subjects import Found, complete, fault_of, in_files
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule_needs import claim_needs, claims_needs, pool_needs, pools_needs
+from kubectl_kres.reports.capsule_needs import claim_needs, claims_needs, file_needs, pool_needs, pools_needs
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -23,8 +23,7 @@ _NONE_HERE = "Capsule is not installed: the server has no"
 
 def wants(store: Store, subject: Subject) -> tuple[Need, ...]:
     """What the answer about one pool or claim needs."""
-    ref = subject.ref
-    beside = (Need("Namespace", required=False),) if store.files else ()
+    ref, beside = subject.ref, file_needs(store)
     if ref.kind == POOL.kind:
         return (*pool_needs(store, ref.name), *beside)
     return (*claim_needs(store, ref.namespace, ref.name), *beside)

@@ -104,4 +104,5 @@ command = Command(
     usage="[NAME...]",
     flags=(ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
+    completes="resourcepools",
 )

@@ -18,6 +18,9 @@ ANSWERS = {
     "quota": ("kubectl_kres.reports.quota", "QuotaReport", "Quota"),
     "fit": ("kubectl_kres.reports.fit", "Fit", "Fit"),
     "denied": ("kubectl_kres.reports.denied", "Denied", "Denied"),
+    "pools": ("kubectl_kres.reports.pool", "PoolReport", "Pools"),
+    "claims": ("kubectl_kres.reports.claim", "ClaimReport", "Claims"),
+    "sizing": ("kubectl_kres.reports.sizing", "Sizing", "Sizing"),
     "diff": ("kubectl_kres.reports.diff", "Difference", "Diff"),
     "qos": ("kubectl_kres.reports.qos", "Quality", "Qos"),
     "summary": ("kubectl_kres.reports.qos_sums", "Sums", "QosSummary"),
@@ -26,7 +29,13 @@ ANSWERS = {
 
 
 #: What stands beside the answers about pods in the documents of a command.
-MORE = {"explain": ("kubectl_kres.reports.policy", "PolicyExplanation")}
+MORE = {
+    "explain": (
+        ("kubectl_kres.reports.policy", "PolicyExplanation"),
+        ("kubectl_kres.reports.pooled", "ClaimExplanation"),
+        ("kubectl_kres.reports.pooled", "PoolExplanation"),
+    )
+}
 
 
 def run(_options: Options, words: tuple[str, ...]) -> int:
@@ -43,7 +52,7 @@ def run(_options: Options, words: tuple[str, ...]) -> int:
 def schema(command: str) -> dict[str, Any]:
     """The schema of a command's document, made from the types of its report."""
     module, name, kind = ANSWERS[command]
-    types = [(module, name), *([MORE[command]] if command in MORE else [])]
+    types = [(module, name), *MORE.get(command, ())]
     answers = [getattr(import_module(where), what) for where, what in types]
     items, definitions = msgspec.json.schema_components(answers, ref_template="#/$defs/{name}")
     item = {"anyOf": list(items)} if len(items) > 1 else items[0]

@@ -19,6 +19,9 @@ FILES, NO_SPACE, NO_FILES, FOLDERS = 0, 2, 4, 16
 #: Stands for the word at the cursor: no word that is typed holds a NUL.
 _HERE = "\0"
 
+#: The type whose objects a flag names.
+_TYPES = {"namespaces": "namespaces", "pool": "resourcepools"}
+
 #: The part of the kubeconfig that a flag names an entry of.
 _ENTRIES = {"context": "contexts", "cluster": "clusters", "user": "users"}
 
@@ -125,11 +128,12 @@ def _value(flag: click.Option, command: Command | None, rest: str, typed: str, o
     slot = Slot(typed[len(rest) :], "" if rest.endswith("=") else rest, options=options)
     if flag.metavar in {"FILE", "DIR"}:
         return slot._replace(directive=FOLDERS if flag.metavar == "DIR" else FILES)
-    if flag.name == "namespaces":
-        return slot._replace(type="namespaces", taken=frozenset(options.namespaces))
+    if flag.name in _TYPES:
+        given = options.namespaces if flag.multiple else ()
+        return slot._replace(type=_TYPES[flag.name], taken=frozenset(given))
     if flag.name in _ENTRIES:
         return slot._replace(entries=_ENTRIES[flag.name])
-    if flag.name == "fit":
+    if flag.metavar == "TYPE/NAME":
         from kubectl_kres.cli.objects import named  # noqa: PLC0415
         from kubectl_kres.cli.subjects import making_pods  # noqa: PLC0415
 

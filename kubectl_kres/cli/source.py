@@ -102,15 +102,20 @@ class Input:
         store.files.update(self.policies.files)
 
 
+def excluding(options: Options) -> None:
+    """Raises UsageError for sources that exclude each other."""
+    chosen = [f"--{flag}" for flag in ("offline", "demo", "snapshot") if getattr(options, flag)]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} exclude each other")
+
+
 @contextmanager
 def opened(options: Options) -> Iterator[tuple[Source, Input]]:
     """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
 
     Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
     """
-    chosen = [f"--{flag}" for flag in ("offline", "demo", "snapshot") if getattr(options, flag)]
-    if len(chosen) > 1:
-        raise UsageError(f"{' and '.join(chosen)} exclude each other")
+    excluding(options)
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")
     if options.recursive and not options.filenames:

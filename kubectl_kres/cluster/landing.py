@@ -118,7 +118,7 @@ class Landing:
     def _listed(self, held: Held, skipped: Iterable[str], store: Store, changes: Changes) -> None:
         """Drop what a complete list did not hold."""
         seen, kind = held.seen or set(), held.reader.need.kind
-        for key in [key for key in self._keys(held, store) if False]:
+        for key in [key for key in self._keys(held, store) if key not in seen]:
             self._lose(held, kind, key, store, changes)
         held.seen = None
         held.faults = dict.fromkeys(skipped)

@@ -13,6 +13,16 @@ from pathlib import Path
 from kubectl_kres.cluster.credentials import Credentials
 from kubectl_kres.errors import ConfigError
 
+#: Where systems keep the certificates that they trust. Source: Go crypto/x509 root_linux.go, root_bsd.go.
+_BUNDLES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/tls/cacert.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+
 _PEM = re.compile(rb"-----BEGIN [A-Z0-9 ]+-----.+?-----END [A-Z0-9 ]+-----", re.DOTALL)
 
 
@@ -35,7 +45,7 @@ def context(authority: bytes, credentials: Credentials, *, insecure: bool) -> ss
     elif authority:
         _trust(made, authority)
     else:
-        made.load_default_certs()
+        _trust_the_system(made)
     if credentials.certificate:
         _show(made, credentials)
     return made
@@ -47,6 +57,17 @@ def _trust(made: ssl.SSLContext, authority: bytes) -> None:
         made.load_verify_locations(cadata=blocks.decode("ascii"))
     except (ssl.SSLError, ValueError) as error:
         raise ConfigError("unable to load root certificates: unable to parse bytes as PEM block") from error
+
+
+def _trust_the_system(made: ssl.SSLContext) -> None:
+    """Trust whom the system trusts, also where OpenSSL was built for another system that keeps it elsewhere."""
+    made.load_default_certs()
+    set_by_user = {"SSL_CERT_FILE", "SSL_CERT_DIR"} & set(os.environ)
+    if os.name == "nt" or set_by_user or ssl.get_default_verify_paths().cafile:
+        return
+    found = next((name for name in _BUNDLES if Path(name).is_file()), "")
+    if found:
+        made.load_verify_locations(found)
 
 
 def _show(made: ssl.SSLContext, credentials: Credentials) -> None:

@@ -13,6 +13,7 @@ class ConfigMapData(Base, frozen=True):
     default_container_resource_requirements: str = msgspec.field(
         default="", name="default-container-resource-requirements"
     )
+    default_pod_template: str = msgspec.field(default="", name="default-pod-template")
     default_timeout_minutes: str = msgspec.field(default="", name="default-timeout-minutes")
     enable_api_fields: str = msgspec.field(default="", name="enable-api-fields")
     results_from: str = msgspec.field(default="", name="results-from")

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.model import capsule, claim, node, pod, policy, workload
+from kubectl_kres.model import capsule, claim, configmap, node, pod, policy, tekton, workload
 
 
 class Kind(Struct, frozen=True):
@@ -103,6 +103,18 @@ KINDS = (
         struct=claim.PersistentVolumeClaim,
     ),
     Kind("Service", ("services", "service", "svc"), struct=claim.Service),
+    Kind("ConfigMap", ("configmaps", "configmap", "cm"), struct=configmap.ConfigMap, listed=False),
+    Kind("Task", ("tasks", "task"), TEKTON, struct=tekton.Task),
+    Kind("StepAction", ("stepactions", "stepaction"), TEKTON, "v1beta1", struct=tekton.StepAction),
+    Kind("Pipeline", ("pipelines", "pipeline"), TEKTON, struct=tekton.Pipeline),
+    Kind("TaskRun", ("taskruns", "taskrun", "tr", "trs"), TEKTON, struct=tekton.TaskRun, whole=tekton.ManagedTaskRun),
+    Kind(
+        "PipelineRun",
+        ("pipelineruns", "pipelinerun", "pr", "prs"),
+        TEKTON,
+        struct=tekton.PipelineRun,
+        whole=tekton.ManagedPipelineRun,
+    ),
     _capsule("ResourcePool", "pools", "pool", "quotapool", struct=capsule.ResourcePool),
     _capsule("ResourcePoolClaim", "claims", "claim", namespaced=True, struct=capsule.ResourcePoolClaim),
     _capsule("Tenant", "tnt", struct=capsule.Tenant),

@@ -83,6 +83,14 @@ def steps(journal: Iterable[Entry], path: str) -> Journal:
     return tuple(entry for entry in journal if entry.path == path)
 
 
+def by_path(journal: Iterable[Entry]) -> dict[str, Journal]:
+    """``steps`` of every path, for those who ask about many."""
+    found: dict[str, list[Entry]] = {}
+    for entry in journal:
+        found.setdefault(entry.path, []).append(entry)
+    return {path: tuple(entries) for path, entries in found.items()}
+
+
 def replay(values: dict[str, str], journal: Iterable[Entry]) -> dict[str, str]:
     """The values after every ``Set`` of the journal was applied to ``values``."""
     now = dict(values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.claims import TONES, asks_words, why
+from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.reports.amounts import listed
@@ -48,9 +48,6 @@ def head(report: ClaimReport, width: int) -> Iterator[Line]:
     yield from toned("", rest)
     yield from toned("", wrapped(f"asks for {asks_words(report.asks)}", width, first="  ", rest="    "))
     yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
-    for tone, text in why(report):
-        if tone != "warn" and text != report.because:
-            yield from toned(tone, wrapped(text, width, first="  ", rest="    "))
     if report.message and report.message != "reconciled":
         yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
     if place is not None:
@@ -86,10 +83,10 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
             yield [("", " " * (label + 4)), (tone, text), ("quiet", closed)]
 
 
-def ways_lines(report: ClaimReport, width: int) -> Iterator[Line]:
-    """What would let it in, numbered, the smallest change first."""
+def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterator[Line]:
+    """What would let it in, numbered, the smallest change first. ``told``: that nothing does was said before."""
     if not report.ways:
-        if report.waits:
+        if report.waits and not told:
             yield [("", "")]
             yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
         return
@@ -100,7 +97,7 @@ def ways_lines(report: ClaimReport, width: int) -> Iterator[Line]:
         yield from toned("", wrapped(way.text, width, first=lead, rest=" " * len(lead)))
         for deed in way.deeds:
             yield from _deed(deed, width, named=len(way.deeds) > 1 or bool(deed.holds))
-        yield from _after(way, width)
+        yield from _after(way, width, others=report.place is not None and report.place.of > 1)
 
 
 def nothing_helps(report: ClaimReport) -> str:
@@ -112,7 +109,7 @@ def nothing_helps(report: ClaimReport) -> str:
     if any(not one.offered for one in report.amounts):
         names = listed(one.name for one in report.amounts if not one.offered)
         return f"its pool would have to get {names} in its hard, and then the spec of the claim has to change"
-    return "no pool that serves its namespace has room for it; let a pool serve the namespace, or name another pool"
+    return "no pool that serves its namespace has all that it asks for, and room for it"
 
 
 def _deed(deed: Deed, width: int, *, named: bool) -> Iterator[Line]:
@@ -128,7 +125,7 @@ def _deed(deed: Deed, width: int, *, named: bool) -> Iterator[Line]:
         yield from toned("quiet", wrapped(deed.follows, width, first="       ", rest="         "))
 
 
-def _after(way: Way, width: int) -> Iterator[Line]:
+def _after(way: Way, width: int, *, others: bool) -> Iterator[Line]:
     parts = []
     if way.also:
         parts.append(f"{listed(map(_name, way.also), _NAMED)} get{'s' * (len(way.also) == 1)} in, too")
@@ -138,7 +135,7 @@ def _after(way: Way, width: int) -> Iterator[Line]:
         parts.append(f"still waiting: {listed(map(_name, way.waits), _NAMED)}")
     if parts:
         yield from toned("quiet", wrapped(f"then {'; '.join(parts)}", width, first="       ", rest="         "))
-    elif way.replayed:
+    elif way.replayed and others:
         yield [("quiet", "       then nobody waits any more")]
 
 

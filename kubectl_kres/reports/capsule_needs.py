@@ -59,6 +59,16 @@ def claim_needs(store: Store, space: str, name: str) -> tuple[Need, ...]:
     return tuple(dict.fromkeys(wanted))
 
 
+def file_needs(store: Store) -> tuple[Need, ...]:
+    """What it takes to tell what becomes of pools and claims in files: all that there is beside them."""
+    refs = [ref for ref in store.files if ref.kind in {"ResourcePool", "ResourcePoolClaim"}]
+    if not refs:
+        return ()
+    spaces = sorted({ref.namespace for ref in refs if ref.namespace})
+    quotas = (Need("ResourceQuota", space, required=False) for space in spaces)
+    return (_NAMESPACES, _POOLS, _CLAIMS, _QUOTAS, *quotas)
+
+
 def _others(store: Store, pool: str) -> Iterator[Need]:
     """All claims of a pool's namespaces: in one list, else one by one. Without the pool nobody knows which."""
     found: ResourcePool | None = store.get("ResourcePool", pool)

@@ -31,6 +31,8 @@ class Claims:
         found = scene.states().get((meta.namespace, meta.name)) or standing(claim, pool)
         ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
         amounts = tuple(self._amounts(claim, pool, found)) if found.state in {*WAITING, "failed"} else ()
+        if found.state == "failed" and all(one.offered for one in amounts):
+            amounts = ()
         return ClaimReport(
             ref,
             found.state,

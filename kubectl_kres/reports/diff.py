@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import msgspec
+from msgspec import structs
+
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import admit, stored_pod
@@ -20,6 +23,8 @@ from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import Start, start_of_live
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.store import Store
+
+_ENCODER = msgspec.msgpack.Encoder()
 
 
 class Reason(Record, frozen=True):
@@ -57,18 +62,29 @@ def diff(store: Store, subject: Subject, ask: Ask) -> Difference:
 
 
 def differences(store: Store, pods: Iterable[Pod], ask: Ask) -> Iterator[Difference | None]:
-    """One answer per live pod: None where nothing differs. Nothing is kept; policies are parsed once per namespace."""
-    known: dict[str, Known] = {}
+    """One answer per live pod: None where nothing differs. Policies are parsed once per namespace.
+
+    Pods that were made alike and live alike, as those of a workload do, are looked at once.
+    """
+    same: dict[tuple[str, bytes, bytes], bool] = {}
     for pod in pods:
         namespace = pod.metadata.namespace
-        if namespace not in known:
-            known[namespace] = policies(store, namespace)
-        start = start_of_live(store, pod)
-        if unchanged(start, known[namespace], ask):
+        start, known = start_of_live(store, pod), policies(store, namespace, ask.server)
+        key = (namespace, *_signature(start, pod))
+        if key not in same:
+            same[key] = unchanged(start, known, ask)
+        if same[key]:
             yield None
         else:
             subject = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
-            yield _compared(store, subject, analyse(start, known[namespace], ask), ask)
+            yield _compared(store, subject, analyse(start, known, ask), ask)
+
+
+def _signature(start: Start, live: Pod) -> tuple[bytes, bytes]:
+    """All of a pod that ``unchanged`` looks at: what would be sent, on whatever node, and the live values."""
+    spec = live.spec
+    held = (spec.containers, spec.init_containers, spec.resources)
+    return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(held)
 
 
 def unchanged(start: Start, known: Known, ask: Ask) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from kubectl_kres.admission import qos
-from kubectl_kres.admission.aggregate import explain_total, of_pod
+from kubectl_kres.admission.aggregate import both_sums, explain_total, of_pod
 from kubectl_kres.admission.create import create_pod
 from kubectl_kres.admission.draft import SIDES, Draft
 from kubectl_kres.admission.fields import unknown_fields
@@ -53,7 +53,7 @@ def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
 
 
 def analysis_of(store: Store, subject: Subject, ask: Ask) -> Analysis:
-    start, known = start_of(store, subject), policies(store, subject.ref.namespace)
+    start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
     if subject.raw is None or subject.ref.kind == "Pod":
         return analyse(start, known, ask, subject.raw)
     analysis = analyse(start, known, ask)
@@ -198,12 +198,13 @@ def quota_costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[Quot
 
 def _totals(draft: Draft) -> Iterator[Total]:
     sums = {side: of_pod(draft, side) for side in SIDES}
+    parts = {side: both_sums(draft, side) for side in SIDES}
     names = sorted({name for values in sums.values() for name in values}, key=lambda n: (n != "cpu", n != "memory", n))
     for name in names:
         for side in reversed(SIDES):
             if name in sums[side]:
                 value = sums[side][name]
-                yield Total(side, name, str(value), explain_total(draft, side, name, value))
+                yield Total(side, name, str(value), explain_total(draft, side, name, value, parts[side]))
 
 
 def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:

@@ -91,7 +91,7 @@ class _Scene(Struct, frozen=True):
 
 
 def _explained(store: Store, ref: ObjectRef, item: Any, ask: Ask) -> PolicyExplanation:
-    known = policies(store, namespace_of(ref))
+    known = policies(store, namespace_of(ref), ask.server)
     scene = _Scene(store, ref, item, known, ask)
     wanted = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
     unseen = tuple(

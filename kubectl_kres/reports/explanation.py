@@ -109,7 +109,8 @@ class Fact(Record, frozen=True):
 class Verdict(Record, frozen=True):
     """Whether the pod is admitted; ``allowed`` None: that depends on the order of LimitRanges or quotas.
 
-    ``message`` and ``causes`` are the server's own words of a refusal, ``findings`` what stands behind them.
+    ``message`` and ``causes`` are the server's own words of a refusal, ``findings`` what stands behind them; a finding
+    without a text shares that of one before.
     """
 
     allowed: bool | None

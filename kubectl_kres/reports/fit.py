@@ -61,7 +61,7 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
     A live pod stands for another one like it.
     """
     start = structs.replace(start_of(store, subject), live=None)
-    known = policies(store, subject.ref.namespace)
+    known = policies(store, subject.ref.namespace, ask.server)
     analysis = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
     found = explained(store, subject, ask, analysis)
     counts = [_room(outcome, analysis) for outcome in analysis.outcomes]

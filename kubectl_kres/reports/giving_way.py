@@ -38,24 +38,26 @@ class Giving(NamedTuple):
     proven: bool
 
 
-def give_way(trial: Trial, key: Key, asks: Amounts, used: Mapping[Key, bool]) -> Giving | None:
+def give_way(trial: Trial, key: Key, asks: Amounts, used: Mapping[Key, bool], *, unused: bool = False) -> Giving | None:
     """None: nobody's leaving helps, since the pool has less in all than is asked for. ``used``: claims in use.
 
     Of equally few: the fewest in use, then the fewest of other namespaces, then the least that is freed for nothing.
+    unused: only claims that are not in use are asked.
     """
     hard = trial.hard
     if any(name not in hard or not hard[name].nano or hard[name] < asked for name, asked in asks.items()):
         return None
-    return _Search(trial, key, asks, used).found()
+    return _Search(trial, key, asks, used, unused=unused).found()
 
 
 class _Search:
     """The sets of claims, the smallest first."""
 
-    def __init__(self, trial: Trial, key: Key, asks: Amounts, used: Mapping[Key, bool]) -> None:
+    def __init__(self, trial: Trial, key: Key, asks: Amounts, used: Mapping[Key, bool], *, unused: bool) -> None:
         self.trial, self.key = trial, key
         self.deficit = _deficit(trial, asks)
-        self.givers = sorted(_givers(trial, key, asks, self.deficit, used), key=lambda one: (one.cost, one.key))
+        givers = _givers(trial, key, asks, self.deficit, used)
+        self.givers = sorted((one for one in givers if not (unused and one.used)), key=lambda one: (one.cost, one.key))
         self.effort = 0
         self.most = max(1, len(trial.queue))
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kubectl_kres.capsule.allocation import Candidate, Key, key_of
+from kubectl_kres.capsule.allocation import Key, key_of
 from kubectl_kres.capsule.amounts import Amounts
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.amounts import listed, parsed, sentence, shown
 from kubectl_kres.reports.claim_state import WAITING, Standing
-from kubectl_kres.reports.deeds import asking, leaving, moving, raising, ref_of
-from kubectl_kres.reports.giving_way import give_way
+from kubectl_kres.reports.deeds import asking, leaving, raising, ref_of
+from kubectl_kres.reports.elsewhere import elsewhere, without_foreign
+from kubectl_kres.reports.giving_way import Giving, give_way
 from kubectl_kres.reports.letting import Way
 from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.trial import Trial, held_by, trial_of, waiting_in
@@ -30,10 +31,10 @@ def ways(scene: Scene, claim: ResourcePoolClaim, found: Standing) -> tuple[Way, 
         if pool is None or not scene.claims_known(pool):
             return tuple(_by_message(claim, found))
         if claim.metadata.namespace not in scene.spaces(pool):
-            return tuple(_elsewhere(scene, claim, pool.metadata.name))
+            return tuple(elsewhere(scene, claim, pool.metadata.name))
         return tuple(_Ways(scene, claim, pool).all())
     if found.state in {"failed", "unassigned", "lost", "released"}:
-        return tuple(_elsewhere(scene, claim, ""))
+        return (*elsewhere(scene, claim, ""), *without_foreign(scene, claim))
     return ()
 
 
@@ -54,7 +55,7 @@ class _Ways:
         yield from self._give_way()
         yield from self._less()
         yield from self._raise()
-        yield from _elsewhere(self.scene, self.claim, self.pool.metadata.name)
+        yield from elsewhere(self.scene, self.claim, self.pool.metadata.name)
 
     def _way(self, way: Way, after: Trial, gone: Sequence[Key] = ()) -> Way:
         """The way with what becomes of the others."""
@@ -81,7 +82,14 @@ class _Ways:
         found = give_way(self.trial, self.key, self.asks, used)
         if found is None:
             return
-        deeds = []
+        yield self._giving(found, held)
+        if any(used.get(key) for key in found.keys):
+            gentle = give_way(self.trial, self.key, self.asks, used, unused=True)
+            if gentle is not None:
+                yield self._giving(gentle, held)
+
+    def _giving(self, found: Giving, held: Mapping[Key, Amounts]) -> Way:
+        deeds, states = [], self.scene.states()
         for key in found.keys:
             state = states.get(key)
             holds = {name: amount for name, amount in held.get(key, {}).items() if name in self.asks}
@@ -89,7 +97,7 @@ class _Ways:
         words = (f"{one.verb} {one.subject.namespace}/{one.subject.name}" for one in deeds)
         doubt = "" if found.proven else " (not proven smallest)"
         way = Way("give way", f"{listed(words, 8)}{doubt}", tuple(deeds), proven=found.proven)
-        yield self._way(way, self.trial.without(found.keys), found.keys)
+        return self._way(way, self.trial.without(found.keys), found.keys)
 
     def _less(self) -> Iterator[Way]:
         turn = self.trial.turn(self.key)
@@ -162,22 +170,3 @@ def _by_message(claim: ResourcePoolClaim, found: Standing) -> Iterator[Way]:
     if (lowered or dropped) and len(dropped) < len(asks):
         deed = asking(key_of(claim), shown(lowered), shown(dropped))
         yield Way("less", _less_words(lowered, dropped), (deed,), shown({**asks, **lowered}), proven=False)
-
-
-def _elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]:
-    """Pools of the namespace that would take the claim as it is, those with more room first."""
-    key, asks = key_of(claim), parsed(claim.spec.claim)
-    for name, pool in sorted(scene.pools.items()):
-        if name == but or claim.metadata.namespace not in scene.spaces(pool) or pool.metadata.deletion_timestamp:
-            continue
-        if not asks.keys() <= scene.hard(pool).keys() or not scene.claims_known(pool):
-            continue
-        trial = trial_of(scene, pool)
-        after = trial.joined(Candidate(claim, asks))
-        if not after.holds(key):
-            continue
-        same = claim.spec.pool == name
-        text = f"change its spec, which asks pool {name} again" if same else f"name pool {name}, which has room for it"
-        deeds = () if same else (moving(key, name),)
-        waits = tuple(map(ref_of, waiting_in(after)))
-        yield Way("again" if same else "pool", text, deeds, pool=name, replayed=True, waits=waits)

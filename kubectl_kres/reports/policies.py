@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
+import msgspec
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.create import policies_of
+from kubectl_kres.admission.create import create, policies_of
 from kubectl_kres.admission.draft import Unparsable, parse_list
 from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.server import Server
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, ResourceQuotaStatus, RuntimeClass
 from kubectl_kres.provenance.journal import Assume
@@ -25,12 +28,34 @@ class Known(Struct, frozen=True):
     assumptions: tuple[Assume, ...]
 
 
-def policies(store: Store, namespace: str) -> Known:
-    """The LimitRanges and quotas of ``namespace`` with the cluster's classes. A broken policy is left out and said."""
+_KINDS = ("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass")
+_MOST_TEXT = 500
+
+#: A server as it comes: what files hold is judged by its rules unless another one is given.
+_USUAL = Server()
+
+#: By store and namespace: what was found last, for which server, and the revisions of the kinds it was made from.
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Server, Known]]] = WeakKeyDictionary()
+
+
+def policies(store: Store, namespace: str, server: Server = _USUAL) -> Known:
+    """The LimitRanges and quotas of ``namespace`` with the cluster's classes. A broken policy is left out and said.
+
+    They are parsed again only where the store has changed.
+    """
+    held, revision = _found.setdefault(store, {}), (*store.revision(*_KINDS), len(store.files))
+    last = held.get(namespace)
+    if last is None or last[:2] != (revision, server):
+        last = held[namespace] = (revision, server, _policies(store, namespace, server))
+    return last[2]
+
+
+def _policies(store: Store, namespace: str, server: Server) -> Known:
     assumed: list[Assume] = []
-    ranges = [one for one in store.all("LimitRange", namespace) if _parses(one, assumed)]
+    ranges = [one for one in store.all("LimitRange", namespace)
+              if _parses(one, assumed) and _stored(one, store, server, assumed)]  # fmt: skip
     settled = [_enforced(quota, store, assumed) for quota in store.all("ResourceQuota", namespace)]
-    quotas = [quota for quota in settled if _parses(quota, assumed)]
+    quotas = [one for one in settled if _parses(one, assumed) and _stored(one, store, server, assumed)]
     priorities = _priorities(store, quotas, assumed)
     classes = _classes(store, "RuntimeClass", assumed)
     runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
@@ -49,6 +74,20 @@ def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume]) -> bool:
         assumed.append(Assume(kind, "policy/unparsable", text))
         return False
     return True
+
+
+def _stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, assumed: list[Assume]) -> bool:
+    """Whether the server would store what comes from a file; what is in the cluster was stored."""
+    ref = ObjectRef(type(policy).__name__, policy.metadata.name, policy.metadata.namespace)
+    if ref not in store.files:
+        return True
+    raw: dict[str, Any] = msgspec.to_builtins(policy)
+    refusal = create({"apiVersion": "v1", **raw, "kind": ref.kind}, Policies(), server)[0].refusal
+    if refusal is None:
+        return True
+    text = refusal.message if len(refusal.message) <= _MOST_TEXT else f"{refusal.message[:_MOST_TEXT]}…"
+    assumed.append(Assume(ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {text}"))
+    return False
 
 
 def _sound(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:

@@ -11,6 +11,7 @@ from kubectl_kres.capsule.events import Create, replay
 from kubectl_kres.capsule.world import World, distinct, world_of
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.policy import Namespace
+from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Store
 
 #: In this order they are created.
@@ -104,6 +105,10 @@ def _with(store: Store, world: World) -> Store:
         if kind not in _KEPT:
             for item in store.all(kind):
                 found.add(kind, item)
+    if store.origin.kind == "files":
+        # Nothing else is read: the namespaces that were supposed are all there are.
+        for need in (Need("Namespace"), *(one for one in store.needs() if one.kind == "Namespace")):
+            found.cover(need, READ)
     held = (world.namespaces.values(), world.pools.values(), world.claims.values(), world.quotas.values())
     for items in held:
         for item in items:

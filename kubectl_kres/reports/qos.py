@@ -129,7 +129,7 @@ class Brief:
         """Class, culprits and refusal without a journal; no reach, no scores. Raises what ``explain`` raises."""
         space = subject.ref.namespace
         if space not in self._known:
-            self._known[space] = policies(self._store, space)
+            self._known[space] = policies(self._store, space, self._ask.server)
         start, known = start_of(self._store, subject), self._known[space]
         server = self._ask.server
         if subject.raw is not None:

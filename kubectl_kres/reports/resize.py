@@ -71,7 +71,7 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
     """Raises UsageError for a bad patch or what is no pod, NotFound if the pod is not in the store."""
     old = _stored(store, subject)
     new, ignored = patched(old, patch)
-    known, node = policies(store, subject.ref.namespace), node_of(store, old)
+    known, node = policies(store, subject.ref.namespace, ask.server), node_of(store, old)
     outcomes = put_resize(old, new, known.policies, ask.server, node=node)
     first = outcomes[0]
     same = same_containers(old, new)

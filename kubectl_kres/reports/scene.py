@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from kubectl_kres.capsule.allocation import left_of, place, used_of
+from kubectl_kres.capsule.allocation import left_of, place, uid_of, used_of
 from kubectl_kres.capsule.amounts import Amounts
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import Namespace, ResourceQuota
@@ -152,11 +152,15 @@ class Scene:
 
     def entry(self, pool: ResourcePool, claim: ResourcePoolClaim) -> PoolClaim | None:
         """The claim as the pool's status lists it, which knows it by its UID; None: it holds nothing there."""
-        return self._entries.get((pool.metadata.name, claim.metadata.namespace, claim.metadata.uid))
+        return self._entries.get((pool.metadata.name, claim.metadata.namespace, uid_of(claim)))
 
     @cached_property
     def _entries(self) -> Mapping[tuple[str, str, str], PoolClaim]:
-        return {(name, space, one.uid): one for name, pool in self.pools.items() for space, one in held(pool)}
+        return {
+            (name, space, one.uid or f"{space}/{one.name}"): one
+            for name, pool in self.pools.items()
+            for space, one in held(pool)
+        }
 
     def states(self) -> Mapping[tuple[str, str], Standing]:
         """State by namespace and name."""

@@ -49,7 +49,7 @@ class Trial(NamedTuple):
 
     def asking(self, key: Key, asks: Amounts) -> Trial:
         """A claim that waits asks for something else, in its old place."""
-        queue = [one._replace(asks=asks) if key_of(one.claim) == key else one for one in self.queue]
+        queue = [Candidate(one.claim, asks) if key_of(one.claim) == key else one for one in self.queue]
         return self._replace(queue=queue).settled()[0]
 
     def raised(self, more: Amounts) -> Trial:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.draft import SIDES, Draft, Slot
@@ -11,8 +11,8 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.meta import ManagedMetadata
 from kubectl_kres.model.pod import Container as PodContainer
 from kubectl_kres.model.pod import Pod, ResourceRequirements
-from kubectl_kres.provenance.journal import Entry, Set, Source, steps
-from kubectl_kres.quantity import stored
+from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
+from kubectl_kres.quantity import Quantity, stored
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explanation import Alternative, Container, Edit, Value
 from kubectl_kres.reports.live import injected, why_different
@@ -28,6 +28,8 @@ class Table:
     def __init__(self, store: Store, start: Start, outcomes: Sequence[Outcome]) -> None:
         self.store, self.start, self.outcomes = store, start, outcomes
         self.first = outcomes[0]
+        self._steps = [by_path(outcome.journal) for outcome in outcomes]
+        self._values_of = [_shown(outcome.draft) for outcome in outcomes]
         self.written, self.names = _by_path(start.pod), _names(start.pod)
         self.live, self._added = _live_by_path(start.live, self.names) if start.live is not None else ({}, {})
         self._edits: dict[tuple[Source, str], Edit | None] = {}
@@ -57,8 +59,7 @@ class Table:
         }
 
     def _values(self, slot: Slot) -> Iterator[Value]:
-        drafts = [outcome.draft for outcome in self.outcomes]
-        for resource in _resources(slot, drafts, self.written, self.live):
+        for resource in _resources(slot, (self.written, self.live, *self._values_of)):
             for side in reversed(SIDES):
                 path = slot.at(side, resource)
                 value = self._value(slot, side, resource, path)
@@ -71,7 +72,7 @@ class Table:
         others = tuple(self._alternatives(path, None if computed is None else str(computed)))
         if computed is None and written is None and live is None and not others:
             return None
-        taken = steps(self.first.journal, path)
+        taken = self._steps[0].get(path, ())
         rule, source = self._set_by(path, taken, written)
         edited = self._edit(source)
         note = ""
@@ -100,13 +101,12 @@ class Table:
 
     def _alternatives(self, path: str, shown: str | None) -> Iterator[Alternative]:
         seen = {shown}
-        for outcome in self.outcomes[1:]:
-            values = outcome.draft.values() if outcome.draft is not None else {}
+        for outcome, values, entries in list(zip(self.outcomes, self._values_of, self._steps, strict=True))[1:]:
             value = str(values[path]) if path in values else None
             if value in seen or value is None:
                 continue
             seen.add(value)
-            sets = [entry for entry in steps(outcome.journal, path) if isinstance(entry, Set) and entry.source]
+            sets = [entry for entry in entries.get(path, ()) if isinstance(entry, Set) and entry.source]
             last = sets[-1] if sets else None
             yield Alternative(value, last.rule if last else "", last.source if last else None, outcome.order)
 
@@ -155,12 +155,17 @@ def _below(texts: _Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
         yield at, side, resource, texts[at]
 
 
-def _resources(slot: Slot, drafts: Sequence[Draft | None], written: _Raw, live: _Raw) -> list[str]:
-    """Names that the slot has in any outcome or source: cpu, memory, then the others."""
+def _shown(draft: Draft | None) -> Mapping[str, Quantity]:
+    return draft.values() if draft is not None else {}
+
+
+def _resources(slot: Slot, places: Iterable[_Raw]) -> list[str]:
+    """Names that the slot has in any outcome or source, each by its paths: cpu, memory, then the others."""
+    places = tuple(places)
     found = {name for side in SIDES for name in slot.side(side)}
     for side in SIDES:
         head = f"{slot.path}.resources.{side}["
-        for paths in (written, live, *(draft.values() for draft in drafts if draft is not None)):
+        for paths in places:
             found |= {path[len(head) : -1] for path in paths if path.startswith(head)}
     return sorted(found, key=_rank)
 

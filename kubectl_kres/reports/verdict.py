@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from kubectl_kres.admission.outcome import Outcome
+from msgspec import structs
+
+from kubectl_kres.admission.outcome import Finding, Outcome
 from kubectl_kres.reports.explanation import Verdict
 
 
@@ -18,4 +20,12 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
     findings = refusal.findings if refusal is not None else ()
     others = tuple(dict.fromkeys(one.message for one in refused[1:] if one.message != first.message))
     allowed = False if len(refused) == len(outcomes) else None
-    return Verdict(allowed, first.code, first.message, first.reason, first.causes, findings, others)
+    return Verdict(allowed, first.code, first.message, first.reason, first.causes, tuple(_once(findings)), others)
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Each sentence once: a quota's names all of its resources, and stands behind each of them."""
+    said: set[str] = set()
+    for finding in findings:
+        yield structs.replace(finding, text="") if finding.text in said else finding
+        said.add(finding.text)

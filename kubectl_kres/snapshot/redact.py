@@ -1,7 +1,7 @@
 """What of an object's metadata goes into a snapshot: annotations that answers need, managers of resource fields.
 
 The rest of an object needs no redaction: the structs of ``model/`` have no field for values of environment variables,
-data of Secrets and ConfigMaps, arguments and the like.
+data of Secrets and ConfigMaps, arguments and the like. Tekton's do: ``quiet`` takes them out.
 """
 
 from __future__ import annotations

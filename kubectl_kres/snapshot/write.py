@@ -14,6 +14,7 @@ import msgspec
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import kinds
 from kubectl_kres.snapshot.format import CRC, PAGE, End, Header, covered, header, is_managed
+from kubectl_kres.snapshot.quiet import quiet
 from kubectl_kres.snapshot.redact import redact
 from kubectl_kres.snapshot.replace import replacing
 from kubectl_kres.store.coverage import Coverage, Need
@@ -79,7 +80,7 @@ def _lines(pages: Pages) -> Iterator[tuple[int, bytes]]:
         for managed, group in itertools.groupby(items, key=is_managed):
             for page in _batches(group):
                 head = b'{"kind":"%s",' % kind.encode() + (b'"managed":true,"items":' if managed else b'"items":')
-                yield len(page), head + _ENCODER.encode([redact(item) for item in page]) + b"}\n"
+                yield len(page), head + _ENCODER.encode([quiet(redact(item)) for item in page]) + b"}\n"
 
 
 def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:

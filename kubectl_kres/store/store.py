@@ -37,15 +37,25 @@ class Store:
         self.files: dict[ObjectRef, str] = {}
         self._objects: dict[str, dict[str, dict[str, Any]]] = {}
         self._coverage: dict[Need, Coverage] = {}
+        self._revisions: dict[str, int] = {}
+
+    def revision(self, *kinds: str) -> tuple[int, ...]:
+        """A number for each kind that rises whenever its objects, or what is known of them, may have changed."""
+        return tuple(self._revisions.get(kind, 0) for kind in kinds)
+
+    def _changed(self, kind: str) -> None:
+        self._revisions[kind] = self._revisions.get(kind, 0) + 1
 
     def add(self, kind: str, item: Any, *, file: str = "") -> None:
         namespace, name = item.metadata.namespace, item.metadata.name
+        self._changed(kind)
         self._objects.setdefault(kind, {}).setdefault(namespace, {})[name] = item
         if file:
             self.files[ObjectRef(kind, name, namespace)] = file
 
     def remove(self, kind: str, name: str, namespace: str = "") -> bool:
         """Drop one object; whether it was there."""
+        self._changed(kind)
         space = self._objects.get(kind, {}).get(namespace, {})
         return space.pop(name, None) is not None
 
@@ -61,6 +71,7 @@ class Store:
 
     def forget(self, kind: str) -> None:
         """Drop the objects of a kind and what is known of them, so that a long list can pass through page by page."""
+        self._changed(kind)
         self._objects.pop(kind, None)
         self._coverage = {need: coverage for need, coverage in self._coverage.items() if need.kind != kind}
 
@@ -68,10 +79,12 @@ class Store:
         return tuple(sorted(self._objects))
 
     def cover(self, need: Need, coverage: Coverage) -> None:
+        self._changed(need.kind)
         self._coverage[need] = coverage
 
     def uncover(self, need: Need) -> None:
         """Forget how reading ``need`` went."""
+        self._changed(need.kind)
         self._coverage.pop(need, None)
 
     def covered(self, need: Need) -> Coverage:

@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.model.configmap import ConfigMap
+from kubectl_kres.model.configmap import ConfigMap, ConfigMapData
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.model.tekton import Provenance
+from kubectl_kres.model.tekton import PodTemplate, Provenance
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.tekton.amounts import read
 
@@ -44,12 +44,14 @@ class Config(Struct, frozen=True):
     """A controller's configuration.
 
     entries: what config-defaults gives to containers, by entry name, in the order of the text. source: of the entries.
+    pod_template: what runs without one have.
     version: None if unknown. assumed: what could not be known, one remark each.
     """
 
     entries: Entries = {}
     flags: Flags = Flags()
     timeout_minutes: int = 60
+    pod_template: PodTemplate = PodTemplate()
     version: Version | None = None
     source: Source = Source("ConfigMap", DEFAULTS, NAMESPACE)
     assumed: tuple[Assume, ...] = ()
@@ -66,25 +68,26 @@ def config_of(
     """The configuration that the ConfigMaps say; what is shipped where one is None.
 
     ``known`` False: one that is None may exist but could not be read, which the answer then says. ``read_yaml`` is only
-    asked for text that is no JSON; what it raises counts as text that cannot be read.
+    asked for text that is no JSON (``msgspec.yaml.decode`` will do); KresError, MsgspecError and ValueError of it mean
+    that the text cannot be read.
     """
     missing = [name for name, held in ((DEFAULTS, defaults), (FLAGS, flags), (INFO, info)) if held is None]
     remarks = [] if known else [_unread(name) for name in missing]
-    entries: Entries = {}
-    minutes = 60
-    if defaults is not None:
-        minutes = _minutes(defaults.data.default_timeout_minutes)
-        entries, fault = entries_of(defaults.data.default_container_resource_requirements, read_yaml)
-        if fault:
-            text = f"{KEY} of {DEFAULTS} is not valid ({fault}): Tekton keeps what it had before, assumed empty"
-            remarks.append(Assume("", "tekton/config-unreadable", text))
+    data = defaults.data if defaults is not None else ConfigMapData()
+    entries, fault = entries_of(data.default_container_resource_requirements, read_yaml)
+    template, other = template_of(data.default_pod_template, read_yaml)
+    for key, text in ((KEY, fault), ("default-pod-template", other)):
+        if text:
+            remark = f"{key} of {DEFAULTS} cannot be read ({text}): assumed empty"
+            remarks.append(Assume("", "tekton/config-unreadable", remark))
     version = None if info is None else version_of(info.data.version)
     if version is not None and version < OLDEST:
         text = f"Tekton {'.'.join(map(str, version))} is older than 0.40: the rules of 0.40 and later are shown"
         remarks.append(Assume("", "tekton/too-old", text))
     namespace = next((held.metadata.namespace for held in (defaults, flags, info) if held is not None), NAMESPACE)
     source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
-    return Config(entries, _flags(flags), minutes, version, source, tuple(remarks))
+    minutes = _minutes(data.default_timeout_minutes)
+    return Config(entries, _flags(flags), minutes, template, version, source, tuple(remarks))
 
 
 def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str]:
@@ -103,6 +106,28 @@ def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str
     except (KresError, msgspec.MsgspecError, AttributeError, TypeError, ValueError) as error:
         return {}, str(error)
     return entries, ""
+
+
+def template_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[PodTemplate, str]:
+    """The pod template that runs have by default, and why it cannot be read (empty: it can)."""
+    if not text.strip():
+        return PodTemplate(), ""
+    try:
+        return decoded(_parsed(text, read_yaml) or {}, PodTemplate), ""
+    except (KresError, msgspec.MsgspecError, AttributeError, TypeError, ValueError) as error:
+        return PodTemplate(), str(error)
+
+
+def merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate | None:
+    """Two templates in one, field by field. Source: pkg/apis/pipeline/pod/template.go MergePodTemplateWithDefault."""
+    if over is None or under is None:
+        return over if under is None else under
+    return PodTemplate(
+        under.runtime_class_name if over.runtime_class_name is None else over.runtime_class_name,
+        under.priority_class_name if over.priority_class_name is None else over.priority_class_name,
+        over.affinity or under.affinity,
+        over.security_context or under.security_context,
+    )
 
 
 def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:

@@ -41,23 +41,7 @@ def refers_to(step: Step, text: str) -> bool:
     return any(text in word for word in words)
 
 
-def _injected(spec: TaskSpec, debug: Debug | None, flags: Flags) -> Iterator[Place]:
-    yield Place("prepare", "injected", init=True)
-    scripts = (*(one.script for one in spec.steps or ()), *(one.script for one in spec.sidecars or ()))
-    if any(scripts) or _stops(debug, flags):
-        yield Place("place-scripts", "injected", init=True)
-    default = spec.step_template.working_dir if spec.step_template is not None else ""
-    if any(_needs_directory(step.working_dir or default) for step in spec.steps or ()):
-        yield Place("working-dir-initializer", "injected", init=True)
-
-
-def _stops(debug: Debug | None, flags: Flags) -> bool:
-    """Whether the run asks for a breakpoint, which is an alpha feature."""
-    points = debug.breakpoints if debug is not None else None
-    return flags.api_fields == "alpha" and points is not None and bool(points.on_failure or points.before_steps)
-
-
-def _needs_directory(path: str) -> bool:
+def needs_directory(path: str) -> bool:
     """Whether a directory has to be made: a relative one, or one below /workspace.
 
     Source: pkg/pod/workingdir_init.go workingDirInit.
@@ -66,6 +50,22 @@ def _needs_directory(path: str) -> bool:
         return False
     clean = normpath(path)
     return not clean.startswith("/") or f"/{clean.lstrip('/')}".startswith("/workspace/")
+
+
+def _injected(spec: TaskSpec, debug: Debug | None, flags: Flags) -> Iterator[Place]:
+    yield Place("prepare", "injected", init=True)
+    scripts = (*(one.script for one in spec.steps or ()), *(one.script for one in spec.sidecars or ()))
+    if any(scripts) or _stops(debug, flags):
+        yield Place("place-scripts", "injected", init=True)
+    default = spec.step_template.working_dir if spec.step_template is not None else ""
+    if any(needs_directory(step.working_dir or default) for step in spec.steps or ()):
+        yield Place("working-dir-initializer", "injected", init=True)
+
+
+def _stops(debug: Debug | None, flags: Flags) -> bool:
+    """Whether the run asks for a breakpoint, which is an alpha feature."""
+    points = debug.breakpoints if debug is not None else None
+    return flags.api_fields == "alpha" and points is not None and bool(points.on_failure or points.before_steps)
 
 
 def _steps(spec: TaskSpec) -> Iterator[Place]:

@@ -17,13 +17,13 @@ from kubectl_kres.model.tekton import (
     PipelineRunSpec,
     PipelineTask,
     PipelineTaskRunSpec,
-    PodTemplate,
     Reference,
     TaskRun,
     TaskRunSpec,
 )
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.answer import Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.config import merged
 from kubectl_kres.tekton.dag import cycle_in
 from kubectl_kres.tekton.matrix import runs, values_of
 from kubectl_kres.tekton.naming import child_name
@@ -140,21 +140,10 @@ def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
     for index, entry in enumerate(run.spec.task_run_specs or ()):
         if entry.pipeline_task_name == name:
             found, at = entry, index
-            template = _merged(entry.pod_template, template)
+            template = merged(entry.pod_template, template)
             timeout = entry.timeout or timeout
     values = (found.compute_resources, found.step_specs, found.sidecar_specs)
     return at, PipelineTaskRunSpec(name, *values, template, timeout)
-
-
-def _merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate | None:
-    if over is None or under is None:
-        return over if under is None else under
-    return PodTemplate(
-        under.runtime_class_name if over.runtime_class_name is None else over.runtime_class_name,
-        under.priority_class_name if over.priority_class_name is None else over.priority_class_name,
-        over.affinity or under.affinity,
-        over.security_context or under.security_context,
-    )
 
 
 def _task_run(task: PipelineTask, run: PipelineRun, entry: PipelineTaskRunSpec, name: str) -> TaskRun:

@@ -11,6 +11,7 @@ from kubectl_kres.tekton.affinity_assistant import Assistant, assistants
 from kubectl_kres.tekton.answer import Gap
 from kubectl_kres.tekton.at_once import Peak, peaks
 from kubectl_kres.tekton.pipeline import Plan, Planned, plan
+from kubectl_kres.tekton.resolve import UsedTask, task_of
 from kubectl_kres.tekton.run import Result, World, task_run
 from kubectl_kres.tekton.webhook import refused
 
@@ -42,7 +43,8 @@ def pipeline_run(
     if found.problem is not None:
         return PipelineAnswer(found)
     held = children or {}
-    results = {one.name: one_task(one, world, held, journal=journal) for one in found.tasks if one.task is not None}
+    answers = {one.name: one_task(one, world, held, journal=journal) for one in found.tasks}
+    results = {name: answer for name, answer in answers.items() if answer}
     done = finished(run, found.tasks, held)
     extra = assistants(run, found.pipeline, world)
     return PipelineAnswer(found, results, peaks(found, results, done), extra, done)
@@ -56,13 +58,13 @@ def one_task(
     if problem is not None:
         return (Result(problem=problem),)
     child = (children or {}).get(task.names[0]) if task.names else None
-    if child is not None:
-        found = task_run(child, world, fields=task.fields, journal=journal)
-        if not isinstance(found, Gap):
-            return found
-    if task.task is None:
+    own = task_of(child, world.lookups) if child is not None else None
+    used = task.task
+    if isinstance(own, UsedTask) and (used is None or own.spec != used.spec):
+        used = own
+    if used is None:
         return ()
-    answer = task_run(task.run, world, task=task.task, fields=task.fields, journal=journal)
+    answer = task_run(child or task.run, world, task=used, fields=task.fields, journal=journal)
     return () if isinstance(answer, Gap) else answer
 
 

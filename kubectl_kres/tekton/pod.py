@@ -13,7 +13,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.tekton import config_defaults, limitrange_share, steps, task_level
 from kubectl_kres.tekton.answer import Built, Fields, Order, Origin, Problem, webhook_refusal
 from kubectl_kres.tekton.checks import problems
-from kubectl_kres.tekton.config import Config
+from kubectl_kres.tekton.config import Config, merged
 from kubectl_kres.tekton.containers import layout
 from kubectl_kres.tekton.duration import deadline
 from kubectl_kres.tekton.naming import pod_name
@@ -80,7 +80,7 @@ def _built(
             steps_taken = None if so_far is None else [*so_far]
             limitrange_share.fill(twins, virtual, steps_taken)
             if steps_taken is not None and not virtual.searched:
-                text = f"there are more LimitRanges than orders of them were tried ({len(virtual.orders)} shown)"
+                text = f"so many LimitRanges lack values of each other that only {len(virtuals)} results are shown"
                 steps_taken.append(Assume("", "tekton/orders-not-all", text))
             pod = _pod(run, twins, config)
             built = Built(pod, tuple(steps_taken or ()))
@@ -127,7 +127,8 @@ def _texts(values: Amounts | None) -> dict[str, str] | None:
 
 
 def _pod(run: TaskRun, places: Sequence[Place], config: Config) -> Pod:
-    meta, template = run.metadata, run.spec.pod_template or PodTemplate()
+    meta = run.metadata
+    template = merged(run.spec.pod_template, config.pod_template) or PodTemplate()
     tries = len(run.status.retries_status or ())
     spec = PodSpec(
         containers=tuple(_container(place) for place in places if not place.init),

@@ -47,9 +47,10 @@ def _breaches(names: Sequence[str]) -> list[str]:
     word = "containers" if len(names) > 1 else "container"
     quoted = ", ".join(f'"{name}"' for name in names)
     who = f"{word} {quoted}"
+    profiles = '"RuntimeDefault" or "Localhost"'
     return [
         f"allowPrivilegeEscalation != false ({who} must set securityContext.allowPrivilegeEscalation=false)",
         f'unrestricted capabilities ({who} must set securityContext.capabilities.drop=["ALL"])',
         f"runAsNonRoot != true (pod or {who} must set securityContext.runAsNonRoot=true)",
-        f'seccompProfile (pod or {who} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")',
+        f"seccompProfile (pod or {who} must set securityContext.seccompProfile.type to {profiles})",
     ]

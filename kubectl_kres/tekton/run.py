@@ -19,7 +19,7 @@ from kubectl_kres.model.tekton import Reference, Task, TaskRun, TaskRunSpec
 from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.tekton import creation, webhook
 from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
-from kubectl_kres.tekton.config import Config, flags_of
+from kubectl_kres.tekton.config import Config, flags_of, merged
 from kubectl_kres.tekton.pod import pods
 from kubectl_kres.tekton.pod_security import enforces, is_bare, refusal
 from kubectl_kres.tekton.resolve import Lookups, UsedTask, remarks, task_of
@@ -104,12 +104,19 @@ def sent(raw: Mapping[str, Any], world: World) -> Sent:
 
 
 def task_run(
-    run: TaskRun, world: World, *, task: UsedTask | None = None, fields: Fields | None = None, journal: bool = True
+    run: TaskRun,
+    world: World,
+    *,
+    task: UsedTask | None = None,
+    fields: Fields | None = None,
+    journal: bool = True,
+    counted: bool = False,
 ) -> tuple[Result, ...] | Gap:
     """Every way in which the run can go, or what is missing to tell.
 
     task: instead of looking for it. fields: where the run's values stand, if not in itself. journal False: keep no
-    steps (lists of many runs). A run that has a pod is answered as if it were made now.
+    steps (lists of many runs). counted: its pod exists and is in ``used`` of the quotas already. A run that has a pod
+    is answered as if the pod were made now.
     """
     found = task if task is not None else task_of(run, world.lookups)
     if isinstance(found, Gap):
@@ -120,11 +127,11 @@ def task_run(
     version = world.server.version
     answers = pods(run, found.spec, found.origin, world.virtuals, config, version, fields=own, journal=journal)
     assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(found.gaps)),)
-    bare = is_bare(found.spec, run.spec.pod_template) and not flags.security_context
+    bare = is_bare(found.spec, merged(run.spec.pod_template, config.pod_template)) and not flags.security_context
     if not bare and enforces(world.namespace):
         text = "the namespace enforces Pod Security and the run has security contexts: not looked at"
         assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
-    return distinct(_results(run, answers, assumed, world, bare=bare, journal=journal))
+    return distinct(_results(run, answers, assumed, world, bare=bare, journal=journal, counted=counted))
 
 
 def alone(task: Task) -> TaskRun:
@@ -153,13 +160,14 @@ def _results(
     *,
     bare: bool,
     journal: bool,
+    counted: bool,
 ) -> Iterator[Result]:
     for answer in answers:
         if isinstance(answer, Problem):
             yield Result(problem=answer, journal=assumed)
             continue
         insecure = refusal(answer.pod, world.namespace) if bare else None
-        for outcome in admit(answer.pod, world.policies, world.server, journal=journal):
+        for outcome in admit(answer.pod, world.policies, world.server, journal=journal, counted=counted):
             said = outcome
             if insecure is not None and _passed_limits(outcome):
                 said = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
+from math import factorial
 
+import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.limitrange import Item, Limits
@@ -19,6 +21,9 @@ MOST_ORDERED = 4
 
 #: The search ends with what it has after this many states; LimitRanges that get there are made up.
 MOST_STATES = 20_000
+
+#: About so many pods are followed through the API server, which applies LimitRanges in orders of its own.
+MOST_FOLLOWED = 3000
 
 _NOWHERE = Source("", "")
 
@@ -50,7 +55,21 @@ def virtuals(limits: Sequence[Limits]) -> tuple[Virtual, ...]:
         return (Virtual(tuple(_own(one, item) for one in limits for item in _items(one))),)
     if len(limits) <= MOST_ORDERED:
         return tuple(_by_permutation(limits))
-    return tuple(_by_search(limits))
+    return _thinned([*_by_search(limits)], len(limits))
+
+
+def _thinned(found: Sequence[Virtual], number: int) -> tuple[Virtual, ...]:
+    """As many results as can be followed, the least and the largest amounts among them."""
+    most = max(4, MOST_FOLLOWED // min(factorial(number), number * (number - 1)))
+    if len(found) <= most:
+        return tuple(found)
+    ranked = sorted(found, key=_size)
+    kept = {round(index * (len(ranked) - 1) / (most - 1)) for index in range(most)}
+    return tuple(msgspec.structs.replace(ranked[index], searched=False) for index in sorted(kept))
+
+
+def _size(virtual: Virtual) -> tuple[int, ...]:
+    return tuple(item.default_request[name][0].nano for item in virtual.items for name in NAMES)
 
 
 def folded(limits: Sequence[Limits]) -> tuple[Bounds, ...]:

@@ -14,12 +14,16 @@ from kubectl_kres.render.line import Tone
 from kubectl_kres.tui.drawn import safe
 
 GAP = 2
+#: Cells of a text that are needed to know it again.
+_READABLE = 18
+#: Rows whose costly cells are looked at to find out how wide a column is.
+_FEW = 40
 
 
 class Column(Struct, frozen=True):
     """A column. ``text`` is a cell's, ``rank`` what it sorts by (absent: by the text; its None comes last).
 
-    ``width`` 0: as wide as its texts, between the head's and ``most``. ``wide``: only where there is room, or asked for.
+    ``width`` 0: as wide as its texts, from the head's to ``most``. ``wide``: only where there is room, or asked for.
     ``searched``: filters look at it, which must cost little. ``down``: the first sort is from the largest.
     """
 
@@ -56,9 +60,10 @@ def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:
 def natural(columns: Sequence[Column], rows: Iterable[Any]) -> list[int]:
     """The width that each column would like, by the rows that are given."""
     widths = [column.width or cell_len(column.head) for column in columns]
-    for row in rows:
+    for count, row in enumerate(rows):
         for at, column in enumerate(columns):
-            if not column.width and widths[at] < column.most:
+            costly = not column.searched and count >= _FEW
+            if not column.width and widths[at] < column.most and not costly:
                 widths[at] = max(widths[at], min(column.most, cell_len(safe(column.text(row)))))
     return widths
 
@@ -66,8 +71,8 @@ def natural(columns: Sequence[Column], rows: Iterable[Any]) -> list[int]:
 def laid_out(columns: Sequence[Column], liked: Sequence[int], room: int, *, wide: bool) -> list[tuple[int, int]]:
     """The columns that are shown, by index, each with its width.
 
-    Wide columns come only where all fit, unless they are asked for. What is too much is taken from the widest; what then
-    does not fit goes, from the right.
+    Wide columns come only where all fit, unless they are asked for. What is too much is taken from the widest; what
+    then does not fit goes, from the right.
     """
     shown = [at for at, column in enumerate(columns) if wide or not column.wide]
     for at, column in enumerate(columns):
@@ -75,10 +80,10 @@ def laid_out(columns: Sequence[Column], liked: Sequence[int], room: int, *, wide
             shown = sorted([*shown, at])
     widths = {at: liked[at] for at in shown}
     while (over := _sum(widths) - room) > 0:
-        loose = {at: width for at, width in widths.items() if not columns[at].width and width > _least(columns[at])}
+        loose = {at: width for at, width in widths.items() if width > _least(columns[at], liked[at])}
         if loose:
             at = max(loose, key=lambda one: loose[one])
-            widths[at] -= min(over, max(1, (widths[at] - _least(columns[at])) // 4))
+            widths[at] -= min(over, max(1, (widths[at] - _least(columns[at], liked[at])) // 4))
         elif len(widths) > 1:
             widths.pop(max(widths))
         else:
@@ -86,8 +91,9 @@ def laid_out(columns: Sequence[Column], liked: Sequence[int], room: int, *, wide
     return sorted(widths.items())
 
 
-def _least(column: Column) -> int:
-    return max(8, cell_len(column.head))
+def _least(column: Column, liked: int) -> int:
+    """How narrow a column may get: figures not at all."""
+    return liked if column.width or column.right else max(cell_len(column.head), min(liked, _READABLE))
 
 
 def _sum(widths: dict[int, int]) -> int:

@@ -15,6 +15,8 @@ from textual.widget import Widget
 from kubectl_kres.render.escape import capped, plain
 from kubectl_kres.render.line import Line, Tone
 
+#: Cells below which a text on the right is not worth its beginning.
+_LEAST = 12
 #: What is taken of a text that has no end.
 _MOST = 2000
 
@@ -38,7 +40,7 @@ def folded(line: Line, width: int) -> Iterator[Line]:
     """The line in pieces of at most ``width`` cells, broken at blanks where there are any."""
     row: list[tuple[Tone, str]] = []
     room = width
-    for tone, text in ((tone, safe(text)) for tone, text in line):
+    for tone, text in _outdented([(tone, safe(text)) for tone, text in line], width):
         rest = text
         while cell_len(rest) > room:
             head = _head(rest, room, whole=room == width)
@@ -48,6 +50,19 @@ def folded(line: Line, width: int) -> Iterator[Line]:
         row.append((tone, rest))
         room -= cell_len(rest)
     yield row
+
+
+def _outdented(line: list[tuple[Tone, str]], width: int) -> Line:
+    """With less of an indent where a word that has no blanks would not fit behind it."""
+    if not line:
+        return line
+    tone, text = line[0]
+    body = text.lstrip(" ")
+    word = body.partition(" ")[0]
+    lead = len(text) - len(body)
+    if lead and lead + cell_len(word) > width:
+        return [(tone, " " * max(0, min(lead, width - cell_len(word))) + body), *line[1:]]
+    return line
 
 
 def _head(text: str, room: int, *, whole: bool) -> str:
@@ -135,9 +150,9 @@ class Bar(Widget):
         taken = sum(cell_len(segment.text) for segment in right)
         left = Strip(self._segments(self._left))
         if taken and left.cell_length + taken + 1 > width:
-            room = max(width // 3, width - left.cell_length - 1)
-            right = [Segment(fitted("".join(text for _, text in self._right), min(room, taken)), style)]
-            taken = min(room, taken)
+            room = width - left.cell_length - 1
+            taken = min(room, taken) if room >= _LEAST else 0
+            right = [Segment(fitted("".join(text for _, text in self._right), taken), style)] if taken else []
         room = width - taken
         if left.cell_length > room:
             cut = left.crop(0, max(0, room - 2))

@@ -67,7 +67,7 @@ KEYS = (
     Key("column-right", "shift+right", "shift-right", "column", "pick the column to the right", "lists"),
     Key("sort-column", "O", "shift-o", "sort by it", "sort by the picked column", "lists"),
     Key("explain", "d", "d", "explain", "the text of kubectl kres explain", "objects"),
-    Key("diff", "D", "shift-d", "diff", "what admission changes: live against today, or written against stored", "objects"),
+    Key("diff", "D", "shift-d", "diff", "what admission changes: live or written against today", "objects"),
     Key("yaml", "y", "y", "YAML", "what resources depend on, as it is now", "objects"),
     Key("computed", "Y", "shift-y", "computed", "the same as admission would store it today", "objects"),
     Key("steps", "v", "v", "steps", "show or hide the steps and checks behind a value", "objects"),
@@ -112,11 +112,10 @@ def moves(scope: str) -> list[BindingType]:
 def bindings() -> list[BindingType]:
     """All keys, as actions of the app."""
     found: list[BindingType] = [
-        Binding(key.keys, f"act('{key.id}')", key.word, show=False, priority=key.id in {"pane", "pane-back"})
-        for key in KEYS
-        if key.id not in {"palette"}
+        Binding(key.keys, f"app.act('{key.id}')", key.word, show=False) for key in KEYS if key.id != "palette"
     ]
-    return [*found, *(Binding(key, f"changing('{key}')", show=False) for key in CHANGING)]
+    found += [Binding(way, f"app.act('{way}')", show=False) for way in ("left", "right")]
+    return [*found, *(Binding(key, f"app.changing('{key}')", show=False) for key in CHANGING)]
 
 
 def hints(ids: Iterable[str]) -> list[tuple[str, str]]:

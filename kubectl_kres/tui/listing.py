@@ -28,8 +28,8 @@ class Listing(Struct, frozen=True):
     names: what it is called in commands, the first one in crumbs. kinds: a change of their objects changes rows.
     needs: what is read, for a namespace (empty: all). columns: may depend on the namespace. rows: all of them, made one
     after the other, as many as there is time for. row: that of one object of ``kinds[0]``, None if it has none; absent:
-    every change makes all rows anew. prepare: computes what a costly column shows of a row, by the column's id, or whether
-    the row has a fault (``fault``); ``ready``: whether it did. Absent: nothing is costly.
+    every change makes all rows anew. prepare: computes what a costly column shows of a row, by the column's id, or
+    whether the row has a fault (``fault``); ``ready``: whether it did. Absent: nothing is costly.
     sign: mark and tone before a row. detail: what is known about a row. opens: where Enter goes.
     command: what prints the list. plural: what is counted, as ``pods``. hints: keys in the footer beside the usual.
     """

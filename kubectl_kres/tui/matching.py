@@ -18,7 +18,7 @@ _REGEX = re.compile(r"[\\^$*+?{}\[\]|()]")
 class Matcher(NamedTuple):
     """A filter. ``on``: whether it looks at the text of a row (in lower case) or at its labels.
 
-    ``substring``: what is looked for, if it is that simple. ``fault``: why the text means nothing; it then hides nothing.
+    ``substring``: what is looked for, if it is that simple. ``fault``: why the text means nothing, so hides nothing.
     """
 
     on: str

@@ -10,8 +10,8 @@ from kubectl_kres.model.meta import ObjectRef
 class Place(Struct, frozen=True):
     """A screen and what it is about.
 
-    ``view``: ``overview``, a listing, ``object``, ``quota``, ``help`` or ``kinds``. ``ref``: the object of a screen that
-    is about one. ``namespace``: what a list is of; empty: all. ``filter`` and ``tab``: how the screen is to open.
+    ``view``: ``overview``, a listing, ``object``, ``quota``, ``help`` or ``kinds``. ``ref``: the object of a screen
+    that is about one. ``namespace``: what a list is of; empty: all. ``filter`` and ``tab``: how the screen is to open.
     """
 
     view: str

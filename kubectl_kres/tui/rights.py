@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.line import Line, wrapped
+from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.session import Session
 
@@ -22,11 +22,11 @@ def gap_lines(session: Session, needs: Iterable[Need], width: int) -> Iterator[L
         where = f" in {need.namespace}" if need.namespace else ""
         word = "forbidden" if coverage.state == "denied" else coverage.state
         text = f"? {word}: list {kind.plural}{where}"
-        yield from ([("bad", line)] for line in wrapped(text, width, rest="  "))
+        yield from toned("bad", wrapped(text, width, rest="  "))
         if coverage.message:
-            yield from ([("quiet", line)] for line in wrapped(coverage.message, width, first="  ", rest="  "))
+            yield from toned("quiet", wrapped(coverage.message, width, first="  ", rest="  "))
         if coverage.state == "denied":
-            yield from ([("", line)] for line in rule_lines(need))
+            yield from toned("", rule_lines(need))
 
 
 def rule_lines(need: Need) -> Iterator[str]:

@@ -7,10 +7,11 @@ from time import monotonic
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_kres.admission.server import Server
 from kubectl_kres.cluster.feedstate import FeedState
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.qos import Brief
 from kubectl_kres.reports.subject import Ask, Subject
@@ -29,15 +30,18 @@ _DIGITS = 9
 class Setting(Struct, frozen=True):
     """What the command line decided.
 
-    ``server``: the server for a ``gitVersion``, and what is supposed about it. ``now``: the moment, as RFC 3339; ``clock``:
-    the same in seconds of the feed's. ``flags``: what a command needs to see the
-    same objects, as ``--demo``. ``live``: the store changes by itself.
+    ``server``: the server for a ``gitVersion``, and what is supposed about it. ``now``: the moment, as RFC 3339;
+    ``clock``: the same in seconds of the feed's. ``version``: the server's, once it has said so. ``places``: the
+    namespaces that hold an object of a name, if that is known before anything is read. ``flags``: what a command needs
+    to see the same objects, as ``--demo``. ``live``: the store changes by itself.
     """
 
     server: Callable[[str], tuple[Server, tuple[str, ...]]]
     now: Callable[[], str]
     selector: Selector
     clock: Callable[[], float] = monotonic
+    version: Callable[[], str] = str
+    places: Callable[[Kind, str], tuple[str, ...]] | None = None
     supposed: tuple[str, ...] = ()
     flags: str = ""
     ascii_only: bool = False
@@ -95,6 +99,8 @@ class Session:
     def drain(self) -> Changes:
         """Takes in what arrived."""
         changes = self.feed.drain(self.store)
+        if not self.store.origin.version and (version := self.setting.version()):
+            self.store.origin = replace(self.store.origin, version=version)
         if changes:
             if not _POLICIES.isdisjoint(changes.kinds):
                 self._brief = None

@@ -1,4 +1,4 @@
-"""A node without the feature for plain init containers refuses also a resize that changes only how a value is written."""
+"""A node that does not resize plain init containers refuses also a change of nothing but how a value is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NODE = {"metadata": {"name": "old"}, "status": {"allocatable": {"cpu": "8", "mem
 
 
 def pod(value: str, other: str, restart: str | None) -> Pod:
-    init = {"name": "i", "resources": {"requests": {"memory": value}}, **({"restartPolicy": restart} if restart else {})}
+    init = {"name": "i", "resources": {"requests": {"memory": value}}, "restartPolicy": restart}
     containers = [{"name": "c", "resources": {"requests": {"cpu": other}}}]
     spec = {"nodeName": "old", "initContainers": [init], "containers": containers}
     return msgspec.convert({"metadata": {"name": "p"}, "spec": spec}, Pod)

@@ -37,7 +37,9 @@ def said(claim: ResourcePoolClaim) -> dict[str, tuple[str, str, frozenset[str]]]
 @pytest.mark.parametrize("sizes", [(), ("--pods", "60", "--pools", "3", "--claims", "200", "--resources", "9")])
 def test_nothing_is_left_to_do_for_the_controller(folder: Path, tmp_path: Path, sizes: tuple[str, ...]) -> None:
     made = world(make(tmp_path / "made", "--namespaces", "14", "--nodes", "5", *sizes) if sizes else folder)
-    for after in settle(made, pools=made.pools):
+    worlds = settle(made, pools=made.pools)
+    assert worlds
+    for after in worlds:
         assert {key: said(one) for key, one in after.claims.items()} == {
             key: said(one) for key, one in made.claims.items()
         }
@@ -59,7 +61,9 @@ def test_claims_that_find_their_pools_settle_as_written(folder: Path) -> None:
         [msgspec.structs.replace(one, status=assigned(one)) for one in made.claims.values()],
         [quota for (_, name), quota in made.quotas.items() if not name.startswith("capsule-pool-")],
     )
-    for after in settle(fresh, pools=fresh.pools):
+    worlds = settle(fresh, pools=fresh.pools)
+    assert worlds
+    for after in worlds:
         for name, pool in after.pools.items():
             assert pool.status.claims == made.pools[name].status.claims
         waiting = {key for key, one in after.claims.items() if said(one).get("Exhausted", ("",))[0] == "True"}

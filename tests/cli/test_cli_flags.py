@@ -120,7 +120,7 @@ TIMEOUT = (
     "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding "
     "time unit (e.g. 1s | 2m | 3h)"
 )
-ALL = "json,name,text,wide,yaml"
+ALL = "describe,json,name,text,wide,yaml"
 
 
 @pytest.mark.parametrize(

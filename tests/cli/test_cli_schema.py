@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,12 +41,25 @@ def misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pat
     return faults
 
 
+#: Pools and claims in every state.
+ESTATE = Path(__file__).parents[1] / "golden" / "estate.yaml"
+
 #: Name of a schema to command lines whose documents it describes.
 LINES = {
-    "explain": ["explain deploy -n checkout", "explain ns/shop", "explain quota", "explain pvc", "explain limits"],
+    "explain": [
+        "explain deploy -n checkout",
+        "explain ns/shop",
+        "explain quota",
+        "explain pvc",
+        "explain limits",
+        f"explain -f {ESTATE}",
+    ],
     "quota": ["quota --recount --by workload", "quota -n shop"],
     "fit": ["quota --fit deploy/checkout", "quota --fit job/thumbnails", "quota --fit pod/sessions-0"],
     "denied": ["quota --denied"],
+    "pools": [f"pools -f {ESTATE}"],
+    "claims": [f"claims -f {ESTATE}", f"claims train late gone none web -f {ESTATE}"],
+    "sizing": [f"claims --for deploy/checkout -n checkout -f {ESTATE.with_name('checkout-pool.yaml')}"],
     "diff": ["diff deploy -n shop"],
     "qos": ["qos -n shop", "qos deploy/checkout --cgroup v2"],
     "summary": ["qos --summary"],

@@ -21,7 +21,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
 
 #: Seconds that anything may take on a loaded machine; nothing waits for them to pass.
-PATIENCE = 3.0
+PATIENCE = 60.0
 KINDS = {**BY_KIND, "Thing": Kind("Thing", ("things", "thing"), "x.io")}
 
 
@@ -44,7 +44,7 @@ class Follower:
             self.drain()
             if holds():
                 return
-            assert time.monotonic() < deadline, (self.feed.states(), self.store.needs())
+            assert time.monotonic() < deadline, (self.feed.states(), self.store.needs(), self.keys())
             time.sleep(0.002)
 
     def state(self, need: Need) -> FeedState:

@@ -125,7 +125,7 @@ class Cluster(socketserver.ThreadingTCPServer):
                     found.pop(key, None)
                 else:
                     found[key] = older
-            return sorted(found.values(), key=lambda one: f"{one['metadata']['namespace']}/{one['metadata']['name']}")
+            return sorted(found.values(), key=_key)
 
     def _before(self, key: tuple[str, str, str], version: int) -> Object | None:
         for at, what, plural, one in reversed(self.history):
@@ -138,6 +138,11 @@ class Cluster(socketserver.ThreadingTCPServer):
         """Clients hang up, and faults hang up on them."""
 
 
+def _key(one: Object) -> str:
+    """What lists are sorted by."""
+    return f"{one['metadata']['namespace']}/{one['metadata']['name']}"
+
+
 class _Broken(Exception):
     """The connection ends here."""
 
@@ -146,7 +151,7 @@ class _Talk(socketserver.StreamRequestHandler):
     """The faults: status N, html, cut N bytes into the body, drop (no answer), silent (no answer, but no end either).
 
     Of lists: garbage (no JSON), meanwhile (an object goes and the list cannot be gone on with once this page is sent).
-    Of watches: end (orderly), gone (ERROR 410 after N events), busy (ERROR 429), again (all that ever happened comes
+    Of watches: end (orderly), gone (ERROR 410 after N events), busy (ERROR 429), again (what happened first comes
     once more), mute (no word any more), part (ends in the middle of an event), nonsense (a line that is none).
     """
 
@@ -198,11 +203,12 @@ class _Talk(socketserver.StreamRequestHandler):
         return False
 
     def _list(self, plural: str, namespace: str, query: dict[str, str], fault: Fault | None) -> None:
-        version, start = self.server.version, 0
+        version, after = self.server.version, ""
         if token := query.get("continue"):
-            version, start = map(int, token.split("-"))
+            number, _, after = token.partition("|")
+            version = int(number)
             if version < self.server.compacted:
-                more = {"continue": f"{self.server.version}-{start}"} if self.server.inconsistent else {}
+                more = {"continue": f"{self.server.version}|{after}"} if self.server.inconsistent else {}
                 self._say(410, {**STATUS, "reason": "Expired", "message": "too old", "metadata": more, "code": 410})
                 return
         held = self.server.listed(plural, namespace, version)
@@ -213,11 +219,12 @@ class _Talk(socketserver.StreamRequestHandler):
                 metadatas = (one["metadata"] for one in held)
                 kept = [(meta.get("labels", {}) if place else meta).get(key) == value for meta in metadatas]
                 held = [one for one, keep in zip(held, kept, strict=True) if keep]
+        held = [one for one in held if _key(one) > after]
         limit = int(query.get("limit", len(held) or 1))
         metadata: Object = {"resourceVersion": str(version)}
-        if start + limit < len(held):
-            metadata |= {"continue": f"{version}-{start + limit}", "remainingItemCount": len(held) - start - limit}
-        content = json.dumps({"kind": "List", "metadata": metadata, "items": held[start : start + limit]}).encode()
+        if limit < len(held):
+            metadata |= {"continue": f"{version}|{_key(held[limit - 1])}", "remainingItemCount": len(held) - limit}
+        content = json.dumps({"kind": "List", "metadata": metadata, "items": held[:limit]}).encode()
         if fault is not None and fault.kind == "garbage":
             content = content[: fault.number] + b"\xff"
         if fault is not None and fault.kind == "meanwhile" and held:
@@ -239,7 +246,7 @@ class _Talk(socketserver.StreamRequestHandler):
             return
         self._head(200)
         if fault is not None and fault.kind == "again":
-            for at, what, of, one in list(server.history):
+            for at, what, of, one in server.history[: 3 * fault.number + 1]:
                 if at <= since and of == plural and namespace in {"", one["metadata"]["namespace"]}:
                     self._chunk({"type": what, "object": one})
         for sent, event in enumerate(self._events(plural, namespace, since)):

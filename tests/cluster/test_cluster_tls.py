@@ -150,3 +150,20 @@ def test_a_key_with_a_password_is_refused_without_asking(certificates, tmp_path)
 def test_text_around_certificates_is_no_matter(certificates):
     pem = "# Zürich\n".encode() + (certificates / "ca.crt").read_bytes() * 2
     assert tls.context(pem, Credentials(), insecure=False).cert_store_stats()["x509"] == 1
+
+
+def test_the_systems_certificates_are_found_where_openssl_does_not_look(certificates, monkeypatch):
+    """The standalone archive's OpenSSL was built on another system than it runs on."""
+    nowhere = ssl.DefaultVerifyPaths(None, None, "SSL_CERT_FILE", "/none", "SSL_CERT_DIR", "/none")
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nowhere)
+    monkeypatch.setattr(ssl.SSLContext, "load_default_certs", lambda _self: None)
+    monkeypatch.setattr(tls, "_BUNDLES", ("/none", str(certificates / "ca.crt"), str(certificates / "server.crt")))
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def trusted():
+        return tls.context(b"", Credentials(), insecure=False).cert_store_stats()["x509"]
+
+    assert trusted() == 1
+    monkeypatch.setenv("SSL_CERT_DIR", "/none")
+    assert trusted() == 0

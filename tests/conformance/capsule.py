@@ -49,11 +49,16 @@ def play(case: Data, _file: Data) -> list[dict[str, Any]]:
             runs = list(_stepped(runs, {"do": "create", "object": item, "sent": item.get("sent")}, step))
     if "expect_before_steps" in case:
         runs = [run._replace(before=_state(run)) for run in runs]
+    return ended(runs, case)
+
+
+def ended(runs: Sequence[Run], case: Data) -> list[dict[str, Any]]:
+    """Every end that the steps of a case lead to."""
     for index, step in enumerate(case["steps"]):
         runs = list(_stepped(runs, step, index))
         if "expect_after_steps" in case:
             runs = [run._replace(after=(*run.after, _state(run))) for run in runs]
-    found = []
+    found: list[dict[str, Any]] = []
     for run in runs:
         answer = _answer(run, case)
         if answer not in found:

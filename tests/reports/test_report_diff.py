@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
+from kubectl_kres.admission.server import Server
 from kubectl_kres.reports import diff as reports
+from kubectl_kres.reports import policies as known
 from kubectl_kres.reports.diff import diff, differences
 from kubectl_kres.reports.subject import Ask
 
@@ -50,15 +52,39 @@ def test_one_and_many_agree(objects, containers, changed):
         assert many == single
 
 
-def test_policies_are_parsed_once_per_namespace(monkeypatch):
-    parsed: list[str] = []
-    real = reports.policies
+def test_pods_that_are_alike_are_looked_at_once(monkeypatch):
+    looked: list[str] = []
+    real = reports.unchanged
     monkeypatch.setattr(
-        reports, "policies", lambda store, namespace: parsed.append(namespace) or real(store, namespace)
+        reports, "unchanged", lambda start, *more: looked.append(start.live.metadata.name) or real(start, *more)
+    )
+    pods = [pod(f"p{n}", app(CPU)) for n in range(5)]
+    pods[2] = pod("p2", app({**CPU, "limits": {"cpu": "3"}}))
+    store = store_of(OWNER, *pods)
+    found = [*differences(store, store.all("Pod"), Ask())]
+    assert [one is None for one in found] == [True, True, False, True, True]
+    assert looked == ["p0", "p2"]
+
+
+def test_policies_are_parsed_again_only_after_a_change(monkeypatch):
+    parsed: list[str] = []
+    real = known._policies
+    monkeypatch.setattr(
+        known, "_policies", lambda store, space, *more: parsed.append(space) or real(store, space, *more)
     )
     store = store_of(OWNER, *(pod(f"p{n}", app(CPU)) for n in range(5)))
-    assert list(differences(store, store.all("Pod"), Ask())) == [None] * 5
+    for name in ("Pod/p1", "Pod/p2", "Pod/p1"):
+        diff(store, subject(name), Ask())
     assert parsed == ["ns"]
+    store.forget("Pod")
+    known.policies(store, "ns")
+    assert parsed == ["ns"]
+    for changed in (lambda: store.forget("ResourceQuota"), lambda: store.remove("LimitRange", "x", "ns")):
+        changed()
+        known.policies(store, "ns")
+    assert parsed == ["ns"] * 3
+    known.policies(store, "ns", Server(version=(1, 30)))
+    assert parsed == ["ns"] * 4
 
 
 @pytest.mark.parametrize(

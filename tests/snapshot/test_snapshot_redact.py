@@ -162,6 +162,51 @@ RAW = {
         "reportingInstance": CANARY,
     },
 }
+STEP = {
+    "name": "kept-step",
+    "image": "kept-image",
+    "script": CANARY,
+    "command": [CANARY],
+    "args": [CANARY, f"$(step.artifacts.path)/{CANARY}"],
+    "env": [{"name": "A", "value": CANARY}],
+    "workingDir": f"{CANARY}/x",
+    "securityContext": {"seLinuxOptions": {"user": CANARY}},
+    "computeResources": {"requests": {"cpu": "1"}},
+}
+TASK = {"steps": [STEP], "stepTemplate": STEP, "sidecars": [{**STEP, "name": "kept-sidecar"}], "params": [CANARY]}
+PARAMS = [{"name": "p", "value": CANARY}, {"name": "q", "value": [CANARY, "b"]}, {"name": "r", "value": {"k": CANARY}}]
+PIPELINE = {
+    "params": [{"name": "p", "default": CANARY}],
+    "tasks": [
+        {
+            "name": "kept-task",
+            "taskSpec": TASK,
+            "params": [{"name": "a", "value": f"{CANARY} $(tasks.kept-before.results.r)"}],
+            "matrix": {"params": PARAMS, "include": [{"params": PARAMS}]},
+            "when": [{"input": CANARY, "values": [CANARY], "cel": CANARY}],
+            "pipelineSpec": {"tasks": [CANARY]},
+        }
+    ],
+}
+RAW |= {
+    "Task": {"metadata": metadata("a"), "spec": TASK},
+    "StepAction": {"metadata": metadata("a"), "spec": STEP},
+    "TaskRun": {"metadata": metadata("a"), "spec": {"taskSpec": TASK, "params": PARAMS}, "status": {"taskSpec": TASK}},
+    "Pipeline": {"metadata": metadata("a"), "spec": PIPELINE},
+    "PipelineRun": {
+        "metadata": metadata("a"),
+        "spec": {
+            "pipelineSpec": PIPELINE,
+            "params": PARAMS,
+            "workspaces": [{"name": "w", "volumeClaimTemplate": {"spec": CANARY}, "secret": {"secretName": CANARY}}],
+        },
+        "status": {"pipelineSpec": PIPELINE},
+    },
+    "ConfigMap": {
+        "metadata": metadata("a"),
+        "data": {"password": CANARY, "default-pod-template": CANARY, "enable-api-fields": "kept-flag"},
+    },
+}
 
 
 def written(tmp_path, name="x.kres"):
@@ -183,6 +228,11 @@ def test_no_canary_leaves_the_cluster(tmp_path):
         "kept-manager",
         "kept-image",
         "kept-reason",
+        "kept-step",
+        "kept-sidecar",
+        "$(tasks.kept-before.results.r)",
+        "$(step.artifacts.path)",
+        "kept-flag",
     ):
         assert kept.encode() in data, kept
     assert CANARY.encode() not in data

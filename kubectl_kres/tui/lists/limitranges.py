@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.line import Line, Tone, padded, size, wrapped
+from kubectl_kres.render.line import Line, Tone, padded, size, toned, wrapped
 from kubectl_kres.reports.merged import Merged, merged
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.columns import Column, amount
@@ -47,7 +47,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         Column("resource", "RESOURCE", lambda row: row.resource),
         _figure("low", "MIN"),
         _figure("high", "MAX"),
-        _figure("ratio", "RATIO"),
+        _figure("ratio", "RATIO", wide=True),
         Column("requests", "DEFAULT REQUEST", lambda row: _values(row.requests), tone=_tone("requests")),
         Column("limits", "DEFAULT LIMIT", lambda row: _values(row.limits), tone=_tone("limits")),
         Column("objects", "FROM", _objects, wide=True),
@@ -58,9 +58,9 @@ def _tone(field: str) -> Callable[[Merged], Tone]:
     return lambda row: "warn" if len(getattr(row, field)) > 1 else ""
 
 
-def _figure(field: str, head: str) -> Column:
+def _figure(field: str, head: str, *, wide: bool = False) -> Column:
     text = _bound(field)
-    return Column(field, head, text, amount(text), right=True, most=12, searched=False)
+    return Column(field, head, text, amount(text), right=True, most=12, searched=False, wide=wide)
 
 
 def _objects(row: Merged) -> str:
@@ -81,12 +81,12 @@ def _detail(session: Session, row: Merged, width: int) -> Iterator[Line]:
         head = f"  {padded(label, first)}  {padded(part.value, second)}  "
         tone: Tone = "warn" if several else "" if part.force else "quiet"
         text = f"{part.source.kind}/{part.source.name}{said}"
-        yield from ([(tone, line)] for line in wrapped(text, width, first=head, rest=" " * size(head)))
+        yield from toned(tone, wrapped(text, width, first=head, rest=" " * size(head)))
     if not row.certain:
         text = "The server takes LimitRanges in an arbitrary order; a default that was set is not set again."
-        yield from ([("quiet", line)] for line in wrapped(text, width, first="  ", rest="  "))
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="  "))
     for one in row.assumptions:
-        yield from ([("warn", line)] for line in wrapped(one.text, width, first="  ", rest="  "))
+        yield from toned("warn", wrapped(one.text, width, first="  ", rest="  "))
 
 
 def _single(row: Merged, field: str) -> bool:
@@ -114,6 +114,8 @@ LISTING = Listing(
     detail=_detail,
     opens=lambda row: Place("object", ref=_ref(row)),
     ref=_ref,
-    command=lambda session, namespace: session.command(f"explain ns/{namespace}" if namespace else "explain namespaces"),
+    command=lambda session, namespace: session.command(
+        f"explain ns/{namespace}" if namespace else "explain namespaces"
+    ),
     hints=("explain", "faults"),
 )

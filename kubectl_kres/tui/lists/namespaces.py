@@ -11,6 +11,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.render.policy import policy_lines
 from kubectl_kres.reports.explain_policy import explain_policy
+from kubectl_kres.reports.qos_reach import CLASSES
 from kubectl_kres.reports.qos_sums import Sums
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.columns import Column, amount
@@ -60,21 +61,30 @@ def _pods(row: SpaceRow) -> str:
     return f"{row.sums.pods}{'+' if row.partial else ''}"
 
 
-def _count(name: str, head: str) -> Column:
-    def count(row: SpaceRow) -> int:
-        return row.sums.classes.get(name, 0) if row.sums is not None else 0
+def _classes(row: SpaceRow) -> str:
+    """How many pods are Guaranteed, Burstable and BestEffort."""
+    if row.sums is None:
+        return "-"
+    return "/".join(str(row.sums.classes.get(name, 0)) for name in CLASSES)
 
-    return Column(
-        f"qos-{name}", head, lambda row: str(count(row)) if row.sums is not None else "-", count, right=True, width=5,
-        searched=False, down=True,
-    )  # fmt: skip
+
+def _guaranteed(row: SpaceRow) -> int:
+    return row.sums.classes.get("Guaranteed", 0) if row.sums is not None else 0
 
 
 def _figure(side: str, resource: str, head: str) -> Column:
     text = _amount(side, resource)
     return Column(
-        f"{side}.{resource}", head, text, amount(text), right=True, width=8, searched=False, down=True
-    )  # fmt: skip
+        f"{side}.{resource}",
+        head,
+        text,
+        amount(text),
+        right=True,
+        most=9,
+        wide=side == "limits",
+        searched=False,
+        down=True,
+    )
 
 
 def _amount(side: str, resource: str) -> Callable[[SpaceRow], str]:
@@ -101,17 +111,15 @@ def sign(row: SpaceRow) -> tuple[str, Tone]:
 def _columns(_namespace: str) -> tuple[Column, ...]:
     return (
         Column("name", "NAMESPACE", lambda row: row.name),
-        Column("pods", "PODS", _pods, lambda row: row.sums.pods if row.sums else 0, right=True, width=6, down=True),
-        _count("Guaranteed", "GUAR"),
-        _count("Burstable", "BURST"),
-        _count("BestEffort", "BEST"),
+        Column("pods", "PODS", _pods, lambda row: row.sums.pods if row.sums else 0, right=True, most=7, down=True),
+        Column("qos", "G/B/E", _classes, _guaranteed, right=True, most=14, wide=True, searched=False, down=True),
         _figure("requests", "cpu", "CPU REQ"),
         _figure("limits", "cpu", "CPU LIM"),
         _figure("requests", "memory", "MEM REQ"),
         _figure("limits", "memory", "MEM LIM"),
         Column(
             "state", "TIGHTEST QUOTA", _tightest, lambda row: -(row.quota.percent or 0) if row.quota else 1,
-            tone=lambda row: sign(row)[1], most=44, wide=True,
+            tone=lambda row: sign(row)[1], most=44,
         ),
         Column("phase", "PHASE", lambda row: row.phase, wide=True),
     )  # fmt: skip

@@ -102,9 +102,16 @@ def _rank(side: str, resource: str) -> Callable[[PodRow], int | None]:
 
 def _figure(side: str, resource: str, head: str) -> Column:
     return Column(
-        f"{side}.{resource}", head, _text(side, resource), _rank(side, resource), right=True, width=8, searched=False,
+        f"{side}.{resource}",
+        head,
+        _text(side, resource),
+        _rank(side, resource),
+        right=True,
+        wide=side == "limits",
+        most=9,
+        searched=False,
         down=True,
-    )  # fmt: skip
+    )
 
 
 def qos_class(row: PodRow) -> str:
@@ -248,7 +255,9 @@ LISTING = Listing(
     prepare=lambda row, what: row.prepare(what),
     ready=lambda row, what: row.ready(what),
     labels=_labels,
-    words=lambda row: f"{row.pod.metadata.namespace} {row.pod.metadata.name} {row.pod.status.qos_class} "
-    f"{row.pod.status.phase} {row.pod.spec.node_name}",
+    words=lambda row: (
+        f"{row.pod.metadata.namespace} {row.pod.metadata.name} {row.pod.status.qos_class} "
+        f"{row.pod.status.phase} {row.pod.spec.node_name}"
+    ),
     hints=("sort-qos", "explain", "faults"),
 )

@@ -22,7 +22,7 @@ from kubectl_kres.tui.view import Key
 
 #: From here on a quota is near its limit, in percent.
 NEAR = 90
-_BAR = 12
+_BAR = 8
 
 
 class QuotaRow(Struct, frozen=True):
@@ -98,22 +98,24 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: row.ref.name),
-        Column("state", "STATE", state, lambda row: -(row.percent or 0), tone=lambda row: sign(row)[1], most=14),
+        Column(
+            "state", "STATE", state, lambda row: -(row.percent or 0), tone=lambda row: sign(row)[1], most=14, wide=True
+        ),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
         _figure("used", "USED"),
         _figure("hard", "HARD"),
-        _figure("left", "LEFT"),
+        _figure("left", "LEFT", wide=True),
         Column("percent", "USE", _bar, lambda row: row.percent, lambda row: sign(row)[1], width=_BAR + 5, down=True),
         Column("names", "NAMES", lambda row: str(len(row.report.uses)) if row.report else "-", wide=True, right=True),
         Column("scopes", "COUNTS", lambda row: "; ".join(row.report.scopes) if row.report else "", wide=True),
     )
 
 
-def _figure(field: str, head: str) -> Column:
+def _figure(field: str, head: str, *, wide: bool = False) -> Column:
     def text(row: QuotaRow) -> str:
         return _tight(row, field)
 
-    return Column(field, head, text, amount(text), right=True, most=12, down=True, searched=False)
+    return Column(field, head, text, amount(text), right=True, most=12, down=True, searched=False, wide=wide)
 
 
 def _rows(session: Session, namespace: str) -> Rows:

@@ -11,10 +11,10 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.timer import Timer
 
-from kubectl_kres.render.line import Line, wrapped
-from kubectl_kres.reports.counted import workload_of
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.render.line import Line, toned, wrapped
+from kubectl_kres.reports.counted import workload_of
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.drawn import safe
@@ -125,15 +125,14 @@ class Browse(Pane):
 
     def _update(self, changes: Changes) -> None:
         assert self.listing.row is not None
-        changed, gone = {}, []
+        changed = {}
         for ref in (*changes.added, *changes.changed):
             if ref.kind == self.listing.kinds[0] and self._concerns(ref):
                 row = self.listing.row(self.session, ref)
                 if row is not None:
                     changed[row[0]] = row[1]
-        for ref in changes.gone:
-            if ref.kind == self.listing.kinds[0] and self._concerns(ref):
-                gone.append((ref.namespace, ref.name))
+        main = self.listing.kinds[0]
+        gone = [(ref.namespace, ref.name) for ref in changes.gone if ref.kind == main and self._concerns(ref)]
         self._made.update(changed)
         if changed or gone:
             self.table.update(changed, gone)
@@ -246,7 +245,7 @@ class Browse(Pane):
     def _reasons(self, width: int) -> Iterator[Line]:
         """Why there is nothing to see."""
         for text in self._why():
-            yield from ([("warn", line)] for line in wrapped(text, width, rest="  "))
+            yield from toned("warn", wrapped(text, width, rest="  "))
         yield from gap_lines(self.session, self.needs(), width)
 
     def _why(self) -> Iterator[str]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.line import Line, Tone, wrapped
+from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.catalogue import LISTINGS
@@ -82,8 +82,8 @@ class KindsPane(Pane):
                 coverage.state, coverage.state
             )
             tone: Tone = "" if coverage.known else "bad" if coverage.state == "denied" else "warn"
-            where = f" in {need.namespace}" if need.namespace else ""
-            name = f"{BY_KIND[need.kind].qualified}{f'/{need.name}' if need.name else ''}{where}"
+            space = f" in {need.namespace}" if need.namespace else ""
+            name = f"{BY_KIND[need.kind].qualified}{f'/{need.name}' if need.name else ''}{space}"
             yield ("1", *_order(need)), KindRow(name, "", word, said, tone, need=need)
 
     def _show(self) -> None:
@@ -97,7 +97,7 @@ class KindsPane(Pane):
         if row.need is not None and row.tone:
             yield from gap_lines(self.session, (row.need,), width)
         else:
-            yield from ([("", line)] for line in wrapped(row.said, width))
+            yield from toned("", wrapped(row.said, width))
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
@@ -115,7 +115,9 @@ class KindsPane(Pane):
         row: KindRow | None = self.table.row
         if action == "copy" and row is not None:
             denied = row.need is not None and row.tone == "bad"
-            self.post_message(Copy(rule_text(row.need) if denied and row.need else row.name, "rule" if denied else "name"))
+            self.post_message(
+                Copy(rule_text(row.need) if denied and row.need else row.name, "rule" if denied else "name")
+            )
             return True
         if action in {"pane", "pane-back"}:
             (self.detail if self.table.has_focus else self.table).focus()

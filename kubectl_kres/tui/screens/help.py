@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.app import ComposeResult
 
-from kubectl_kres.render.line import Line, padded, size, wrapped
+from kubectl_kres.render.line import Line, padded, size, toned, wrapped
 from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.keys import CHANGING, MOVING, groups, hints
 from kubectl_kres.tui.place import Place
@@ -42,9 +42,10 @@ class HelpPane(Pane):
 
     def _lines(self, width: int) -> Iterator[Line]:
         if self._about:
-            yield from ([("strong", line)] for line in wrapped(self._about, width))
-        yield [("quiet", "  ".join(f"{shown} {word}" for shown, word in hints(self._keys)))]
-        yield [("", "")]
+            yield from toned("strong", wrapped(self._about, width))
+        if self._keys:
+            yield [("quiet", "  ".join(f"{shown} {word}" for shown, word in hints(self._keys)))]
+            yield [("", "")]
         yield [("strong", "signs")]
         for sign, tone, text in _SIGNS:
             yield [(tone, f"  {sign}   "), ("", text)]  # type: ignore[list-item]
@@ -54,10 +55,8 @@ class HelpPane(Pane):
         yield [("", "")]
         refused = ", ".join(f"{shown} {what}" for shown, what in CHANGING.values())
         text = f"In k9s {refused}. Here nothing changes a cluster: these keys only say so."
-        yield from ([("quiet", line)] for line in wrapped(text, width))
-        yield from _listed(
-            "screens for :", [(" ".join(one.names), one.about) for one in LISTINGS.values()], width
-        )
+        yield from toned("quiet", wrapped(text, width))
+        yield from _listed("screens for :", [(" ".join(one.names), one.about) for one in LISTINGS.values()], width)
 
     def hints(self) -> Sequence[str]:
         return ("up", "kinds", "command", "palette")
@@ -66,7 +65,7 @@ class HelpPane(Pane):
         return "help"
 
     def command(self) -> str:
-        return self.session.command("tui --help")
+        return "kubectl kres tui --help"
 
 
 _TITLES = {
@@ -86,4 +85,4 @@ def _listed(title: str, rows: Sequence[tuple[str, str]], width: int) -> Iterator
         if size(left) > column - 2:
             yield [("", first)]
             first = " " * column
-        yield from ([("", line)] for line in wrapped(right, width, first=first, rest=" " * column))
+        yield from toned("", wrapped(right, width, first=first, rest=" " * column))

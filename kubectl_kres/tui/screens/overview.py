@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.reports.merged import merged
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.columns import Column
@@ -20,7 +21,6 @@ from kubectl_kres.tui.screens.pane import Open, Pane, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
 from kubectl_kres.tui.view import Faces, Key
-from kubectl_kres.reports.merged import merged
 
 #: Findings that are listed; the lists have all of them.
 _MOST = 50
@@ -97,7 +97,9 @@ class OverviewPane(Pane):
         bad = [row for row in quotas if sign(row)[0]]
         bad.sort(key=lambda row: (sign(row)[0] != "x", -(row.percent or 0), row.ref.namespace, row.ref.name))
         for row in bad[:_MOST]:
-            yield Finding(sign(row), f"quota/{row.ref.name}", row.ref.namespace, _said(row), Place("quota", ref=row.ref))
+            yield Finding(
+                sign(row), f"quota/{row.ref.name}", row.ref.namespace, _said(row), Place("quota", ref=row.ref)
+            )
         yield from self._gaps()
 
     @property
@@ -211,7 +213,8 @@ def _said(row: QuotaRow) -> str:
     use = row.tight
     if use is None:
         return row.fault or "no status yet, so it enforces nothing"
-    return f"{use.name}  {use.used or '-'} of {use.hard}  {f'{row.percent}%  ' if row.percent is not None else ''}{state(row)}"
+    percent = f"{row.percent}%  " if row.percent is not None else ""
+    return f"{use.name}  {use.used or '-'} of {use.hard}  {percent}{state(row)}"
 
 
 _COLUMNS = (

@@ -60,6 +60,15 @@ class Pane(Widget):
     def changed(self, changes: Changes) -> None:
         """The store changed, or time passed."""
 
+    def refresh_sums(self) -> None:
+        """Sums of pods are new."""
+
+    def focus_main(self) -> None:
+        """The keys go to what is chosen from."""
+        target = next((child for child in self.query("*") if child.can_focus and child.display), None)
+        if target is not None:
+            target.focus()
+
     def enter(self, place: Place) -> None:
         """The screen is shown, perhaps for another namespace than before."""
         self.place = place

@@ -1,4 +1,4 @@
-"""A pod or what makes pods: its values as a tree with the reasons of the one under the cursor, and other views of it."""
+"""A pod or what makes pods: its values as a tree, the reasons of the one under the cursor, other views of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kubectl_kres.render.cgroups import tree
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.diff import difference_lines
 from kubectl_kres.render.explain import explanation_lines, verdict_lines
-from kubectl_kres.render.line import Line, Tone, wrapped
+from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.qos import quality_lines
 from kubectl_kres.render.yamllines import yaml_lines
 from kubectl_kres.reports.diff import diff
@@ -46,7 +46,13 @@ TABS = (
     ("computed", "computed"),
 )
 _KEYS = {"explain": "text", "diff": "diff", "yaml": "yaml", "computed": "computed"}
-_COMMANDS = {"qos": "qos {}", "cgroups": "qos {} --cgroup v2", "diff": "diff {}", "yaml": "diff {}", "computed": "diff {}"}
+_COMMANDS = {
+    "qos": "qos {}",
+    "cgroups": "qos {} --cgroup v2",
+    "diff": "diff {}",
+    "yaml": "diff {}",
+    "computed": "diff {}",
+}
 
 
 class PodPane(Pane):
@@ -99,7 +105,8 @@ class PodPane(Pane):
         self._turn(self.tabs.current)
 
     def needs(self) -> Iterable[Need]:
-        return dict.fromkeys((*needs(self.session.store, self.subject), *needs_with_node(self.session.store, self.subject)))
+        store, subject = self.session.store, self.subject
+        return dict.fromkeys((*needs(store, subject), *needs_with_node(store, subject)))
 
     def crumb(self) -> str:
         return f"{self.subject.kind.names[1]}/{self.ref.name}"
@@ -134,7 +141,7 @@ class PodPane(Pane):
         if any(self.session.loading(self.needs())):
             yield [("quiet", f"reading {self.ref}")]
         elif self.fault is not None:
-            yield from ([("bad", line)] for line in wrapped(self.fault.message, width, rest="  "))
+            yield from toned("bad", wrapped(self.fault.message, width, rest="  "))
             yield from gap_lines(self.session, self.needs(), width)
 
     def _turn(self, tab: str) -> None:
@@ -157,7 +164,7 @@ class PodPane(Pane):
         try:
             yield from self._lines(tab, width)
         except KresError as error:
-            yield from ([("bad", line)] for line in wrapped(error.message, width, rest="  "))
+            yield from toned("bad", wrapped(error.message, width, rest="  "))
 
     def _lines(self, tab: str, width: int) -> Iterable[Line]:
         found = self.found
@@ -177,7 +184,7 @@ class PodPane(Pane):
         label = compared.before_label if tab == "yaml" else compared.after_label
         document: Mapping[str, object] = compared.before if tab == "yaml" else compared.after
         head: Line = [("quiet", f"# {label}: what resources depend on")]
-        return [head, *([("", line)] for line, _ in yaml_lines(document))]
+        return [head, *toned("", (line for line, _ in yaml_lines(document)))]
 
     def _quality(self, tab: str, width: int) -> Iterable[Line]:
         version = 2 if tab == "cgroups" else 0

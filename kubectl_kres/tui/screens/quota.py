@@ -11,7 +11,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.line import Line, wrapped
+from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.render.quota import quota_lines
 from kubectl_kres.reports.counted import counting_needs
 from kubectl_kres.reports.quota import QuotaReport, Share, quota_reports
@@ -100,12 +100,11 @@ class QuotaPane(Pane):
                 yield [("quiet", f"reading {self.ref}")]
                 return
             text = self.fault or f"{self.ref} is not there"
-            yield from ([("bad", line)] for line in wrapped(text, width, rest="  "))
+            yield from toned("bad", wrapped(text, width, rest="  "))
             yield from gap_lines(self.session, self.needs(), width)
             return
         ascii_only = self.session.setting.ascii_only
-        without = [line for line in quota_lines(_alone(self.report), ascii_only=ascii_only, width=width)]
-        yield from without
+        yield from quota_lines(_alone(self.report), ascii_only=ascii_only, width=width)
         if any(self.session.loading(self.needs())):
             yield [("quiet", "its users are still being read: shares are so far")]
         yield from gap_lines(self.session, self.needs(), width)
@@ -210,7 +209,7 @@ def _alone(report: QuotaReport) -> QuotaReport:
 def _columns(names: Sequence[str]) -> tuple[Column, ...]:
     return (
         Column("who", "WHO", lambda row: row.who, most=48),
-        Column("pods", "PODS", lambda row: str(row.pods or "-"), lambda row: row.pods, right=True, down=True),
+        Column("pods", "N", lambda row: str(row.pods or "-"), lambda row: row.pods, right=True, down=True),
         *(Column(name, _head(name), _share(name), _rank(name), right=True, down=True, most=16) for name in names),
     )
 

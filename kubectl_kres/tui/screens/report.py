@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textual.app import ComposeResult
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.render.line import Line, wrapped
+from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.render.policy import policy_lines
 from kubectl_kres.reports.explain_policy import explain_policy, explains, namespace_of, policy_needs
 from kubectl_kres.store.changes import Changes
@@ -60,7 +60,7 @@ class ReportPane(Pane):
         try:
             found = explain_policy(self.session.store, subject, self.session.ask)
         except KresError as error:
-            yield from ([("bad", line)] for line in wrapped(error.message, width, rest="  "))
+            yield from toned("bad", wrapped(error.message, width, rest="  "))
             yield from gap_lines(self.session, self.needs(), width)
             return
         yield from policy_lines(found, ascii_only=self.session.setting.ascii_only, width=width)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.provenance.journal import Check
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.explain import remark_lines, sum_text
-from kubectl_kres.render.line import Line, toned, wrapped
+from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.steps import shown_source, step_lines, text
 from kubectl_kres.render.values import answer
 from kubectl_kres.reports.explanation import Container, Explanation, QuotaCost, Total, Value
@@ -37,7 +37,7 @@ def _value(found: Explanation, one: Container, value: Value, width: int, *, step
         yield [("", "")]
         yield [("strong", "checked")]
     for check in checks if steps else ():
-        tone = "bad" if not check.passed else "good"
+        tone: Tone = "bad" if not check.passed else "good"
         sign = "x  " if not check.passed else "ok "
         first, *rest = wrapped(text(check), width, first=sign, rest="   ")
         yield [(tone, first[:3]), ("", first[3:])]
@@ -64,4 +64,3 @@ def _pod(found: Explanation, width: int) -> Iterator[Line]:
     if found.qos is not None:
         yield from toned("", wrapped(f"QoS class {found.qos.name}: {found.qos.because}", width, rest="  "))
     yield from remark_lines(found, steps=True, width=width)
-

@@ -1,4 +1,4 @@
-"""The values of a pod as a tree of rows: containers, their requests and limits, the pod's sums, what it costs quotas."""
+"""The values of a pod as a tree of rows: containers with requests and limits, the pod's sums, what quotas count."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ class ValueRow(Struct, frozen=True):
     label: str
     text: str = ""
     by: str = ""
+    origin: str = ""
     tone: Tone = ""
     of: Container | Value | Total | QuotaCost | None = None
     source: Source | None = None
@@ -42,23 +43,23 @@ def value_rows(found: Explanation) -> Iterator[ValueRow]:
         yield ValueRow(("800",), "pod in all", kept, branch=True)
     for number, total in enumerate(found.totals):
         label = f"{total.resource} {total.side[:-1]}"
-        yield ValueRow(("800", f"{number:03}"), label, total.value, _rule(total.of.rule, None), of=total)
+        yield ValueRow(("800", f"{number:03}"), label, total.value, _by(total.of.rule, None), of=total)
     for number, cost in enumerate(found.quotas):
         over = "no room" if cost.exceeded and not cost.counted else ""
         by = "counted" if cost.counted else over
         at = (f"9{number:02}",)
         tone: Tone = "bad" if over else ""
         source = Source("ResourceQuota", cost.quota, found.subject.namespace)
-        yield ValueRow(at, f"quota {cost.quota}", "", by, tone, cost, source, branch=True)
+        yield ValueRow(at, f"quota {cost.quota}", "", by, "", tone, cost, source, branch=True)
         for name in sorted(cost.charge.requested):
             bad = name in cost.exceeded and not cost.counted
             shown = f"+{cost.charge.requested[name]}" if not cost.counted else cost.charge.requested[name]
             of = f"of {cost.charge.hard.get(name, '?')}"
-            yield ValueRow((*at, name), name, shown, of, "bad" if bad else "", cost, source)
+            yield ValueRow((*at, name), name, shown, of, "", "bad" if bad else "", cost, source)
 
 
 def _container(one: Container, number: str) -> Iterator[ValueRow]:
-    yield ValueRow((number,), title(one), one.note and "!", "", "warn" if one.note else "", one, branch=True)
+    yield ValueRow((number,), title(one), one.note and "!", "", "", "warn" if one.note else "", one, branch=True)
     if not one.values:
         yield ValueRow((number, "0"), "no requests, no limits", tone="quiet", of=one)
     for at, value in enumerate(one.values):
@@ -70,7 +71,8 @@ def _container(one: Container, number: str) -> Iterator[ValueRow]:
             (number, f"{at:03}"),
             f"{value.resource} {value.side[:-1]}",
             shown,
-            _rule(value.rule, value.source) if not value.note else "differs",
+            _by(value.rule, value.source) if not value.note else "differs",
+            value.source.name if value.source is not None and not own(value.rule) else "",
             tone,
             value,
             value.source,
@@ -79,11 +81,9 @@ def _container(one: Container, number: str) -> Iterator[ValueRow]:
         )
 
 
-def _rule(rule: str, source: Source | None) -> str:
-    """Who set it: an object, or the rule where it looks at nothing but the manifest."""
-    if source is None or own(rule):
-        return rule.rpartition("/")[2]
-    return f"{source.kind}/{source.name}"
+def _by(rule: str, source: Source | None) -> str:
+    """Who set it: the kind of an object, or the rule where it looks at nothing but the manifest."""
+    return rule.rpartition("/")[2] if source is None or own(rule) else source.kind
 
 
 def seen(rows: Iterable[ValueRow], folded: set[Key]) -> dict[Key, ValueRow]:
@@ -97,11 +97,12 @@ def columns(folded: set[Key], *, ascii_only: bool) -> Sequence[Column]:
 
     def label(row: ValueRow) -> str:
         if not row.branch:
-            return f"    {row.label}"
+            return f"  {row.label}"
         return f"{closed if row.path in folded else opened}{row.label}"
 
     return (
         Column("name", "VALUE", label, tone=lambda row: row.tone or ("strong" if row.branch else ""), most=40),
         Column("text", "", lambda row: row.text, tone=lambda row: row.tone, right=True, most=18),
-        Column("by", "SET BY", lambda row: row.by, tone=lambda row: row.tone or "quiet", most=36),
+        Column("by", "SET BY", lambda row: row.by, tone=lambda row: row.tone or "quiet", most=10),
+        Column("from", "OF", lambda row: row.origin, tone=lambda _: "quiet", most=36, wide=True),
     )

@@ -1,0 +1,101 @@
+"""Run commands in turn, as whole processes, and say what they took: nothing is measured inside of them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+KRES = Path(sys.executable).with_name("kubectl-kres")
+
+
+class WrongError(Exception):
+    """A command did not give the right answer."""
+
+
+class Run(NamedTuple):
+    """Seconds of wall clock and CPU, and the most memory in MiB, of one process."""
+
+    wall: float
+    cpu: float
+    peak: float
+
+
+class Subject(NamedTuple):
+    """A command to measure, and what its output must hold to be right."""
+
+    name: str
+    command: Sequence[str]
+    right: Callable[[str, str], bool]
+    code: int = 0
+
+
+Table = tuple[list[str], list[list[str]]]
+
+
+def kres(*words: str, right: Callable[[str, str], bool], code: int = 0) -> Subject:
+    return Subject(f"kubectl-kres {' '.join(words)}", (str(KRES), *words), right, code)
+
+
+def in_turn(subjects: Sequence[Subject], count: int, environment: Mapping[str, str]) -> list[list[Run]]:
+    """All runs of each command, the first ones of all before the second ones."""
+    found: list[list[Run]] = [[] for _ in subjects]
+    for _ in range(count):
+        for one, runs in zip(subjects, found, strict=True):
+            runs.append(measured(one, environment))
+    return found
+
+
+def measured(one: Subject, environment: Mapping[str, str]) -> Run:
+    """One run. Raises WrongError."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        began = time.monotonic()
+        process = subprocess.Popen(one.command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        text, said = out.read(), err.read()
+    if process.returncode != one.code or not one.right(text, said):
+        raise WrongError(f"{one.name} ended with {process.returncode} and said {said.strip()[-200:] or text[-200:]!r}")
+    scale = 1 << 20 if platform.system() == "Darwin" else 1 << 10
+    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / scale)
+
+
+def median(runs: Sequence[Run]) -> Run:
+    return Run(*map(statistics.median, zip(*runs, strict=True)))
+
+
+def compared(title: str, subjects: Sequence[Subject], runs: int, environment: Mapping[str, str]) -> Table:
+    """Medians of each command, and what share they are of the first one's. Raises WrongError."""
+    in_turn(subjects[:1], 1, environment)  # the server compresses each page once
+    found = [median(one) for one in in_turn(subjects, runs, environment)]
+    rows = [
+        [one.name, f"{figures.wall:.2f}", f"{figures.cpu:.2f}", f"{figures.peak:.0f}"]
+        + [f"{a / b:.2f}" for a, b in zip(figures, found[0], strict=True)]
+        for one, figures in zip(subjects, found, strict=True)
+    ]
+    return [title, "wall s", "CPU s", "peak MiB", "wall, of the first", "CPU", "memory"], rows
+
+
+def lacking(one: Subject, environment: Mapping[str, str]) -> str:
+    """Why a command cannot be measured, if it is not there yet: what it says itself. Empty if it answers."""
+    told = subprocess.run(one.command, capture_output=True, text=True, env=environment, check=False)
+    if told.returncode in (0, 1) and one.right(told.stdout, told.stderr):
+        return ""
+    said = (told.stderr.strip() or told.stdout.strip() or "nothing").splitlines()[0]
+    return f"{one.name}: not measured, it ended with {told.returncode} and said {said[:120]!r}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Markdown; the first column is text, the others are numbers."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *([f"`{row[0]}`", *row[1:]] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

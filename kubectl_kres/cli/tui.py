@@ -1,0 +1,101 @@
+"""``kubectl kres tui``: the terminal interface, on a cluster, a snapshot or the bundled example."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.options import ALL_NAMESPACES, ASCII, DEMO, NO_MOUSE, SERVER, SNAPSHOT, THEME, Options
+from kubectl_kres.cli.source import excluding
+from kubectl_kres.errors import UsageError
+
+if TYPE_CHECKING:
+    from kubectl_kres.model.kinds import Kind
+    from kubectl_kres.tui.session import Session
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """Raises UsageError without a terminal: escape sequences would go into a pipe, and no key could end it."""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        raise UsageError("tui needs a terminal on standard input and output", hint="the other commands print text")
+    # Read when textual is imported; nothing here gains by moving.
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    excluding(options)
+    from kubectl_kres.tui.app import Kres  # noqa: PLC0415, a tenth of a second that only this command needs
+    from kubectl_kres.tui.commands import start  # noqa: PLC0415
+
+    monochrome = "NO_COLOR" in os.environ
+    theme = _theme(options.theme, monochrome=monochrome)
+    session = _session(options)
+    try:
+        trail = start(words, session)
+        app = Kres(session, trail, theme=theme, ansi=monochrome)
+        app.run(mouse=not options.no_mouse)
+    finally:
+        session.feed.close()
+    return app.return_code or 0
+
+
+def _theme(name: str, *, monochrome: bool) -> str:
+    """Raises UsageError for a theme that does not exist."""
+    from textual.theme import BUILTIN_THEMES  # noqa: PLC0415
+
+    if name and name not in BUILTIN_THEMES:
+        near = difflib.get_close_matches(name, BUILTIN_THEMES, 1, 0.3)
+        nearest = f", the nearest is {near[0]}" if near else ""
+        raise UsageError(f'invalid argument "{name}" for "--theme" flag: no such theme{nearest}',
+                         hint=f"themes: {', '.join(BUILTIN_THEMES)}")  # fmt: skip
+    return "ansi-dark" if monochrome else name
+
+
+def _session(options: Options) -> Session:
+    if options.demo or options.snapshot:
+        from kubectl_kres.cli.tui_held import held  # noqa: PLC0415, only what is needed is loaded
+
+        return held(options)
+    from kubectl_kres.cli.tui_live import live  # noqa: PLC0415, a quarter of a second
+
+    return live(options)
+
+
+def _shown(kind: Kind) -> bool:
+    """Whether there is a screen for an object of the kind: for all that can be explained."""
+    from kubectl_kres.cli.subjects import making_pods  # noqa: PLC0415, asked only to complete a word
+    from kubectl_kres.reports.explain_policy import explains  # noqa: PLC0415
+
+    return making_pods(kind) or explains(kind)
+
+
+command = Command(
+    "tui",
+    run,
+    text="""
+        Look around on full screen: namespaces, pods with their QoS classes, quotas and who uses them, LimitRanges
+        merged, and why each value is what it is. It reads and watches; nothing changes the cluster.
+
+        Keys are those of k9s where they mean the same; ? lists them. Each screen names the command that prints it.
+        NO_COLOR is heeded. Without a command, kubectl kres starts it, too, if it is on a terminal.
+        """,
+    examples="""
+        # Everything in the namespace of the context
+        kubectl kres tui
+
+        # All namespaces
+        kubectl kres tui -A
+
+        # One pod: its values and what set them
+        kubectl kres tui pod web -n shop
+
+        # On the bundled example, without a cluster
+        kubectl kres tui --demo
+
+        # Who uses this quota?
+        kubectl kres tui quota team -n shop --demo
+        """,
+    usage="[RESOURCE [NAME]]",
+    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, ASCII, NO_MOUSE, THEME, *SERVER),
+    completes=_shown,
+)

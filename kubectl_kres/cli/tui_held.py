@@ -1,0 +1,32 @@
+"""A snapshot or the bundled example for the terminal interface."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from kubectl_kres.cli.held import open_held
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.output import speaks_unicode
+from kubectl_kres.cli.selector import labels_match
+from kubectl_kres.cli.server import described
+from kubectl_kres.store.store import Store
+from kubectl_kres.tui.feed import ReadOnce
+from kubectl_kres.tui.session import Session, Setting
+
+
+def held(options: Options) -> Session:
+    """A session whose moment is that of the snapshot. Raises SnapshotError."""
+    source, _ = open_held(options)
+    origin = source.store.origin
+    now = origin.time or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    setting = Setting(
+        described(options),
+        lambda: now,
+        labels_match,
+        places=source.places,
+        supposed=source.supposed,
+        flags="--demo" if options.demo else f"--snapshot {options.snapshot}",
+        ascii_only=options.ascii or not speaks_unicode(),
+    )
+    spaces = () if options.all_namespaces else options.namespaces
+    return Session(Store(origin), ReadOnce(source), setting, spaces[0] if spaces else "")

@@ -1,0 +1,45 @@
+"""A live cluster for the terminal interface."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+
+from kubectl_kres.cli.live import connected
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.output import speaks_unicode
+from kubectl_kres.cli.selector import labels_match
+from kubectl_kres.cli.server import described
+from kubectl_kres.cluster import read
+from kubectl_kres.cluster.feed import Feed
+from kubectl_kres.cluster.parallel import start
+from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.tui.session import Session, Setting
+
+
+def live(options: Options) -> Session:
+    """A session that watches. Nothing has been sent yet but the question for the version. Raises ConfigError."""
+    target, connection = connected(options)
+    feed = Feed(connection, namespaces=options.namespaces, chunk_size=options.chunk_size)
+    asked = start(partial(read.version, connection))
+
+    def version() -> str:
+        return "" if not asked.done() or asked.exception() is not None else asked.result()
+
+    setting = Setting(
+        described(options),
+        _now,
+        labels_match,
+        clock=feed.clock.now,
+        version=version,
+        flags=f"--context {options.context}" if options.context else "",
+        ascii_only=options.ascii or not speaks_unicode(),
+        live=True,
+    )
+    store = Store(Origin("cluster", target.server, "", _now(), target.context))
+    spaces = options.namespaces or (target.namespace,)
+    return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,68 @@
+"""Pools that would take a claim which is in none, or in a full one, and what keeps the others from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.capsule.allocation import Candidate, key_of
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.reports.amounts import listed, parsed, sentence, shown
+from kubectl_kres.reports.deeds import asking, moving, raising, ref_of
+from kubectl_kres.reports.letting import Way
+from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.trial import trial_of, waiting_in
+
+_ANEW = "change its spec, or delete it and create it again"
+
+
+def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]:
+    """Pools of the namespace that would take the claim as it is, except one; each is tried."""
+    key, asks = key_of(claim), parsed(claim.spec.claim)
+    for name, pool in _serving(scene, claim):
+        if name == but or not asks.keys() <= scene.hard(pool).keys():
+            continue
+        after = trial_of(scene, pool).joined(Candidate(claim, asks))
+        if not after.holds(key):
+            continue
+        waits = tuple(map(ref_of, waiting_in(after)))
+        if claim.spec.pool == name:
+            text = f"{_ANEW}: pool {name} has room for it, but looks at it only then"
+            yield Way("again", text, pool=name, replayed=True, waits=waits)
+        else:
+            text = f"name pool {name}, which has room for it"
+            yield Way("pool", text, (moving(key, name),), pool=name, replayed=True, waits=waits)
+
+
+def without_foreign(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:
+    """For a claim that names what a pool does not have: ask for the rest only, or let the pool have it, too."""
+    key, asks = key_of(claim), parsed(claim.spec.claim)
+    for name, pool in _serving(scene, claim):
+        missing = {one: asks[one] for one in asks if one not in scene.hard(pool)}
+        if not missing or claim.spec.pool not in {"", name}:
+            continue
+        rest = {one: amount for one, amount in asks.items() if one not in missing}
+        trial = trial_of(scene, pool)
+        after = trial.joined(Candidate(claim, rest))
+        move = () if claim.spec.pool else (moving(key, name),)
+        if rest and after.holds(key):
+            waits = tuple(map(ref_of, waiting_in(after)))
+            text = f"do not ask for {listed(sorted(missing))}, which pool {name} does not have"
+            deeds = (asking(key, {}, shown(missing)), *move)
+            yield Way("less", text, deeds, shown(rest), name, replayed=True, waits=waits)
+        raised = trial.raised(missing).joined(Candidate(claim, asks))
+        if raised.holds(key):
+            waits = tuple(map(ref_of, waiting_in(raised)))
+            text = (
+                f"let pool {name} have {sentence(shown(missing))}, too; then {_ANEW}: that its pool changed does not "
+                "make it be looked at again"
+            )
+            deeds = (raising(name, shown(missing)), *move)
+            yield Way("raise", text, deeds, shown(missing), name, replayed=True, waits=waits)
+
+
+def _serving(scene: Scene, claim: ResourcePoolClaim) -> Iterator[tuple[str, ResourcePool]]:
+    """The pools whose status lists the claim's namespace and whose claims are known, by name."""
+    space = claim.metadata.namespace
+    for name, pool in sorted(scene.pools.items()):
+        if space in scene.spaces(pool) and not pool.metadata.deletion_timestamp and scene.claims_known(pool):
+            yield name, pool

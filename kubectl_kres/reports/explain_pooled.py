@@ -1,0 +1,59 @@
+"""What ``explain`` says of claims and pools: which needs, and which of the two answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.reports.capsule_needs import claim_needs, file_needs, pool_needs
+from kubectl_kres.reports.explain_claim import explain_claim
+from kubectl_kres.reports.explain_pool import explain_pool
+from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.pooled import ClaimExplanation, PoolExplanation
+from kubectl_kres.reports.predicted import predicted
+from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.start import missing
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+KINDS = ("ResourcePool", "ResourcePoolClaim")
+
+
+def explains_pooled(kind: Kind) -> bool:
+    """Whether objects of the kind are explained here."""
+    return kind == BY_KIND.get(kind.kind) and kind.kind in KINDS
+
+
+def pooled_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The reads that the answer depends on; of objects in a file also what their namespaces are."""
+    ref, beside = subject.ref, file_needs(store)
+    if ref.kind == "ResourcePool":
+        return (*pool_needs(store, ref.name), *beside)
+    return (*claim_needs(store, ref.namespace, ref.name), *beside)
+
+
+def explain_pooled(store: Store, subject: Subject) -> ClaimExplanation | PoolExplanation:
+    """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
+    ref = subject.ref
+    if store.get(ref.kind, ref.name, ref.namespace) is None:
+        raise missing(store, subject)
+    found = predicted(store)
+    if ref in found.refused:
+        raise UsageError(f"{ref}: {found.refused[ref]}")
+    item: Any = found.store.get(ref.kind, ref.name, ref.namespace)
+    scene = Scene(found.store)
+    return explain_pool(scene, item) if ref.kind == "ResourcePool" else explain_claim(scene, item)
+
+
+def unseen_in(found: ClaimExplanation | PoolExplanation) -> tuple[Unseen, ...]:
+    """What the answer could not see."""
+    return found.claim.unseen if isinstance(found, ClaimExplanation) else found.pool.unseen
+
+
+def negative(found: ClaimExplanation | PoolExplanation) -> bool:
+    """Whether a claim waits, or a pool does not serve all of its claims."""
+    if isinstance(found, ClaimExplanation):
+        return found.claim.waits
+    return found.pool.exhausted or found.pool.ready is False

@@ -1,0 +1,378 @@
+"""The app: which screen is shown, the prompt, the history, and the tick that takes in what the feed brought."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.containers import Container, Horizontal
+from textual.screen import Screen
+from textual.timer import Timer
+
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.tui import commands, save
+from kubectl_kres.tui.catalogue import LISTINGS
+from kubectl_kres.tui.drawn import Bar, safe
+from kubectl_kres.tui.keys import BY_ID, CHANGING, bindings
+from kubectl_kres.tui.palette import Keys
+from kubectl_kres.tui.place import HOME, History, Place, Trail
+from kubectl_kres.tui.screens.making import pane_of
+from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.widgets.chrome import crumb_line, fresh_line, key_line, where_line
+from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt
+
+#: Seconds between two looks at the feed, and how much of them may be spent on sums.
+TICK, _SUMMING = 0.1, 0.015
+#: Seconds that a remark stands in the status line.
+_REMARK = 4.0
+_LEAST = (60, 16)
+
+
+class Shell(Screen[None], inherit_bindings=False):
+    """The lines around every screen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings()
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="where")
+        yield Bar(id="crumbs")
+        yield Container(id="body")
+        yield Bar(id="room")
+        yield Bar(id="status", fill="-" if self.app.ascii_only else "─")  # type: ignore[attr-defined]
+        with Horizontal(id="typing"):
+            yield Bar(id="sign")
+            yield Prompt(id="prompt")
+        yield Bar(id="command")
+        yield Bar(id="keys")
+
+
+class Kres(App[None]):
+    """Read-only. ``session`` belongs to this app's loop."""
+
+    COMMANDS: ClassVar[set[type[Provider]]] = {Keys}  # type: ignore[assignment]
+    CSS = """
+    Screen { layout: vertical; background: $background; }
+    #body { height: 1fr; }
+    #room { display: none; height: 1fr; }
+    #typing { height: 1; display: none; }
+    #sign { width: auto; min-width: 1; }
+    #prompt { width: 1fr; }
+    .typing #typing { display: block; }
+    .typing #command { display: none; }
+    .small #body, .small #where, .small #crumbs { display: none; }
+    .small #room { display: block; }
+    """
+    ENABLE_COMMAND_PALETTE = True
+
+    def __init__(self, session: Session, trail: Trail = (HOME,), *, theme: str = "", ansi: bool = False) -> None:
+        super().__init__(ansi_color=ansi or None)
+        self.session = session
+        self.ascii_only = session.setting.ascii_only
+        self.history = History(trail)
+        self.panes: dict[str, Pane] = {}
+        self.pane: Pane | None = None
+        self.paused = self._missed = False
+        self._chosen = theme
+        self._remark: Timer | None = None
+        self._said: Line = ()
+        self._wanted: object = None
+        self._ticks = 0
+        self.title = "kres"
+
+    def get_default_screen(self) -> Screen[None]:
+        return Shell()
+
+    def on_mount(self) -> None:
+        if self._chosen:
+            self.theme = self._chosen
+        self.screen.set_class(True, "ready")
+        self.call_after_refresh(self._start)
+
+    def _start(self) -> None:
+        self.show()
+        self.set_interval(TICK, self.tick)
+
+    def on_unmount(self) -> None:
+        self.session.feed.close()
+
+    # What is shown
+
+    def show(self) -> None:
+        """The screen of where the history stands."""
+        place = self.history.here
+        if place.view in LISTINGS:
+            self.session.visit(place.namespace)
+        old, key = self.pane, self._key(place)
+        new = self.panes.get(key)
+        if new is None:
+            new = pane_of(self.session, place, old)
+            self.panes[key] = new
+            self.pane = new
+            self.screen.query_one("#body").mount(new)
+        else:
+            self.pane = new
+            new.display = True
+            new.enter(place)
+        if old is not None and old is not new:
+            self._leave(old)
+        self._want()
+        self.tell()
+
+    def _key(self, place: Place) -> str:
+        """Lists are kept, one of each; other screens are made when asked for."""
+        return place.view if place.view in LISTINGS or place.view in {"overview", "kinds"} else repr(place)
+
+    def _leave(self, old: Pane) -> None:
+        key = self._key(old.place)
+        if key == old.place.view:
+            old.display = False
+            return
+        self.panes.pop(key, None)
+        old.remove()
+
+    def _want(self) -> None:
+        """Reads what the screen needs, and what the screens need that are on the way back."""
+        trail = {self._key(place) for place in self.history.trail}
+        needs = {need: None for key in trail if (pane := self.panes.get(key)) is not None for need in pane.needs()}
+        if needs != self._wanted:
+            self._wanted = needs
+            self.session.want("trail", needs)
+
+    def tick(self) -> None:
+        """Takes in what arrived, adds up for a while, and lets the screen follow."""
+        self._ticks += 1
+        changes = self.session.drain()
+        fresh = self.session.adder.step(self.session.server, _SUMMING) if self.session.adder.busy else set[str]()
+        if self.pane is None or not self.pane.is_mounted:
+            return
+        if self.paused:
+            self._missed = self._missed or bool(changes) or bool(fresh)
+            return
+        if fresh:
+            self.pane.refresh_sums()
+        self.pane.changed(changes)
+        if changes:
+            self._want()
+        if changes or fresh or self._ticks % 10 == 0:
+            self.tell()
+
+    def tell(self) -> None:
+        """The lines around the screen."""
+        pane = self.pane
+        if pane is None:
+            return
+        width = self.size.width
+        self._bar("where").put(where_line(self.session, width), fresh_line(self.session, paused=self.paused))
+        filtered = pane.filtered
+        crumbs = [*(self._crumb(place) for place in self.history.trail[:-1]), pane.crumb()]
+        right: Line = [("warn", f"filter {safe(filtered)} ")] if filtered else ()
+        self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right)
+        rule = self._bar("status")._fill  # noqa: SLF001, the rule that the line is drawn on
+        status = [("quiet", rule), ("", " "), *pane.status(), ("", " ")] if pane.status() else [("quiet", rule)]
+        self._bar("status").put(status, [*self._said, ("", " ")] if self._said else ())  # type: ignore[arg-type]
+        self._bar("command").put([("quiet", " $ "), ("", pane.command())], [("quiet", "ctrl-y copies ")])
+        self._bar("keys").put(key_line(pane.hints()))
+
+    def _crumb(self, place: Place) -> str:
+        pane = self.panes.get(self._key(place))
+        if pane is not None and pane.place == place:
+            return pane.crumb()
+        return place.title
+
+    def _bar(self, name: str) -> Bar:
+        return self.screen_stack[0].query_one(f"#{name}", Bar)
+
+    def say(self, text: str, tone: Tone = "") -> None:
+        """A remark, for a while."""
+        self._said = [(tone or "strong", text)]
+        if self._remark is not None:
+            self._remark.stop()
+        self._remark = self.set_timer(_REMARK, self._hush)
+        self.tell()
+
+    def _hush(self) -> None:
+        self._said = ()
+        self.tell()
+
+    def on_resize(self) -> None:
+        width, height = self.size
+        small = width < _LEAST[0] or height < _LEAST[1]
+        shell = self.screen_stack[0]
+        shell.set_class(small, "small")
+        if small:
+            self._bar("room").put([("warn", f" {width}x{height} is too small: make room for {_LEAST[0]}x{_LEAST[1]}")])
+        self.tell()
+
+    # Messages of the screens
+
+    def on_open(self, event: Open) -> None:
+        self.go(event.place, fresh=event.fresh)
+
+    def on_say(self, event: Say) -> None:
+        self.say(event.text, event.tone)
+
+    def on_copy(self, event: Copy) -> None:
+        self.copy(event.text, event.what)
+
+    def on_told(self, _event: Told) -> None:
+        self.tell()
+
+    def go(self, place: Place, *, fresh: bool = False) -> None:
+        """To a place, one step further on the way."""
+        if place.view == "object" and place.ref is not None and place.ref.kind == "ResourceQuota":
+            place = Place("quota", ref=place.ref)
+        self.history.go(place, fresh=fresh)
+        self.show()
+
+    def copy(self, text: str, what: str) -> None:
+        """To the terminal's clipboard; not every terminal takes it."""
+        self.copy_to_clipboard(safe(text) if "\n" not in text else text)
+        self.say(f"copied {what}: {text}" if "\n" not in text else f"copied {what}")
+
+    # Keys
+
+    def action_act(self, action: str) -> None:
+        """A key: what it means on this screen, or everywhere."""
+        if self.pane is None or self.pane.act(action):
+            self.tell()
+            return
+        if action.startswith("ns-"):
+            self._namespace(action.removeprefix("ns-"))
+        elif action in _MOVES:
+            if not getattr(self.history, _MOVES[action])():
+                self.say("no further" if action == "forward" else "this is the start (q quits)")
+            else:
+                self.show()
+        elif (handler := getattr(self, f"do_{action.replace('-', '_')}", None)) is not None:
+            handler()
+        else:
+            self.say(f"{BY_ID[action].shown if action in BY_ID else action} means nothing on this screen")
+
+    def action_changing(self, key: str) -> None:
+        shown, what = CHANGING[key]
+        self.say(f"{shown} {what} in k9s; this is read-only", "warn")
+
+    def _namespace(self, digit: str) -> None:
+        spaces = self.session.digits()
+        if digit != "all" and int(digit) > len(spaces):
+            self.say(f"there is no namespace {digit}")
+            return
+        namespace = "" if digit == "all" else spaces[int(digit) - 1]
+        self.session.visit(namespace)
+        place = self.history.here
+        if place.view in LISTINGS and LISTINGS[place.view].scoped:
+            self.history.change(Place(place.view, namespace))
+        self.show()
+        self.say(f"namespace {namespace or 'all'}")
+
+    def do_command(self) -> None:
+        self._type("command", words=True)
+
+    def do_filter(self) -> None:
+        if self.pane is not None and self.pane.filters:
+            self._type("filter", self.pane.filtered)
+        else:
+            self.say("there is nothing to filter on this screen")
+
+    def do_save(self) -> None:
+        table = self.pane is not None and self.pane.table_csv() is not None
+        self._type("save", f"kres-{self.history.here.view}.{'csv' if table else 'svg'}")
+
+    def do_help(self) -> None:
+        self.go(Place("help", tab=self.history.here.view))
+
+    def do_kinds(self) -> None:
+        self.go(Place("kinds"))
+
+    def do_pause(self) -> None:
+        self.paused = not self.paused
+        if not self.paused and self._missed and self.pane is not None:
+            self._missed = False
+            self.pane.enter(self.pane.place)
+        self.say("paused: what arrives is kept" if self.paused else "goes on")
+
+    def do_reload(self) -> None:
+        if self.session.setting.live:
+            self.session.want("trail", ())
+            self._wanted = None
+            self._want()
+            self.say("reading again")
+        else:
+            self.say("a snapshot holds still: there is nothing to read again")
+
+    def do_copy_command(self) -> None:
+        if self.pane is not None:
+            self.copy(self.pane.command(), "command")
+
+    def do_crumbs(self) -> None:
+        bar = self._bar("crumbs")
+        bar.display = not bar.display
+
+    def do_header(self) -> None:
+        bar = self._bar("where")
+        bar.display = not bar.display
+
+    def do_quit_or_up(self) -> None:
+        if self.history.up():
+            self.show()
+        else:
+            self.exit()
+
+    def do_quit(self) -> None:
+        text = self.screen.get_selected_text()
+        if text:
+            self.copy(text, "selection")
+        else:
+            self.exit()
+
+    # The prompt
+
+    def _type(self, purpose: str, text: str = "", *, words: bool = False) -> None:
+        self._bar("sign").put([("strong", f" {SIGNS[purpose]}")])
+        self._bar("sign").styles.width = len(SIGNS[purpose]) + 1
+        self.screen.add_class("typing")
+        complete = (lambda so_far: list(commands.words(so_far, self.session))) if words else None
+        self.screen.query_one(Prompt).ask(purpose, text, complete)  # type: ignore[arg-type]
+
+    def _typed(self) -> None:
+        self.screen.remove_class("typing")
+        if self.pane is not None:
+            self.pane.focus_main()
+
+    def on_prompt_typed(self, event: Prompt.Typed) -> None:
+        if event.purpose == "filter" and self.pane is not None:
+            self.pane.filter(event.text)
+
+    def on_prompt_entered(self, event: Prompt.Entered) -> None:
+        self._typed()
+        if event.purpose == "command":
+            found = commands.meant(event.text, self.session)
+            if found.quit:
+                self.exit()
+            elif found.place is not None:
+                self.go(found.place, fresh=True)
+            elif found.fault:
+                self.say(safe(found.fault), "warn")
+        elif event.purpose == "save" and event.text:
+            self._save(event.text)
+
+    def on_prompt_left(self, event: Prompt.Left) -> None:
+        if event.purpose == "filter" and self.pane is not None:
+            self.pane.filter("")
+        self._typed()
+
+    def _save(self, path: str) -> None:
+        table = self.pane.table_csv() if self.pane is not None else None
+        text = table if table is not None and not path.endswith(".svg") else save.svg(self, "kres")
+        fault = save.write(path, text)
+        self.say(fault or f"saved {path}", "bad" if fault else "good")
+
+
+_MOVES: Mapping[str, str] = {"up": "up", "back": "back", "forward": "forward", "last": "last"}
+
+__all__ = ["Changes", "Kres"]

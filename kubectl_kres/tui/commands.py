@@ -1,0 +1,159 @@
+"""What is typed behind ``:``, and the words that complete it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import find as find_kind
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.explain_policy import explains
+from kubectl_kres.tui import catalogue
+from kubectl_kres.tui.listing import Listing
+from kubectl_kres.tui.place import HOME, Place, Trail
+from kubectl_kres.tui.session import Session
+
+_HELP, _KINDS, _OVERVIEW, _QUIT = ("help", "h"), ("kinds", "aliases"), ("overview", "home"), ("q", "quit", "exit")
+_ALL = ("all", "-A")
+
+
+class Meant(NamedTuple):
+    """Where a command leads; ``quit``: out. ``fault``: why nowhere."""
+
+    place: Place | None = None
+    fault: str = ""
+    quit: bool = False
+
+
+def meant(text: str, session: Session) -> Meant:
+    """``pods``, ``pods shop``, ``pods /web``, ``po app=web``, ``quota team``, ``deploy/web``, ``ns``, ``q``."""
+    said = text.replace("/", " /", 1).split() if " " in text else _parted(text)
+    if not said:
+        return Meant()
+    head, rest = said[0].lower(), said[1:]
+    for names, place in ((_HELP, Place("help")), (_KINDS, Place("kinds")), (_OVERVIEW, HOME)):
+        if head in names:
+            return Meant(place)
+    if head in _QUIT:
+        return Meant(quit=True)
+    listing = catalogue.find(head)
+    return _object(head, rest, session) if listing is None else _list(listing, head, rest, session)
+
+
+def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) -> Meant:
+    """A list, of a namespace and filtered if that is said; or the one object that is named."""
+    filtered = next((word[1:] for word in rest if word.startswith("/")), "")
+    filtered = next((f"-l {word}" for word in rest if "=" in word), filtered)
+    names = [word for word in rest if not word.startswith("/") and "=" not in word and word not in _ALL]
+    namespace = "" if set(rest) & set(_ALL) else session.namespace
+    if names and not _is_namespace(names[0], session):
+        found = _object(head, names, session)
+        if found.place is not None or listing.scoped:
+            return found
+    if names and not listing.scoped:
+        return Meant(Place("pods", names[0], filter=filtered))
+    namespace = names[0] if names else namespace
+    return Meant(Place(listing.id, namespace if listing.scoped else "", filter=filtered))
+
+
+def start(said: Sequence[str], session: Session) -> Trail:
+    """The trail that the words of a command line lead to. Raises UsageError for a word that names nothing."""
+    if not said:
+        return (HOME,)
+    head, _, tail = said[0].partition("/")
+    names = [*([tail] if tail else []), *said[1:]]
+    if len(names) > 1:
+        raise UsageError(f"tui takes one resource and one name, not {' '.join(said)}")
+    kind = find_kind(head)
+    if names and kind is not None and _explained(kind):
+        found = _named(kind, names[0], _held(kind, names[0], session))
+    else:
+        found = meant(" ".join([head, *names]), session)
+    if found.place is None:
+        raise UsageError(found.fault or f'no screen "{said[0]}"')
+    return (HOME,) if found.place == HOME else (HOME, found.place)
+
+
+def _held(kind: Kind, name: str, session: Session) -> Sequence[str]:
+    """The namespaces in which to look for a name before anything is read."""
+    if not kind.namespaced:
+        return ("",)
+    if session.namespace:
+        return (session.namespace,)
+    places = session.setting.places
+    return (places(kind, name) if places is not None else ()) or ("default",)
+
+
+def _parted(text: str) -> list[str]:
+    """``deploy/web`` is a kind and a name; ``pods/web`` too."""
+    head, slash, name = text.partition("/")
+    return [head, name] if slash and head and name else text.split()
+
+
+def _is_namespace(word: str, session: Session) -> bool:
+    known = {one.metadata.name for one in session.store.all("Namespace")}
+    return word in known or word in session.recent or not known
+
+
+def _object(head: str, rest: Sequence[str], session: Session) -> Meant:
+    kind = find_kind(head)
+    if kind is None or not _explained(kind):
+        near = difflib.get_close_matches(head, list(words("", session)), 3)
+        nearest = f", near: {', '.join(near)}" if near else ""
+        return Meant(fault=f'no screen "{head}"{nearest} (? lists all)')
+    names = [word.lstrip("/") for word in rest]
+    if not names:
+        return Meant(fault=f"there is no list of {kind.plural}; name one, as :{kind.names[-1]} web")
+    return _named(kind, names[0], _spaces(kind, names, session))
+
+
+def _named(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
+    """The screen of an object; where several namespaces have one of that name, the list of them."""
+    listing = catalogue.find(kind.plural)
+    if len(spaces) > 1 and listing is not None:
+        return Meant(Place(listing.id, filter=name))
+    if len(spaces) != 1:
+        many = f"; {', '.join(spaces[:5])} have one" if spaces else " in what was read"
+        return Meant(fault=f'{kind.names[1]} "{name}": say :{kind.names[-1]} {name} NAMESPACE{many}')
+    view = "quota" if kind.kind == "ResourceQuota" else "object"
+    return Meant(Place(view, ref=ObjectRef(kind.kind, name, spaces[0])))
+
+
+def _explained(kind: Kind) -> bool:
+    return kind.struct in {Pod, Workload} or explains(kind)
+
+
+def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
+    """The namespaces to look in: the one that was said, the one that is shown, or wherever there is such a name."""
+    if not kind.namespaced:
+        return [""]
+    if len(names) > 1:
+        return [names[1]]
+    if session.namespace:
+        return [session.namespace]
+    return [one.metadata.namespace for one in session.store.all(kind.kind) if one.metadata.name == names[0]]
+
+
+def words(text: str, session: Session) -> Iterator[str]:
+    """What the text could be the beginning of."""
+    head, blank, rest = text.partition(" ")
+    if not blank:
+        every = (*catalogue.words(), *_OVERVIEW[:1], *_KINDS[:1], *_HELP[:1], *_objects())
+        yield from dict.fromkeys(one for one in every if one.startswith(head.lower()))
+        return
+    listing = catalogue.find(head)
+    kind = find_kind(head)
+    names = [one.metadata.name for one in session.store.all("Namespace")] if listing is not None else []
+    if kind is not None:
+        names += [one.metadata.name for one in session.store.all(kind.kind, session.namespace or None)]
+    yield from (f"{head} {name}" for name in dict.fromkeys(names) if name.startswith(rest))
+
+
+def _objects() -> Iterator[str]:
+    """Kinds that have no list but can be named."""
+    yield from (kind.names[-1] for kind in BY_KIND.values() if _explained(kind))

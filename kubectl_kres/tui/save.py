@@ -1,0 +1,29 @@
+"""A table as CSV, or the screen as SVG, in a file that does not exist yet."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from textual.app import App
+
+#: The terminal's own fonts are used: nothing is fetched when the picture is looked at.
+_FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
+
+
+def svg(app: App[None], title: str) -> str:
+    """The screen as a picture that stands alone."""
+    picture = app.export_screenshot(title=title)
+    return _FONT_FACE.sub("", picture).replace("Fira Code", "DejaVu Sans Mono, Menlo, Consolas")
+
+
+def write(path: str, text: str) -> str:
+    """Writes a new file; empty, or why it could not be written."""
+    try:
+        with Path(path).expanduser().open("x", encoding="utf-8", errors="replace", newline="") as file:
+            file.write(text)
+    except FileExistsError:
+        return f"{path} exists already: say another name"
+    except (OSError, ValueError) as error:
+        return f"{path}: {getattr(error, 'strerror', None) or error}".lower()
+    return ""

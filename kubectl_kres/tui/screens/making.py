@@ -1,0 +1,45 @@
+"""Which screen shows a place: lists by their entry, objects by their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.tui.catalogue import LISTINGS
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.screens.browse import Browse
+from kubectl_kres.tui.screens.denied import KindsPane
+from kubectl_kres.tui.screens.help import HelpPane
+from kubectl_kres.tui.screens.overview import OverviewPane
+from kubectl_kres.tui.screens.pane import Pane
+from kubectl_kres.tui.screens.pod import PodPane
+from kubectl_kres.tui.screens.quota import QuotaPane
+from kubectl_kres.tui.screens.report import ReportPane
+from kubectl_kres.tui.session import Session
+
+#: Kinds whose objects have a screen of their own; what makes pods and what is a policy needs no entry.
+OBJECTS: Mapping[str, type[Pane]] = {}
+_VIEWS: Mapping[str, type[Pane]] = {
+    "overview": OverviewPane,
+    "quota": QuotaPane,
+    "report": ReportPane,
+    "kinds": KindsPane,
+}
+
+
+def pane_of(session: Session, place: Place, below: Pane | None) -> Pane:
+    """A new screen; ``below`` is the one that help was asked on."""
+    if place.view == "help":
+        listing = LISTINGS.get(place.tab)
+        return HelpPane(session, place, listing.about if listing else "", below.hints() if below else ())
+    if place.view in LISTINGS:
+        return Browse(session, place, LISTINGS[place.view])
+    if place.view in _VIEWS:
+        return _VIEWS[place.view](session, place)
+    assert place.ref is not None
+    kind = BY_KIND[place.ref.kind]
+    if place.ref.kind in OBJECTS:
+        return OBJECTS[place.ref.kind](session, place)
+    return (PodPane if kind.struct in {Pod, Workload} else ReportPane)(session, place)

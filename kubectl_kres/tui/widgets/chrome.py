@@ -1,0 +1,77 @@
+"""What the lines around a screen say: where we are, how fresh it is, what can be pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.tui.drawn import safe
+from kubectl_kres.tui.keys import hints
+from kubectl_kres.tui.session import Session
+
+#: Seconds without a word from the server that are worth a remark; watches are quiet for about a minute.
+_QUIET = 90.0
+#: Width from which there is room for the namespaces behind the digits.
+_WIDE = 100
+
+
+def where_line(session: Session, width: int) -> Line:
+    """Which cluster or file, which namespace, which version."""
+    origin = session.store.origin
+    name = origin.context or origin.name
+    version = origin.version or "version not known"
+    line: list[tuple[Tone, str]] = [
+        ("strong", " kres"),
+        ("quiet", "  from " if not session.setting.live else "  context "),
+        ("", name),
+        ("quiet", "  ns "),
+        ("strong", session.namespace or "all"),
+        ("quiet", f"  {version}  read-only"),
+    ]
+    if width >= _WIDE:
+        line.append(("quiet", "   0 all"))
+        line += [("quiet", f"  {digit} {space}") for digit, space in enumerate(session.digits(), 1)]
+    return line
+
+
+def fresh_line(session: Session, *, paused: bool) -> Line:
+    """How fresh it is, and why it is not."""
+    if paused:
+        return [("warn", "paused (p) ")]
+    if not session.setting.live:
+        return [("quiet", f"as of {session.store.origin.time[:16].replace('T', ' ') or 'unknown'} ")]
+    states = list(session.feed.states().values())
+    retrying = [state for state in states if state.phase == "retrying"]
+    if retrying:
+        worst = max(retrying, key=lambda state: state.tries)
+        return [("bad", f"stale: {worst.why or 'no connection'}, try {worst.tries} ")]
+    if any(state.phase == "connecting" for state in states):
+        return [("warn", "connecting ")]
+    listing = [state for state in states if state.phase == "listing"]
+    if listing:
+        read, about = sum(state.read for state in listing), sum(state.about for state in listing)
+        return [("warn", f"reading {read:,}{f' of about {about:,}' if about else ''} ")]
+    heard = [state.heard for state in states if state.phase == "watching"]
+    age = int(session.setting.clock() - max(heard)) if heard else 0
+    if age > _QUIET:
+        return [("warn", f"quiet for {age} s ")]
+    return [("good", "live ")]
+
+
+def crumb_line(crumbs: Sequence[str], width: int) -> Line:
+    """The way here; what is too long is left out from the left."""
+    shown = [safe(one) for one in crumbs]
+    cut = False
+    while len(shown) > 1 and len(" > ".join(shown)) > width - 8:
+        shown, cut = shown[1:], True
+    head = " … > " if cut else " "
+    before = " > ".join(shown[:-1])
+    return [("quiet", f"{head}{before}{' > ' if before else ''}"), ("strong", shown[-1] if shown else "")]
+
+
+def key_line(ids: Iterable[str]) -> Line:
+    """The footer."""
+    line: list[tuple[Tone, str]] = [("", " ")]
+    for shown, word in hints(ids):
+        line += [("strong", shown), ("quiet", f" {word}  ")]
+    return line

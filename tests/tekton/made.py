@@ -1,0 +1,130 @@
+"""Runs, Tasks and worlds for tests, from few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.admission.create import policies_of
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.configmap import ConfigMap
+from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
+from kubectl_kres.tekton.answer import Built, Gap, Problem
+from kubectl_kres.tekton.config import Config, config_of
+from kubectl_kres.tekton.resolve import Lookups
+from kubectl_kres.tekton.run import Result, World, task_run, world_of
+
+Raw = Mapping[str, Any]
+
+
+def taskrun(steps: Sequence[Raw] = ({"name": "a"},), *, name: str = "run", sidecars: Sequence[Raw] = (),
+            template: Raw | None = None, status: Raw | None = None, **spec: Any) -> TaskRun:  # fmt: skip
+    """A TaskRun in namespace ns; with ``taskRef`` among the spec there is no embedded Task."""
+    task = {"steps": list(steps), "sidecars": list(sidecars), **({"stepTemplate": template} if template else {})}
+    body = spec if "taskRef" in spec else {"taskSpec": task, **spec}
+    meta = {"name": name, "namespace": "ns"}
+    return decoded({"metadata": meta, "spec": body, "status": status or {}}, TaskRun)
+
+
+def step(name: str, requests: Raw | None = None, limits: Raw | None = None, **more: Any) -> Raw:
+    """A step with resources."""
+    return {"name": name, "computeResources": resources(requests, limits), **more}
+
+
+def resources(requests: Raw | None = None, limits: Raw | None = None) -> Raw:
+    sides = {"requests": requests, "limits": limits}
+    return {side: dict(values) for side, values in sides.items() if values}
+
+
+def limit_range(name: str, **item: Raw) -> LimitRange:
+    """One Container item."""
+    raw = {"metadata": {"name": name, "namespace": "ns"}, "spec": {"limits": [{"type": "Container", **item}]}}
+    return msgspec.convert(raw, LimitRange)
+
+
+def quota(name: str, hard: Raw, used: Raw | None = None) -> ResourceQuota:
+    status = {"hard": hard, "used": dict.fromkeys(hard, "0") | dict(used or {})}
+    raw = {"metadata": {"name": name, "namespace": "ns"}, "spec": {"hard": hard}, "status": status}
+    return msgspec.convert(raw, ResourceQuota)
+
+
+def config(entries: Raw | None = None, **flags: str) -> Config:
+    """A configuration; flags with ``_`` for ``-``."""
+    data = {key.replace("_", "-"): value for key, value in flags.items()}
+    text = msgspec.json.encode(entries or {}).decode()
+    return config_of(
+        _config_map("config-defaults", {"default-container-resource-requirements": text}),
+        _config_map("feature-flags", data),
+        None,
+        msgspec.yaml.decode,
+    )
+
+
+def _config_map(name: str, data: Raw) -> ConfigMap:
+    return msgspec.convert({"metadata": {"name": name, "namespace": "tekton-pipelines"}, "data": data}, ConfigMap)
+
+
+def world(
+    *policies: LimitRange | ResourceQuota,
+    settings: Config | None = None,
+    tasks: Mapping[str, Raw] | None = None,
+    actions: Mapping[str, Raw] | None = None,
+    pipelines: Mapping[str, Raw] | None = None,
+    version: tuple[int, int] = (1, 36),
+    namespace: Namespace | None = None,
+) -> World:
+    """A world with policies, and objects by name given as their specs."""
+    ranges = [one for one in policies if isinstance(one, LimitRange)]
+    quotas = [one for one in policies if isinstance(one, ResourceQuota)]
+    lookups = Lookups(_held(Task, tasks), _held(StepAction, actions), _held(Pipeline, pipelines))
+    server = Server(version)
+    return world_of(policies_of(ranges, quotas), server, settings or Config(), lookups, namespace=namespace)
+
+
+def _held(struct: Any, specs: Mapping[str, Raw] | None) -> dict[str, Any]:
+    return {name: decoded({"metadata": {"name": name, "namespace": "ns"}, "spec": spec}, struct)
+            for name, spec in (specs or {}).items()}  # fmt: skip
+
+
+def pipelinerun(tasks: Sequence[Raw], last: Sequence[Raw] = (), status: Raw | None = None, **spec: Any) -> PipelineRun:
+    """A PipelineRun with an embedded Pipeline; a task without anything to run gets a Task of one step."""
+    made = [[{"taskSpec": {"steps": [{"name": "s"}]}, **task} if "taskRef" not in task else dict(task)
+             for task in group] for group in (tasks, last)]  # fmt: skip
+    body = {"pipelineSpec": {"tasks": made[0], "finally": made[1], **spec.pop("pipeline", {})}, **spec}
+    return decoded({"metadata": {"name": "pr", "namespace": "ns"}, "spec": body, "status": status or {}}, PipelineRun)
+
+
+def results(run: TaskRun, around: World | None = None) -> tuple[Result, ...]:
+    """What becomes of a run whose Task is known."""
+    found = task_run(run, around or world())
+    assert not isinstance(found, Gap)
+    return found
+
+
+def built(run: TaskRun, around: World | None = None) -> Built:
+    """The only pod that Tekton can submit."""
+    found = {id(one.built): one.built for one in results(run, around)}
+    assert len(found) == 1
+    (pod,) = found.values()
+    assert pod is not None
+    return pod
+
+
+def problem(run: TaskRun, around: World | None = None) -> Problem:
+    """The only refusal."""
+    (one,) = results(run, around)
+    assert one.problem is not None
+    return one.problem
+
+
+def submitted(run: TaskRun, around: World | None = None) -> dict[str, dict[str, dict[str, str]]]:
+    """Container name to side to resource to text, of the only pod."""
+    spec = built(run, around).pod.spec
+    return {
+        one.name: msgspec.to_builtins(one.resources) if one.resources is not None else {}
+        for one in (*(spec.init_containers or ()), *(spec.containers or ()))
+    }

@@ -1,0 +1,90 @@
+"""Drives the app without a terminal: keys in, text out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from textual.pilot import Pilot
+
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.tui_held import held
+from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.commands import start
+from kubectl_kres.tui.feed import ReadOnce
+from kubectl_kres.tui.session import Session
+
+SMALL, LARGE = (80, 24), (140, 40)
+#: Rounds of waiting for a loaded machine; each ends as soon as nothing is to be waited for.
+_ROUNDS = 2000
+
+
+def demo(words: str = "", *, theme: str = "", **options: Any) -> Kres:
+    """The app on the bundled example, at the screen that the words name."""
+    session = held(Options(demo=True, **options))
+    return Kres(session, start(words.split(), session), theme=theme)
+
+
+def app_on(session: Session, words: str = "") -> Kres:
+    return Kres(session, start(words.split(), session))
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Until all that was wanted has been read, added up and drawn."""
+    app: Any = pilot.app
+    feed = app.session.feed
+    for _ in range(_ROUNDS):
+        before = app._ticks
+        while app._ticks < before + 2:
+            await pilot.pause(0.02)
+        quiet = not isinstance(feed, ReadOnce) or feed.idle
+        if quiet and not app.session.adder.busy and app.pane is not None and app.pane.is_mounted:
+            break
+    await pilot.pause()
+
+
+async def press(pilot: Pilot[None], keys: Sequence[str]) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settled(pilot)
+
+
+def text(app: Kres) -> str:
+    """What is on the screen."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+
+def lines_of(app: Kres, part: str) -> list[str]:
+    return [line for line in text(app).splitlines() if part in line]
+
+
+def drive(
+    app: Kres,
+    keys: Sequence[str] = (),
+    then: Callable[[Kres], None] | None = None,
+    *,
+    size: tuple[int, int] = SMALL,
+    act: Callable[[Pilot[None]], Awaitable[None]] | None = None,
+) -> str:
+    """Presses keys one after the other; the text of the last screen."""
+
+    async def run() -> str:
+        async with app.run_test(size=size) as pilot:
+            await settled(pilot)
+            await press(pilot, keys)
+            if act is not None:
+                await act(pilot)
+                await settled(pilot)
+            if then is not None:
+                then(app)
+            return text(app)
+
+    return asyncio.run(run())
+
+
+def typed(words: str) -> list[str]:
+    """A text as the keys that type it."""
+    names = {" ": "space", "-": "minus", "/": "slash", ".": "full_stop", "=": "equals_sign", "!": "exclamation_mark"}
+    return [names.get(character, character) for character in words]

@@ -1,0 +1,82 @@
+"""A table's view is the sorted and filtered rows, whatever happened to them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_kres.tui.matching import EVERYTHING, matcher
+from kubectl_kres.tui.view import Faces, View
+
+FACES = Faces(lambda row: row[0], lambda row: {"app": row[0]}, lambda row: row[1] is not None and row[1] < 0)
+
+keys = st.tuples(st.sampled_from("ab"), st.sampled_from("wxyz"))
+rows = st.tuples(st.text(alphabet="abXY", max_size=3), st.one_of(st.none(), st.integers(-2, 2)))
+filters = st.sampled_from(["", "a", "ab", "abx", "!a", "a|b", "-f ax", "b", "[", "!", "-f "])
+steps = st.one_of(
+    st.tuples(st.just("update"), st.dictionaries(keys, rows, max_size=3), st.lists(keys, max_size=2)),
+    st.tuples(st.just("replace"), st.dictionaries(keys, rows, max_size=8)),
+    st.tuples(st.just("filter"), filters, st.booleans()),
+    st.tuples(st.just("sort"), st.sampled_from(["none", "text", "number"]), st.booleans()),
+    st.tuples(st.just("settle")),
+)
+RANKS = {"none": None, "text": lambda row: row[0], "number": lambda row: row[1]}
+
+
+def expected(held: dict, filtered: str, faults: bool, rank: str, reverse: bool) -> list:
+    """The plain definition."""
+    test = matcher(filtered).test
+    seen = [key for key in sorted(held) if test is None or test(held[key][0].lower())]
+    seen = [key for key in seen if not faults or FACES.fault(held[key])]
+    by = RANKS[rank]
+    if by is None:
+        return seen[::-1] if reverse else seen
+    known = sorted((key for key in seen if by(held[key]) is not None), key=lambda key: by(held[key]), reverse=reverse)
+    return [*known, *(key for key in seen if by(held[key]) is None)]
+
+
+@given(st.lists(steps, max_size=12))
+def test_view_is_sort_of_filter_of_rows(history):
+    view, held = View(FACES), {}
+    filtered, faults, rank, reverse = "", False, "none", False
+    for step in history:
+        match step:
+            case ("update", changed, gone):
+                held.update(changed)
+                for key in gone:
+                    held.pop(key, None)
+                view.update(changed, gone)
+            case ("replace", found):
+                held = dict(found)
+                view.replace(found)
+            case ("filter", filtered, faults):
+                view.filter(matcher(filtered), faults=faults)
+            case ("sort", rank, reverse):
+                view.sort(RANKS[rank], reverse=reverse)
+            case _:
+                view.settle()
+                assert view.keys == expected(held, filtered, faults, rank, reverse)
+    view.settle()
+    assert view.keys == expected(held, filtered, faults, rank, reverse)
+    assert {key: view.place(key) for key in view.keys} == {key: line for line, key in enumerate(view.keys)}
+
+
+def test_filters_by_label_and_says_what_a_selector_lacks():
+    def selector(text):
+        from kubectl_kres.cli.selector import labels_match
+
+        return labels_match(text)
+
+    found = matcher("-l app=web", selector)
+    view = View(FACES)
+    view.replace({("a", "1"): ("web", None), ("a", "2"): ("db", None)})
+    view.filter(found)
+    view.settle()
+    assert view.keys == [("a", "1")]
+    assert matcher("-l (", selector).fault
+    assert matcher("-l", selector) == EVERYTHING
+
+
+def test_a_pattern_is_a_pattern_in_any_case():
+    assert matcher(r"^W\S+-1$").test("web-1")
+    assert not matcher(r"^W\S+-1$").test("web-12")
