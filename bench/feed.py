@@ -16,11 +16,12 @@ import os
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import replay
 from measure import WrongError
 from served import cluster, served
 
@@ -93,33 +94,40 @@ class Run:
 
 
 @contextmanager
-def running(pods: int, *flags: str):
-    with served(cluster(pods), *flags) as environment:
-        server = environment["BENCH_SERVER"]
-        with connect(Target(server, "default"), environ={}) as connection:
-            feed = Feed(connection)
-            feed.want([PODS])
-            try:
-                run = Run(server, connection, feed)
-                run.until(lambda: feed.states()[PODS].phase == "watching")
-                run.drain()
-                yield run
-            finally:
-                feed.close()
+def following(server: str) -> Iterator[Run]:
+    """A feed whose first list has come."""
+    with connect(Target(server, "default"), environ={}) as connection:
+        feed = Feed(connection)
+        feed.want([PODS])
+        try:
+            run = Run(server, connection, feed)
+            run.until(lambda: feed.states()[PODS].phase == "watching")
+            run.drain()
+            yield run
+        finally:
+            feed.close()
 
 
 def at_once(pods: int, events: int) -> Watched:
-    """So many events, as fast as the server sends them."""
-    with running(pods, "--pace", "pods=0", "--pace-events", str(events), "--pace-keep", str(events)) as run:
+    """So many events, as fast as they can be read."""
+    with served(cluster(pods)) as environment:
+        listed = json.loads(urllib.request.urlopen(f"{environment['BENCH_SERVER']}/api/v1/pods").read())
+    with replay.serving(listed["items"], events) as server, following(server) as run:
         before, wall, cpu = resident(), time.monotonic(), time.process_time()
-        run.pace(10 * events)
-        run.until(lambda: run.events() >= events and run.is_fresh())
-        return Watched(events, time.monotonic() - wall, time.process_time() - cpu, before, resident())
+        urllib.request.urlopen(f"{server}/go").read()
+        run.until(lambda: newest(run.store) == replay.FIRST + events)
+        found = Watched(events, time.monotonic() - wall, time.process_time() - cpu, before, resident())
+        run.until(run.is_fresh)
+        return found
+
+
+def newest(store: Store) -> int:
+    return max(int(pod.metadata.resource_version) for pod in store.all("Pod"))
 
 
 def steadily(pods: int, rate: int, seconds: float) -> Watched:
     """So many events a second. Memory is looked at when the first seconds have passed, and in the end."""
-    with running(pods, "--pace", "pods=0") as run:
+    with served(cluster(pods), "--pace", "pods=0") as environment, following(environment["BENCH_SERVER"]) as run:
         run.pace(rate)
         run.through(WARM_SECONDS)
         first, before, wall, cpu = run.events(), resident(), time.monotonic(), time.process_time()

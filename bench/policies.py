@@ -131,8 +131,11 @@ def no_more_pods(tally: Tally) -> Iterator[tuple[str, dict, dict[str, int]]]:
 
 
 def roomy(name: str, value: int) -> str:
-    """A third more than is used; of pods 20 more."""
-    return show(name, value + 20_000 if name == "pods" else -(-value * 13 // 10_000) * 1000 or 1000)
+    """A third more than is used, in whole cores or Mi; of pods 20 more."""
+    if name == "pods":
+        return show(name, value + 20_000)
+    unit = 1000 << 20 if name.endswith("memory") else 1000
+    return show(name, max(1, -(-value * 4 // 3 // unit)) * unit)
 
 
 def quota(meta: dict, spec: dict, used: dict[str, int], status: dict[str, int], truth: dict) -> dict:

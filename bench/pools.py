@@ -1,8 +1,8 @@
 """Capsule's tenants, pools and claims with the statuses that its controller writes.
 
 Each pool is for the namespaces of one tenant; every second one has an ordered queue. About half of the claims get what
-they ask for, but never more than 2,000 of one pool, whose status lists them. Claims come three in a second. A few never
-reach a pool: one in 400 names none, names one that is not there, or lost its place.
+they ask for, but hardly more than 2,000 of one pool, whose status lists them. Claims come three in a second. A few
+never reach a pool: one in 400 names none, names one that is not there, or lost its place.
 """
 
 from __future__ import annotations
@@ -76,10 +76,13 @@ class Pools:
         return stray
 
     def limit(self, pool: Pool) -> None:
-        """Give a pool what the first half of its claims ask for."""
-        pool.hard = dict.fromkeys(self.rates, 0)
+        """Give a pool more or less what the first half of its claims ask for."""
+        sums: dict[str, int] = {}
         for claim in pool.claims[: min(len(pool.claims) // 2, MOST_HELD)]:
-            add(pool.hard, claim.amounts)
+            add(sums, claim.amounts)
+        for name, rates in self.rates.items():
+            unit = milli(rates[0])
+            pool.hard[name] = int(sums.get(name, 0) * self.k.r.uniform(0.8, 1.2)) // unit * unit
 
     def manage(self, pool: Pool, tallies: dict[str, Tally]) -> None:
         """Set what is in use, and make the quotas of the pool's namespaces."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from measure import WrongError
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kubectl-kres"
 #: Counts up when cluster.py makes other objects from the same arguments.
-FORM = 2
+FORM = 3
+OTHER_FORM = re.compile(r"(v\d+-)?\d+(-\d+)+")
 SEED, NODES, NAMESPACES, POOLS = 1, 500, 200, 10
 READY_SECONDS = 30.0
 
@@ -31,7 +33,7 @@ def cluster(pods: int, taskruns: int = 0, claims: int = 0) -> Path:
     folder = CACHE / "bench" / f"v{FORM}-{name}"
     if not (folder / "truth.json").exists():
         for old in (CACHE / "bench").glob("*"):
-            if not old.name.startswith(f"v{FORM}-"):
+            if OTHER_FORM.fullmatch(old.name) and not old.name.startswith(f"v{FORM}-"):
                 shutil.rmtree(old)
         flags = [text for key, size in sizes.items() for text in (f"--{key}", str(size))]
         subprocess.run([sys.executable, HERE / "cluster.py", *flags, "--out", folder], check=True, stdout=sys.stderr)

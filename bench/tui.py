@@ -7,7 +7,7 @@
 
 A key counts as painted once what was typed so far is on its way to the terminal: capitals typed into the prompt and
 into the filter, which no name in the synthetic cluster has.  Memory is that of the process, first a tenth into the
-time, then at the end; it must not grow.  Prints a table in Markdown.
+time, then half-way, then at the end; it must not grow.  Prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -184,6 +184,7 @@ def soak(command: Sequence[str], environment: Mapping[str, str], options: argpar
         ["first row, s", f"{first + row:.2f}"],
         *(row for name, found in keys.items() for row in latencies(name, found)),
         ["memory first, MiB", f"{held[0]:.0f}" if held else "-"],
+        ["memory half-way, MiB", f"{held[len(held) // 2]:.0f}" if held else "-"],
         ["memory last, MiB", f"{held[-1]:.0f}" if held else "-"],
         ["most memory seen, MiB", f"{max(held):.0f}" if held else "-"],
         ["CPU, cores", f"{cpu / (passed + first + row):.2f}"],

@@ -33,6 +33,10 @@ sys.exit(0 if modules else "the bundle holds no module of ours")
 def main() -> int:
     """Builds everything, and says what it measured. Raises SystemExit if something is not as it has to be."""
     place, tagged = names.here(), names.tag(names.version())
+    if place not in names.PLATFORMS:
+        raise SystemExit(
+            f"error: there are no archives for {place.os}/{place.arch}; pip install . installs the program"
+        )
     epoch = _time()
     shutil.rmtree(BUILD, ignore_errors=True)
     shutil.rmtree(DIST, ignore_errors=True)

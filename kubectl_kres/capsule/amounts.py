@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.meta import ObjectRef, ResourceList
-from kubectl_kres.quantity import Format, Quantity, from_json, parse
+from kubectl_kres.quantity import Quantity, from_json, parse
 
 #: Resource name to amount.
 Amounts = Mapping[str, Quantity]
@@ -80,11 +80,6 @@ def added(lists: Iterable[Amounts]) -> dict[str, Quantity]:
             held = found.get(name)
             found[name] = quantity if held is None else held + quantity
     return found
-
-
-def of_nanos(nano: int, notation: Format) -> Quantity:
-    """An amount from its billionths."""
-    return Quantity(nano, notation)
 
 
 def same(left: Amounts, right: Amounts) -> bool:

@@ -55,7 +55,8 @@ def _scanned(left: Nanos, asks: Sequence[Nanos]) -> list[int]:
 
 
 def _score(left: Nanos, asks: Nanos) -> int:
-    return sum(min(left[name], nano) for name, nano in asks.items())
+    """What is covered already counts for nothing, not even against a claim of a negative amount."""
+    return sum(min(left[name], nano) for name, nano in asks.items() if left[name])
 
 
 def _take(left: Nanos, asks: Nanos) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -18,6 +18,13 @@ from kubectl_kres.cli.tally import Tally
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.store.store import Origin, Store
+
+
+def read_yaml(text: str) -> Any:
+    """The value of YAML inside an object. Raises InputError."""
+    from kubectl_kres.manifests import yamltext  # noqa: PLC0415, few answers need it
+
+    return yamltext.value(text)
 
 
 class Turn(NamedTuple):
@@ -65,7 +72,7 @@ def answer(
             if ask is None:
                 server, assumptions = server_of(source.version())
                 now = source.store.origin.time or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-                ask = Ask(server, (*source.supposed, *assumptions), now)
+                ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml)
             for error in found.missing:
                 tally.missed(error)
             tally.saw(found.unseen, complete=not found.unseen)

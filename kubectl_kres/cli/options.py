@@ -47,6 +47,9 @@ class Options(NamedTuple):
     by: str = ""
     fit: str = ""
     denied: bool = False
+    watch: bool = False
+    until: str = ""
+    timeout: str = ""
     ascii: bool = False
     no_mouse: bool = False
     theme: str = ""
@@ -253,6 +256,18 @@ DENIED = _flag("denied", "--denied", text="The workloads that are being refused 
 POOL = _flag("pool", "--pool", metavar="NAME", text="The claims that are in this pool, or name it.")
 WAITING = _flag("waiting", "--waiting", text="The claims that do not have what they ask for.")
 SIZED = _flag("sized", "--for", metavar="TYPE/NAME", text="The claim that this workload needs.")
+#: What a command takes whose answer can be followed; see ``watching.repeated``.
+WATCHING = (
+    _flag("watch", "-w", "--watch", text="Stay, and answer again whenever the answer changes."),
+    _flag(
+        "until",
+        "--until",
+        metavar="WORD",
+        callback=_word("", "admitted", "fits", "allocated"),
+        text="With -w: end once it is admitted, fits or is allocated.",
+    ),
+    _flag("timeout", "--timeout", metavar="TIME", text="With -w: end with 1 after this time, as 90s or 5m."),
+)
 ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
 NO_MOUSE = _flag("no_mouse", "--no-mouse", text="Leave the mouse to the terminal, for selecting text.")
 THEME = _flag("theme", "--theme", metavar="NAME", text="The colours, as ansi-dark, ansi-light or nord.")

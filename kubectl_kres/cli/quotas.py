@@ -16,7 +16,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports import denied
-from kubectl_kres.reports.counted import counting_needs
+from kubectl_kres.reports.counted import counting_needs, owner_needs
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import unread
@@ -91,6 +91,10 @@ def _counted(source: Source, options: Options, held: Iterable[ResourceQuota], *,
         if options.recount or options.by:
             wanted = counting_needs(quotas_, Server(), space if live else "")
             source.fill(wanted)
+        if options.by == "workload":
+            owners = owner_needs(source.store, space if live else "")
+            source.fill(owners)
+            wanted += owners
         refs = (ObjectRef(_QUOTA.kind, one.metadata.name, space) for one in quotas_)
         yield Found(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
         for need in wanted if live else ():

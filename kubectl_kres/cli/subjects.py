@@ -18,6 +18,7 @@ from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.tekton import Task, TaskRun
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.needs import needs
@@ -53,7 +54,7 @@ Wants = Callable[[Store, Subject], tuple[Need, ...]]
 
 def making_pods(kind: Kind) -> bool:
     """Whether objects of the kind are pods or make pods."""
-    return kind.struct in {Pod, Workload}
+    return kind.struct in {Pod, Workload, TaskRun, Task}
 
 
 def chosen(

@@ -7,7 +7,7 @@ from threading import Event, Lock
 from typing import Any, Literal, NamedTuple
 
 #: So many objects wait at most; whoever reads more waits instead, and in the end the server does.
-FULL = 20_000
+FULL = 8_000
 #: Seconds between two looks whether there is room.
 _LOOK = 0.02
 

@@ -190,7 +190,7 @@ def _read(
     skipped: list[str] = []
     try:
         if need.name:
-            return _named(connection, kind, need)
+            return named(connection, kind, need)
         for page in pages(connection, kind, need, chunk_size, skipped=skipped):
             items += page
             if progress:
@@ -206,8 +206,8 @@ def _read(
     return items, Coverage("failed", "; ".join(skipped)) if skipped else READ
 
 
-def _named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Coverage]:
-    """One object, or none if the server says that just this one is missing."""
+def named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Coverage]:
+    """The one object of a need, or none if the server says that just this one is missing. Raises as ``get``."""
     answer = connection.ask(path_of(kind, need.namespace, need.name))
     if answer.code == 404 and (found := status(answer)) and found.names_object:
         return [], READ

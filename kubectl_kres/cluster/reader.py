@@ -14,7 +14,7 @@ from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.feedstate import FeedState, Phase
 from kubectl_kres.cluster.inbox import Inbox, What, Word
 from kubectl_kres.cluster.lists import struct_of
-from kubectl_kres.cluster.read import listing, path_of
+from kubectl_kres.cluster.read import listing, named, path_of
 from kubectl_kres.cluster.stream import Stream
 from kubectl_kres.errors import (
     ClusterError,
@@ -66,8 +66,8 @@ class Reader:
         self._stream: Stream | None = None
         self._tries = 0
         self._hasty = self._refused = False
-        named = f"metadata.name={need.name}" if need.name else ""
-        fields = ",".join(filter(None, (need.field_selector, named)))
+        name = f"metadata.name={need.name}" if need.name else ""
+        fields = ",".join(filter(None, (need.field_selector, name)))
         self._listed = replace(need, name="", field_selector=fields)
 
     @property
@@ -175,6 +175,13 @@ class Reader:
 
     def _failed(self, error: KresError) -> None:
         """A list that could not be read: say so, and wait."""
+        if isinstance(error, Forbidden) and self.need.name:
+            try:
+                self._by_name(error)
+            except KresError as other:
+                error = other
+            else:
+                return
         if isinstance(error, Forbidden):
             self._refused = True
             self._say("cover", Coverage("denied", error.message))
@@ -187,6 +194,15 @@ class Reader:
                 self._say("cover", Coverage("failed", error.message))
             passing = isinstance(error, Unreachable | TimedOut | StatusError | ConfigError)
             self._retry(error, "retrying" if passing else "failed")
+
+    def _by_name(self, refused: KresError) -> None:
+        """Read an object that may not be listed, but may be got by its name. Raises as ``read.get``."""
+        items, _ = named(self._connection, self.kind, self.need)
+        self._say("begin")
+        self._say("items", items)
+        self.state = replace(self.state, held=True)
+        self._say("listed", ())
+        self._wait("polling", refused, POLL)
 
     def _retry(self, error: KresError | None, phase: Phase = "retrying") -> None:
         """Wait longer each time. ``error`` None: the server ended a watch at once."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from http.client import HTTPException
 from typing import Any, Self
-
-from urllib3 import exceptions
 
 from kubectl_kres.cluster import failure
 from kubectl_kres.errors import Unreachable
-
-_PIECE = 1 << 16
 
 
 class Stream:
@@ -42,38 +39,35 @@ class Stream:
         """
         return split(self._pieces())
 
-    def _pieces(self) -> Iterator[bytes]:
+    def _pieces(self) -> Iterator[list[bytes]]:
         response = self._response
-        unpacked: Callable[[bytes], bytes] = _plain
-        if response.headers.get("Content-Encoding", "identity").lower() == "gzip":
-            unpacked = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
+        packed = response.headers.get("Content-Encoding", "identity").lower() == "gzip"
+        unpacked = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress if packed else None
         try:
-            while not self._closed:
-                self._timed.renew(self._silence)
-                piece = response.read1(_PIECE, decode_content=False)
-                if not piece:
+            for pieces in self._timed.arriving(self._silence):
+                yield pieces if unpacked is None else [unpacked(piece) for piece in pieces]
+                if self._closed:
                     return
-                yield unpacked(piece)
-        except exceptions.ReadTimeoutError:
-            return
-        except (exceptions.HTTPError, OSError, ValueError) as error:
-            raise failure.cut_off(response.tell()) from error
         except zlib.error as error:
             raise Unreachable(f"{failure.UNABLE}the answer is not valid gzip") from error
+        except (HTTPException, OSError, ValueError) as error:
+            raise Unreachable(f"{failure.UNABLE}unexpected EOF: the watch was cut off") from error
 
 
-def split(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """The lines of a text that comes in pieces: those that each piece completes."""
+def split(groups: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
+    """The lines of a text that comes in pieces: those that each group of pieces completes."""
     held: list[bytes] = []
-    for piece in pieces:
-        first, *more = piece.split(b"\n")
-        held.append(first)
-        if not more:
-            continue
-        lines = [b"".join(held), *more]
-        held = [lines.pop()]
-        yield lines
-
-
-def _plain(piece: bytes) -> bytes:
-    return piece
+    for pieces in groups:
+        lines: list[bytes] = []
+        for piece in pieces:
+            if not held and piece.find(b"\n") == len(piece) - 1:
+                # The server sends an event as one piece: it need not be copied, and JSON may end with its newline.
+                lines.append(piece)
+                continue
+            first, *more = piece.split(b"\n")
+            held.append(first)
+            if more:
+                lines += (b"".join(held), *more[:-1])
+                held = [more[-1]] if more[-1] else []
+        if lines:
+            yield lines

@@ -14,6 +14,7 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.number import Number
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
+from kubectl_kres.tekton.convert import to_v1
 
 _MESSAGE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
 _STEP = re.compile(r"\.([^.\[]+)|\[([0-9]+|\.\.\.)\]")
@@ -28,11 +29,11 @@ def kind_of(manifest: Manifest) -> Kind | None:
 
 
 def typed(manifest: Manifest, kind: Kind) -> Any:
-    """The struct of a kind. As on the server, null is as good as absent.
+    """The struct of a kind. As on the server, null is as good as absent, and Tekton's v1beta1 is stored as v1.
 
     Raises InputError at the first field that is of the wrong type, saying what was expected.
     """
-    raw: Any = manifest.raw
+    raw: Any = to_v1(manifest.raw)
     while True:
         try:
             msgspec.convert(_floats(raw), kind.struct)

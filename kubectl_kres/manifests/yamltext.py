@@ -40,6 +40,11 @@ def split(file: str, text: str, *, start: int = 0, index: int = 0) -> Iterator[D
         yield Document(file, rest if rest.endswith("\n") else rest + "\n", "yaml", index, line, column)
 
 
+def value(text: str) -> Any:
+    """The value of YAML that stands in a field of an object; None if it is empty. Raises InputError."""
+    return next((parse(document) for document in split("", text)), None)
+
+
 def parse(document: Document) -> Any:
     """The value of a document as JSON would hold it; None if it is empty or null.
 

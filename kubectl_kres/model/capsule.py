@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import structs
+
 from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, ResourceList
 from kubectl_kres.model.policy import ResourceQuotaSpec
 
@@ -98,12 +100,19 @@ class ResourcePoolClaimSpec(Base, frozen=True):
 
 
 class ResourcePoolClaimStatus(Base, frozen=True):
-    """What the controllers wrote. ``condition`` alone, without ``conditions``: Capsule before 0.13."""
+    """What the controllers wrote. ``condition`` alone, without ``conditions``: Capsule before 0.13.
+
+    An empty ``pool``, which old versions write where there is none, is read as none.
+    """
 
     pool: PoolRef | None = None
     conditions: tuple[CapsuleCondition, ...] | None = None
     condition: CapsuleCondition | None = None
     observed_generation: int = 0
+
+    def __post_init__(self) -> None:
+        if self.pool is not None and not (self.pool.name or self.pool.uid):
+            structs.force_setattr(self, "pool", None)
 
 
 class ResourcePoolClaim(Base, frozen=True):

@@ -24,6 +24,9 @@ _DEVICES = ".deviceclass.resource.k8s.io/devices"
 
 _HASH = "pod-template-hash"
 
+#: Kinds that make pods and are made themselves, as a rule.
+_MADE = ("ReplicaSet", "Job")
+
 
 class Counted(NamedTuple):
     """An object with what it counts for."""
@@ -72,26 +75,36 @@ def unreadable(quota: ResourceQuota, objects: Objects, server: Server) -> dict[s
     return missing
 
 
-def workload_of(pod: Pod) -> str:
-    """``Deployment/web``: what made the pod; a ReplicaSet with its pods' hash in its name is a Deployment's.
+def owner_needs(store: Store, namespace: str) -> tuple[Need, ...]:
+    """The reads that say who made the owners of the pods in the store; an answer without them names the owners."""
+    owning = {controller(pod)[0] for pod in store.all("Pod", namespace or None)}
+    return tuple(Need(kind, namespace, required=False) for kind in _MADE if kind in owning)
 
-    A pod without a controller is its own workload.
+
+def workload_of(pod: Pod, store: Store | None = None) -> str:
+    """``Deployment/web``: what made the pod, or what made the ReplicaSet or Job that did, where ``store`` holds it.
+
+    Else a ReplicaSet with its pods' hash in its name is a Deployment's. A pod without a controller is its own workload.
     """
     kind, name = controller(pod)
+    owner = store.get(kind, name, pod.metadata.namespace) if store is not None and kind in _MADE else None
+    if owner is not None:
+        above, title = controller(owner)
+        return f"{above}/{title}" if above else f"{kind}/{name}"
     suffix = f"-{(pod.metadata.labels or {}).get(_HASH, '')}"
     if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):
         return f"Deployment/{name.removesuffix(suffix)}"
     return f"{kind}/{name}" if kind else f"Pod/{pod.metadata.name}"
 
 
-def owner_of(item: Any, by: str) -> str:
+def owner_of(item: Any, by: str, store: Store) -> str:
     """Whom an object's use is put down to, by ``workload``, ``pod`` or ``priority``."""
     if not isinstance(item, Pod):
         return f"{item.kind}/{item.metadata.name}"
     if by == "priority":
         name = item.spec.priority_class_name
         return f"PriorityClass/{name}" if name else "no priority class"
-    return workload_of(item) if by == "workload" else f"Pod/{item.metadata.name}"
+    return workload_of(item, store) if by == "workload" else f"Pod/{item.metadata.name}"
 
 
 def every(objects: Objects) -> Iterator[Counted]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.aggregate import both_sums, explain_total, of_pod
@@ -20,7 +20,8 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports import facts
+from kubectl_kres.reports import facts, taskrun
+from kubectl_kres.reports.analysis import Analysis
 from kubectl_kres.reports.demands import demands_of
 from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen
 from kubectl_kres.reports.gates import gates
@@ -36,15 +37,7 @@ from kubectl_kres.reports.values import Table
 from kubectl_kres.reports.verdict import verdict_of
 from kubectl_kres.store.store import Store
 
-__all__ = ["Explanation", "explain", "needs"]
-
-
-class Analysis(Struct, frozen=True):
-    """What an answer is made from: where admission starts, the policies, and every outcome, the first one leading."""
-
-    start: Start
-    known: Known
-    outcomes: tuple[Outcome, ...]
+__all__ = ["Analysis", "Explanation", "explain", "needs"]
 
 
 def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
@@ -53,6 +46,8 @@ def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
 
 
 def analysis_of(store: Store, subject: Subject, ask: Ask) -> Analysis:
+    if subject.ref.kind in taskrun.KINDS:
+        return taskrun.taskrun_analysis(store, subject, ask)
     start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
     if subject.raw is None or subject.ref.kind == "Pod":
         return analyse(start, known, ask, subject.raw)
@@ -123,6 +118,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         order=() if certain else first.order,
         complete=not any(one.required for one in unseen),
         journal=first.journal,
+        tekton=analysis.tekton,
     )
 
 

@@ -10,6 +10,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas
+from kubectl_kres.reports.tekton_part import TektonPart
 
 
 class Edit(Record, frozen=True):
@@ -164,3 +165,4 @@ class Explanation(Record, frozen=True):
     order: tuple[str, ...] = ()
     complete: bool = True
     journal: Journal = ()
+    tekton: TektonPart | None = None

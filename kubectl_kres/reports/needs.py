@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubectl_kres.admission.scopes import requirements
-from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.model.kinds import TEKTON, WORKLOADS
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.tekton_needs import tekton_needs
 from kubectl_kres.reports.template import manifest_pod, template_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -31,6 +32,8 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     where a quota or the pod names a class. There are no more than MOST of them.
     """
     namespace = subject.ref.namespace
+    if subject.kind.group == TEKTON:
+        return tekton_needs(store, subject)
     wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
     if subject.raw is None:
         wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))

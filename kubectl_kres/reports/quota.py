@@ -113,7 +113,7 @@ def _report(store: Store, quota: ResourceQuota, ask: Ask, objects: Objects, *, r
         scopes=scope_words(quota.spec),
         enforced=bool(quota.status.hard) or not hard,
         by=by,
-        shares=_shares(quota, hard, objects, by) if by else (),
+        shares=_shares(store, quota, hard, objects, by) if by else (),
         recounted=recounted,
         faults=tuple(map(str, quota_object.validate(quota.spec, hard))),
         unseen=unseen,
@@ -164,7 +164,7 @@ def _recounted(uses: Sequence[Use], quota: ResourceQuota, objects: Objects, ask:
     )
 
 
-def _shares(quota: ResourceQuota, hard: Quantities, objects: Objects, by: str) -> tuple[Share, ...]:
+def _shares(store: Store, quota: ResourceQuota, hard: Quantities, objects: Objects, by: str) -> tuple[Share, ...]:
     """Who uses what a quota counts, the largest share of any name first; what uses nothing of it is left out."""
     scopes = requirements(quota.spec)
     sums: dict[str, Quantities] = {}
@@ -173,7 +173,7 @@ def _shares(quota: ResourceQuota, hard: Quantities, objects: Objects, by: str) -
         usage = {name: value for name, value in request.usage.items() if value.nano and name in hard}
         if not usage or not all(map(request.in_scope, scopes)):
             continue
-        who = owner_of(item, by)
+        who = owner_of(item, by, store)
         add_into(sums.setdefault(who, {}), usage)
         pods[who] = pods.get(who, 0) + isinstance(item, Pod)
     totals: Quantities = {}

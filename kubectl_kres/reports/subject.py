@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,11 +14,15 @@ from kubectl_kres.model.meta import ObjectRef
 
 
 class Ask(Struct, frozen=True):
-    """The server that admission is computed for, what was supposed about it, and the moment (RFC 3339)."""
+    """The server that admission is computed for, what was supposed about it, and the moment (RFC 3339).
+
+    ``read_yaml``: how text in a ConfigMap is read; raises ValueError or KresError for what is no YAML.
+    """
 
     server: Server = Server()
     assumptions: tuple[str, ...] = ()
     now: str = ""
+    read_yaml: Callable[[str], Any] = json.loads
 
 
 class Subject(Struct, frozen=True):

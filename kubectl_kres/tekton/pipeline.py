@@ -167,7 +167,7 @@ def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[st
     made = tuple(one.name for one in run.status.child_references or () if one.pipeline_task_name == task.name)
     if made:
         return made
-    if task.matrix is None:
+    if task.matrix is None or not (task.matrix.params or task.matrix.include):
         return (child_name(run.metadata.name, f"-{task.name}"),)
     return tuple(child_name(run.metadata.name, f"-{task.name}-{index}") for index in range(number or 0))
 

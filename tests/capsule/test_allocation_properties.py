@@ -152,7 +152,7 @@ def test_the_claims_in_use_are_those_that_a_plain_search_finds(used, drawn):
     left = {name: q.nano for name, q in used.items() if q.nano > 0}
     free, chosen = list(queue), []
     while free and any(left.values()):
-        scores = [sum(min(left[n], one.asks[n].nano) for n in left if n in one.asks) for one in free]
+        scores = [sum(min(left[n], one.asks[n].nano) for n in left if left[n] and n in one.asks) for one in free]
         best = max(range(len(free)), key=lambda index: (scores[index], -index))
         if scores[best] <= 0:
             break

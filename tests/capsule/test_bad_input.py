@@ -6,11 +6,19 @@ import msgspec
 import pytest
 from capsule.samples import assigned, claim, namespace, pool, says, world, worlds
 
+from kubectl_kres.capsule.assignment import is_assigned
 from kubectl_kres.capsule.events import Create, Delete, Patch, replay
 from kubectl_kres.capsule.reconcile import allocation_of, reconcile
 from kubectl_kres.capsule.settle import settle
 from kubectl_kres.capsule.world import world_of
-from kubectl_kres.model.capsule import PoolClaim, ResourcePoolStatus
+from kubectl_kres.model.capsule import (
+    CapsuleCondition,
+    PoolClaim,
+    PoolRef,
+    ResourcePoolClaim,
+    ResourcePoolClaimStatus,
+    ResourcePoolStatus,
+)
 
 
 def of(found, name, space="a"):
@@ -115,6 +123,22 @@ def test_a_share_of_more_than_there_is_stays_while_the_claim_is_as_it_was():
     held = world_of([namespace("a")], [green], [assigned(claim("one", {"pods": "9"}))])
     (found,) = settle(held, pools=("green",))
     assert found.pools["green"].status.allocation.available == {"pods": "-5"}
+
+
+def test_an_empty_reference_to_a_pool_is_none():
+    text = b'{"metadata":{"name":"one","namespace":"a"},"spec":{"pool":"","claim":{}},"status":{"pool":{}}}'
+    found = msgspec.json.decode(text, type=ResourcePoolClaim)
+    assert found.status.pool is None
+    assert not is_assigned(found)
+
+
+def test_a_claim_of_an_old_version_gets_the_conditions_of_the_new_one():
+    old = CapsuleCondition("Bound", "False", "PoolExhausted", "requested: pods=9, available: pods=4")
+    status = ResourcePoolClaimStatus(PoolRef("green", "pool-green"), condition=old)
+    one = msgspec.structs.replace(claim("one", {"pods": "9"}), status=status)
+    (found,) = settle(world_of([namespace("a")], [pool("green", {"pods": "4"})], [one]), pools=("green",))
+    assert of(found, "one").status.condition is None
+    assert says(of(found, "one"), "Exhausted") == ("True", "PoolExhausted", old.message)
 
 
 def test_claims_for_pools_that_are_not_there():

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from release import archive, krew
 from release.names import PLATFORMS
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
 from release import names
 
 WORKFLOWS = names.ROOT / ".github" / "workflows"

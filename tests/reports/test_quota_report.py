@@ -12,6 +12,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.counted import owner_needs
 from kubectl_kres.reports.quota import QuotaReport, quota_reports
 from kubectl_kres.reports.scope_words import scope_words
 from kubectl_kres.reports.subject import Ask
@@ -97,6 +98,41 @@ def test_who_uses_it(by, expected):
     assert sum(parse(text).nano for text in expected.values()) == parse(found.uses[0].counted or "").nano
     biggest = [share.percents["requests.memory"] for share in found.shares]
     assert biggest == sorted(biggest, reverse=True)
+
+
+def made(kind, name, *owner):
+    owners = [{"kind": owner[0], "name": owner[1], "controller": True}] if owner else []
+    return {"kind": kind, "metadata": {"name": name, "namespace": "shop", "ownerReferences": owners}}
+
+
+def test_owners_are_followed_to_what_made_them():
+    jobs = [pod(name, owner=("Job", f"nightly-{name}")) for name in "de"]
+    pods = [
+        pod("a", owner=("ReplicaSet", "web-1")),
+        pod("b", owner=("ReplicaSet", "old-5d4f")),
+        pod("c", owner=("ReplicaSet", "alone-5d4f")),
+        pod("f", owner=("Job", "once")),
+        *jobs,
+    ]
+    owners = [
+        made("ReplicaSet", "web-1", "Rollout", "web"),
+        made("ReplicaSet", "alone-5d4f"),
+        *(made("Job", f"nightly-{name}", "CronJob", "nightly") for name in "de"),
+        made("Job", "once"),
+    ]
+    limits = quota({"requests.memory": "8Gi"}, {"requests.memory": "6Gi"})
+    found = report([limits, *pods, *owners], by="workload")
+    assert {share.who: share.pods for share in found.shares} == {
+        "Rollout/web": 1,
+        "Deployment/old": 1,
+        "ReplicaSet/alone-5d4f": 1,
+        "CronJob/nightly": 2,
+        "Job/once": 1,
+    }
+    needed = [(need.kind, need.required) for need in owner_needs(filled(pods), "shop")]
+    assert needed == [("ReplicaSet", False), ("Job", False)]
+    assert [need.kind for need in owner_needs(filled(jobs), "shop")] == ["Job"]
+    assert owner_needs(filled([pod("x", owner=("StatefulSet", "db"))]), "shop") == ()
 
 
 @pytest.mark.parametrize(

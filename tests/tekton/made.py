@@ -52,14 +52,14 @@ def quota(name: str, hard: Raw, used: Raw | None = None) -> ResourceQuota:
     return msgspec.convert(raw, ResourceQuota)
 
 
-def config(entries: Raw | None = None, **flags: str) -> Config:
-    """A configuration; flags with ``_`` for ``-``."""
-    data = {key.replace("_", "-"): value for key, value in flags.items()}
+def config(entries: Raw | None = None, info: str = "", **keys: str) -> Config:
+    """A configuration: keys of either ConfigMap with ``_`` for ``-``; ``info``: Tekton's version."""
+    data = {key.replace("_", "-"): value for key, value in keys.items()}
     text = msgspec.json.encode(entries or {}).decode()
     return config_of(
-        _config_map("config-defaults", {"default-container-resource-requirements": text}),
+        _config_map("config-defaults", {"default-container-resource-requirements": text, **data}),
         _config_map("feature-flags", data),
-        None,
+        _config_map("pipelines-info", {"version": info}),
         msgspec.yaml.decode,
     )
 

@@ -1,0 +1,62 @@
+"""Tekton's objects without their texts are answered for as before."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.tekton import PipelineRun, TaskRun
+from kubectl_kres.snapshot.quiet import quiet
+from kubectl_kres.tekton.config import Flags
+from kubectl_kres.tekton.containers import layout
+from kubectl_kres.tekton.pipeline import plan
+from kubectl_kres.tekton.resolve import Lookups
+
+STEPS = [
+    {"name": "a", "script": "rm -rf /"},
+    {"name": "b", "workingDir": "secret/place"},
+    {"name": "c", "workingDir": "/opt/place"},
+    {"name": "d", "args": ["--to=$(step.artifacts.path)/x"]},
+    {"name": "e"},
+]
+
+
+@pytest.mark.parametrize("chosen", [STEPS, STEPS[1:], STEPS[2:], STEPS[3:], STEPS[4:]])
+def test_the_same_containers_are_added(chosen):
+    spec = {"steps": chosen, "sidecars": [{"name": "s", "script": ""}]}
+    run = decoded({"metadata": {"name": "r"}, "spec": {"taskSpec": spec}}, TaskRun)
+    kept = quiet(run)
+    for flags in (Flags(), Flags(results_from="sidecar-logs")):
+        before, after = (
+            [place.name for places in layout(one.spec.task_spec, None, flags, (1, 36)) for place in places]
+            for one in (run, kept)
+        )
+        assert before == after
+    assert "rm -rf" not in repr(kept)
+    assert "place" not in repr(kept)
+
+
+def test_a_matrix_still_counts():
+    params = [{"name": "os", "value": ["linux", "windows", "linux"]}, {"name": "v", "value": "$(params.list[*])"}]
+    include = [{"params": [{"name": "os", "value": "linux"}]}, {"params": [{"name": "os", "value": "mac"}]}]
+    tasks = [{"name": "m", "taskSpec": {"steps": STEPS}, "matrix": {"params": params, "include": include}},
+             {"name": "n", "when": [{"input": "x $(tasks.m.results.r) y", "values": ["z"]}]}]  # fmt: skip
+    spec = {"pipelineSpec": {"tasks": tasks}, "params": [{"name": "list", "value": ["s3cret", "b"]}]}
+    run = decoded({"metadata": {"name": "r"}, "spec": spec}, PipelineRun)
+    kept = msgspec.json.decode(msgspec.json.encode(quiet(run)), type=PipelineRun)
+    assert [one.number for one in plan(run, Lookups()).tasks] == [7, 1]
+    for one in (run, kept):
+        assert [(task.number, task.after) for task in plan(one, Lookups()).tasks] == [(7, ()), (1, ("m",))]
+    assert "s3cret" not in repr(kept)
+    assert "linux" not in repr(kept)
+
+
+def test_what_is_not_tektons_is_left_alone():
+    pod = Pod()
+    assert quiet(pod) is pod
+    run = TaskRun()
+    assert quiet(run) is run
+    assert quiet(BY_KIND["PipelineRun"].detail()).metadata.managed_fields is None

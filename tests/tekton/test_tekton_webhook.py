@@ -1,0 +1,187 @@
+"""The webhooks, where the recordings do not tell: every kind and version, several faults at once, what is converted."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tekton.made import quota, world
+
+from kubectl_kres.model.tekton import PipelineRun, Task, TaskRun
+from kubectl_kres.tekton import strict
+from kubectl_kres.tekton.config import Flags
+from kubectl_kres.tekton.convert import to_v1
+from kubectl_kres.tekton.run import sent
+from kubectl_kres.tekton.strict import fault_in
+from kubectl_kres.tekton.webhook import admitted
+
+STEP = {"name": "a", "image": "i"}
+CPU = {"requests": {"cpu": "1"}}
+
+
+def raw(kind: str, spec: dict[str, Any], *, beta: bool = False) -> dict[str, Any]:
+    version = "tekton.dev/v1beta1" if beta else "tekton.dev/v1"
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "x", "namespace": "ns"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "message"),
+    [
+        ("Task", {}, "missing field(s): spec.steps"),
+        ("Task", {"steps": [STEP], "sidecars": [{"name": "tekton-log-results"}]},
+         "Invalid: cannot use reserved sidecar name tekton-log-results : spec.sidecars.name"),
+        ("TaskRun", {"taskRef": {"name": "t"}, "taskSpec": {"steps": [STEP]}},
+         "expected exactly one, got both: spec.taskRef, spec.taskSpec"),
+        ("PipelineRun", {}, "expected exactly one, got neither: spec.pipelineRef, spec.pipelineSpec"),
+        ("Pipeline", {"tasks": [{"name": "a", "taskSpec": {}}], "finally": [{"name": "b", "taskSpec": {}}]},
+         "missing field(s): spec.finally[0].taskSpec.steps, spec.tasks[0].taskSpec.steps"),
+        ("TaskRun", {"taskSpec": {}, "stepSpecs": [{"name": "A"}, {"name": "a"}, {"name": "a"}, {}]},
+         ("expected exactly one, got both: spec.stepSpecs[1].name, spec.stepSpecs[2].name\n"
+          "missing field(s): spec.stepSpecs[3].name, spec.taskSpec.steps")),
+    ],
+)  # fmt: skip
+def test_what_is_refused(kind, spec, message):
+    problem = admitted(raw(kind, spec), Flags())
+    assert problem.message == f"validation failed: {message}"
+    assert problem.text.startswith('admission webhook "validation.webhook.pipeline.tekton.dev" denied the request: ')
+    assert (problem.stage, problem.object, problem.code) == ("validation", kind, 400)
+
+
+@pytest.mark.parametrize(
+    ("item", "fault"),
+    [
+        (raw("TaskRun", {"taskSpec": {"steps": [{**STEP, "resources": {}}]}}), 'json: unknown field "resources"'),
+        (raw("TaskRun", {"taskSpec": {"steps": [{**STEP, "computeResources": {}}]}}, beta=True),
+         'json: unknown field "computeResources"'),
+        (raw("TaskRun", {"taskSpec": {"steps": [{**STEP, "COMPUTERESOURCES": CPU}]}}), ""),
+        (raw("Task", {"steps": [{**STEP, "resources": {}}]}), ""),
+        (raw("TaskRun", {"stepSpecs": [{"computeResources": {"limits": {"cpu": "x"}}}]}), "quantities must match"),
+        (raw("TaskRun", {"computeResources": {"limits": {"cpu": None, "memory": [1]}}}), "quantities must match"),
+        (raw("PipelineRun", {"taskRunSpecs": [{"sidecarOverrides": [{"resources": {"limits": {"cpu": "1Q"}}}]}]},
+             beta=True),
+         "quantities must match"),
+        (raw("PipelineRun", {"pipelineSpec": {"tasks": [{"name": "a", "taskSpec": {"step": []}}]}}),
+         'json: unknown field "step"'),
+        (raw("Pipeline", {"tasks": [{"name": "a", "taskSpec": {"steps": [{"x": 1}]}}]}), 'json: unknown field "x"'),
+        (raw("Pipeline", {"tasks": [{"name": "a", "unknown": 1}]}), ""),
+        ({"kind": "TaskRun"}, ""),
+        ({"kind": "TaskRun", "spec": {"taskSpec": [1], "stepSpecs": {"a": 1}, "computeResources": "x"}}, ""),
+    ],
+)  # fmt: skip
+def test_where_the_decoder_stops(item, fault):
+    found = fault_in(item)
+    assert found.startswith(fault)
+    assert bool(found) == bool(fault)
+
+
+def test_a_wrong_type_is_a_refusal_too():
+    problem = admitted(raw("TaskRun", {"taskSpec": {"steps": "none"}}), Flags())
+    assert problem.message.startswith("mutation failed: cannot decode incoming new object: ")
+    assert problem.text.startswith('admission webhook "webhook.pipeline.tekton.dev" denied the request: ')
+
+
+BETA_TASK = {
+    "steps": [{**STEP, "resources": CPU}],
+    "stepTemplate": {"resources": CPU},
+    "sidecars": [{"name": "s", "resources": CPU}],
+}
+
+
+def test_v1beta1_becomes_v1():
+    run = admitted(
+        raw(
+            "PipelineRun",
+            {
+                "pipelineSpec": {
+                    "tasks": [{"name": "a", "taskSpec": BETA_TASK}],
+                    "finally": [{"name": "f", "taskSpec": BETA_TASK}],
+                },
+                "taskRunSpecs": [
+                    {
+                        "pipelineTaskName": "a",
+                        "stepOverrides": [{"name": "a", "resources": CPU}],
+                        "sidecarOverrides": [{"name": "s", "resources": CPU}],
+                        "taskPodTemplate": {"runtimeClassName": "kata"},
+                    }
+                ],
+                "podTemplate": {"priorityClassName": "high"},
+                "timeout": "5m",
+            },
+            beta=True,
+        ),
+        Flags(),
+    )
+    assert isinstance(run, PipelineRun)
+    assert run.spec.timeouts.pipeline == "5m"
+    assert run.spec.task_run_template.pod_template.priority_class_name == "high"
+    (entry,) = run.spec.task_run_specs
+    assert entry.pod_template.runtime_class_name == "kata"
+    (one,), (last,) = run.spec.pipeline_spec.tasks, run.spec.pipeline_spec.finally_
+    holders = [*entry.step_specs, *entry.sidecar_specs]
+    for task in (one.task_spec, last.task_spec):
+        holders += [*task.steps, task.step_template, *task.sidecars]
+    assert [held.compute_resources.requests for held in holders] == [{"cpu": "1"}] * 8
+
+
+def test_other_kinds_and_versions_of_v1beta1():
+    assert isinstance(admitted(raw("Task", BETA_TASK, beta=True), Flags()), Task)
+    ref = {"taskRef": {"name": "t", "bundle": "b"}, "resources": None}
+    run = admitted(raw("TaskRun", ref, beta=True), Flags())
+    assert isinstance(run, TaskRun)
+    assert run.spec.task_ref.resolver == "bundles"
+    retired = admitted(raw("TaskRun", {"taskRef": {"name": "t"}, "resources": {"inputs": []}}, beta=True), Flags())
+    assert retired.message == "validation failed: must not set the field(s): spec.resources"
+    action = {"apiVersion": "tekton.dev/v1beta1", "kind": "StepAction", "spec": {"script": "x"}}
+    assert to_v1(action) is action
+
+
+def test_conversion_leaves_wrong_types_to_the_decoder():
+    for spec in (None, "x", {"taskSpec": [], "stepOverrides": "x", "pipelineSpec": {"tasks": [1]}, "taskRunSpecs": {}}):
+        for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun"):
+            assert (
+                to_v1({"apiVersion": "tekton.dev/v1beta1", "kind": kind, "spec": spec})["apiVersion"] == "tekton.dev/v1"
+            )
+
+
+@pytest.mark.parametrize(("flags", "refused"), [(Flags(), True), (Flags("stable"), True), (Flags("alpha"), False)])
+def test_breakpoints_are_alpha(flags, refused):
+    run = raw("TaskRun", {"taskRef": {"name": "t"}, "debug": {"breakpoints": {"onFailure": "enabled"}}})
+    assert hasattr(admitted(run, flags), "rule") == refused
+
+
+def test_quotas_count_the_objects_themselves():
+    full = world(quota("q", {"count/taskruns.tekton.dev": "1"}, {"count/taskruns.tekton.dev": "1"}))
+    (problem,) = sent(raw("TaskRun", {"taskRef": {"name": "t"}}), full).refusals
+    assert (problem.stage, problem.code, problem.reason) == ("object", 403, "Forbidden")
+    assert problem.text.startswith('taskruns.tekton.dev "x" is forbidden: exceeded quota: q')
+    assert sent(raw("Task", {"steps": [STEP]}), full).item.metadata.name == "x"
+
+
+CRDS = Path(__file__).parents[1] / "crds"
+"""Tekton's own, as they are installed."""
+
+
+@functools.cache
+def schema(kind: str, version: str) -> dict[str, Any]:
+    """The fields of a kind's spec."""
+    text = (CRDS / f"tekton_300-{kind.lower()}.yaml").read_text()
+    (found,) = filter(None, yaml.load_all(text, yaml.CSafeLoader))
+    (held,) = (one for one in found["spec"]["versions"] if one["name"] == version)
+    return held["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_the_fields_that_the_decoder_knows_are_those_of_the_crds(version):
+    beta = version == "v1beta1"
+    own, more = ({"resources"}, strict._LIFE) if beta else ({"computeResources"}, set())
+    inline = {"metadata", "apiVersion", "kind", "spec"}
+    task, pipeline = schema("Task", version), schema("Pipeline", version)
+    assert set(task) | inline == strict._TASK | ({"resources"} if beta else set())
+    assert set(task["steps"]["items"]["properties"]) == strict._STEP | own | more
+    assert set(task["stepTemplate"]["properties"]) == strict._CONTAINER | own | more
+    assert set(task["sidecars"]["items"]["properties"]) == strict._SIDECAR | own
+    assert set(pipeline) == strict._PIPELINE | ({"resources"} if beta else set())
+    assert set(pipeline["tasks"]["items"]["properties"]) == strict._PIPELINE_TASK | ({"resources"} if beta else set())
