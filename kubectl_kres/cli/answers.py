@@ -12,7 +12,7 @@ import click
 from kubectl_kres.cli.arguments import asked
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.server import described
-from kubectl_kres.cli.source import Input, Source, opened
+from kubectl_kres.cli.source import KEPT, Input, Source, opened
 from kubectl_kres.cli.subjects import Found, Wants, chosen
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.reports.needs import needs
@@ -79,4 +79,7 @@ def answer(
             many = found.listed or len(found.subjects) + len(found.missing) > 1
             each(Turn(source.store, found, ask, many), tally)
         end(source.store.origin, tally)
+        kept = KEPT.get()
+        if kept is not None:
+            kept.count, kept.met = tally.count, tally.met
         return tally.code(source)

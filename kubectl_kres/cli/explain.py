@@ -16,11 +16,13 @@ from kubectl_kres.cli.options import (
     RESIZE,
     SERVER,
     STEPS,
+    WATCHING,
     Options,
 )
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, speaks_unicode, width
 from kubectl_kres.cli.subjects import chosen, making_pods
 from kubectl_kres.cli.tally import Tally
+from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.render import explain as render
@@ -38,6 +40,7 @@ from kubectl_kres.store.store import Origin, Store
 POOLED = ("ResourcePool", "ResourcePoolClaim")
 
 
+@repeated
 def run(options: Options, words: tuple[str, ...]) -> int:
     """One object in full; of several a line each, and how many are refused. With ``--resize`` another answer."""
     if options.output == "describe":
@@ -89,6 +92,8 @@ class Page:
             verdict = found.verdict
             refused = verdict is not None and verdict.allowed is not True
             at_odds = isinstance(found, PolicyExplanation) and bool(found.contradictions)
+            if verdict is not None:
+                tally.meets("admitted", not refused)
             negative = self._options.exit_code and (refused or at_odds)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
 
@@ -197,7 +202,7 @@ command = Command(
         kubectl kres explain --demo deployments
         """,
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
-    flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "json", "yaml", "name", "describe"),
     completes=_takes,
 )

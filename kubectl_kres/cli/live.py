@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import structs
 
@@ -27,14 +27,17 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 
+L = TypeVar("L", bound="Live")
+
 #: At this level of ``-v`` each request is told, at the other what is read.
 _REQUESTS, _READS = 6, 1
 
 
-def connected(options: Options) -> tuple[Target, Connection]:
+def connected(options: Options, *, ask: bool = True) -> tuple[Target, Connection]:
     """The target that the flags name, and a connection to it; what is doubtful about them goes to stderr.
 
-    Nothing is sent yet, unless ``-v 6`` asks who we are. Raises UsageError and ConfigError.
+    Nothing is sent yet, unless ``-v 6`` asks who we are; not ``ask``: that is asked anyway. Raises UsageError and
+    ConfigError.
     """
     asked = _asked(options)
     target = load(asked)
@@ -42,18 +45,18 @@ def connected(options: Options) -> tuple[Target, Connection]:
         say(f"Warning: {warning}")
     connection = connect(target, asked, log=say, level=options.verbosity)
     if options.verbosity >= _REQUESTS:
-        for line in _about(target, connection):
+        for line in _about(target, connection if ask else None):
             say(line)
     return target, connection
 
 
-def _about(target: Target, connection: Connection) -> Iterator[str]:
+def _about(target: Target, connection: Connection | None) -> Iterator[str]:
     """Where and as whom we are connected, line by line; whom the server takes us for comes last, if it says so."""
     yield f"Server: {target.server}"
     yield f"Context: {target.context or 'none'}"
     name, acting = target.user_name or "none", target.user.impersonate
     yield f"User: {name} in the kubeconfig{f', acting as {acting}' if acting else ''}"
-    person = whoami(connection)
+    person = whoami(connection) if connection is not None else None
     if person is not None:
         groups = f" of {', '.join(person.groups)}" if person.groups else ""
         yield f"Known to the server as: {person.username}{groups}"
@@ -90,12 +93,13 @@ def _asked(options: Options) -> ConnectOptions:
     )
 
 
-def open_live(options: Options) -> tuple[Live, Input]:
+def open_live(options: Options, live: type[L] | None = None) -> tuple[L, Input]:
     """The cluster of the context, and what ``-f`` named, which is read first: its faults need no cluster."""
     given = Input(options)
     target, connection = connected(options)
     given.place(target.namespace)
-    return Live(options, target, connection, given), given
+    made: Any = live or Live
+    return made(options, target, connection, given), given
 
 
 class Live:

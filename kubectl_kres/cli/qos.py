@@ -14,11 +14,13 @@ from kubectl_kres.cli.options import (
     OUTPUT,
     SERVER,
     SUMMARY,
+    WATCHING,
     Options,
 )
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
 from kubectl_kres.cli.subjects import making_pods
 from kubectl_kres.cli.tally import Tally
+from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render import qos as render
 from kubectl_kres.reports.node import needs_with_node
@@ -29,6 +31,7 @@ from kubectl_kres.store.store import Origin
 _NO_CLASS = "{}: no class, since a quantity cannot be parsed"
 
 
+@repeated
 def run(options: Options, words: tuple[str, ...]) -> int:
     """One object in full; of several a line each. Without words the pods of the namespace."""
     if options.driver and not options.cgroup:
@@ -66,6 +69,7 @@ class Page:
                 tally.missed(error)
                 continue
             self._print(subject, found, many=turn.many, whole=whole)
+            tally.meets("admitted", not found.refused)
             negative = self._options.exit_code and bool(found.refused or found.differs)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
 
@@ -130,7 +134,7 @@ command = Command(
         kubectl kres qos --demo deploy/ledger -n payments
         """,
     usage="[TYPE/NAME | TYPE [NAME...] | -f FILE]",
-    flags=(*INPUT, SUMMARY, CGROUP, DRIVER, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    flags=(*INPUT, SUMMARY, CGROUP, DRIVER, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
     completes=making_pods,
 )

@@ -19,11 +19,13 @@ from kubectl_kres.cli.options import (
     OUTPUT,
     RECOUNT,
     SERVER,
+    WATCHING,
     Options,
 )
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, speaks_unicode, width
 from kubectl_kres.cli.quotas import fitted, quotas, workloads
 from kubectl_kres.cli.tally import Tally
+from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render import describe
 from kubectl_kres.render import fit as render_fit
@@ -36,6 +38,7 @@ from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Origin
 
 
+@repeated
 def run(options: Options, words: tuple[str, ...]) -> int:
     """Quotas, or with ``--fit`` and ``--denied`` another answer each."""
     _refuse(options)
@@ -104,6 +107,7 @@ class Page:
                 tally.missed(error)
                 continue
             self._put(found, subject, self._fit)
+            tally.meets("fits", found.enough)
             self._count(tally, found, negative=not found.enough)
 
     def _fit(self, found: Fit) -> None:
@@ -183,7 +187,7 @@ command = Command(
         kubectl kres quota --demo
         """,
     usage="[NAME...]",
-    flags=(RECOUNT, BY, FIT, DENIED, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    flags=(RECOUNT, BY, FIT, DENIED, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "json", "yaml", "name", "describe"),
     completes="resourcequotas",
 )

@@ -97,7 +97,7 @@ def _counted(source: Source, options: Options, held: Iterable[ResourceQuota], *,
             wanted += owners
         refs = (ObjectRef(_QUOTA.kind, one.metadata.name, space) for one in quotas_)
         yield Found(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
-        for need in wanted if live else ():
+        for need in wanted if live and not options.watch else ():
             if need.kind != _QUOTA.kind:
                 source.store.forget(need.kind)
 

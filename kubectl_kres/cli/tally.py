@@ -17,6 +17,8 @@ class Tally:
     def __init__(self, options: Options) -> None:
         self.count = 0
         self.complete = True
+        #: What ``--until`` may wait for, and whether all answers have it.
+        self.met: dict[str, bool] = {}
         self._options = options
         self._codes: set[int] = set()
         self._unseen: dict[tuple[str, str], Unseen] = {}
@@ -41,6 +43,10 @@ class Tally:
         self.saw(unseen, complete=complete)
         if negative:
             self._codes.add(NEGATIVE)
+
+    def meets(self, word: str, yes: bool) -> None:  # noqa: FBT001, the word is its name
+        """Whether an answer has what ``--until`` may wait for."""
+        self.met[word] = self.met.get(word, True) and yes
 
     def saw(self, unseen: Iterable[Unseen], *, complete: bool) -> None:
         """What could not be read for an answer."""

@@ -39,7 +39,7 @@ def _server(options: Options) -> dict[str, Any]:
     from kubectl_kres.cluster.read import version  # noqa: PLC0415
     from kubectl_kres.cluster.whoami import whoami  # noqa: PLC0415
 
-    target, connection = connected(options)
+    target, connection = connected(options, ask=False)
     with connection:
         found = version(connection)
         person = whoami(connection)

@@ -110,7 +110,7 @@ def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[s
     return kept
 
 
-def left_out(kind: Kind, key: tuple[str, str], index: int, error: Exception) -> str:
+def left_out(kind: Kind, key: tuple[str, str], index: int, error: object) -> str:
     """The line about an object that could not be decoded."""
     return one_line(f"{kind.qualified} {'/'.join(filter(None, key)) or f'number {index + 1}'}: {error}")
 

@@ -125,8 +125,13 @@ def _odd(line: bytes, kind: Kind, fault: Exception) -> tuple[Event | None, str]:
     namespace, name = lists.called(found.object)
     if found.type not in {ADDED, MODIFIED, DELETED} or not name:
         raise lists.unreadable(f"an event about {kind.qualified}", fault) from fault
-    why = lists.left_out(kind, (namespace, name), 0, fault)
+    why = "" if found.type == DELETED else lists.left_out(kind, (namespace, name), 0, _of_object(fault))
     return Event(found.type, namespace, name, None, number(text), why), text
+
+
+def _of_object(fault: Exception) -> str:
+    """What is wrong with the object, as a list would say it."""
+    return str(fault).replace("`$.object", "`$", 1)
 
 
 def reported(status: bytes) -> StatusError:

@@ -14,6 +14,7 @@ from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO
 
 #: What makes pods, and so is judged by policy instead of being policy.
 MAKES_PODS = frozenset({"Pod", "TaskRun", "PipelineRun", *kinds.WORKLOADS})
@@ -35,10 +36,12 @@ def overlay(
     for index, manifest in enumerate(manifests):
         kind = kind_of(manifest)
         makes_pods = holds_template(manifest)
-        if kind is None and not makes_pods:
+        if (kind is None and not makes_pods) or _is_other_config(manifest, kind):
             continue
         try:
-            placed = _placed(manifest, kind, namespace, explicit=explicit)
+            # Tekton's configuration stands in a namespace of its own, whatever is asked about.
+            strict = explicit and (kind is None or kind.listed)
+            placed = _placed(manifest, kind, namespace, explicit=strict)
             if makes_pods:
                 workloads.append(placed)
             elif kind is not None:
@@ -47,6 +50,11 @@ def overlay(
             faults.append(error)
     refuse(faults)
     return workloads
+
+
+def _is_other_config(manifest: Manifest, kind: Kind | None) -> bool:
+    """Whether it is a ConfigMap that configures nothing here."""
+    return kind is not None and not kind.listed and manifest.metadata.get("name") not in {DEFAULTS, FLAGS, INFO}
 
 
 def holds_template(manifest: Manifest) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kubectl_kres.admission.draft import SIDES, Draft, Side
+from kubectl_kres.admission.aggregate import of_containers
+from kubectl_kres.admission.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.limitranger import pod_sums
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.bounds import Bound, Bounds, Fit, bounds_of, changes, fit
@@ -16,6 +17,10 @@ def within_bounds(case: Case) -> Iterator[str]:
     name, slot = case.finding.resource, case.slot()
     requests, limits = (slot.requests, slot.limits) if slot is not None else _sums(case.draft)
     held = bounds_of(case.journal, case.findings, case.finding.path, name)
+    impossible = _impossible(case, held, name) if slot is None else ""
+    if impossible:
+        yield f"change a LimitRange: {impossible}"
+        return
     if held.contradictory and held.low is not None and held.high is not None:
         yield f"change a LimitRange: no {name} is {_demand(held.low, 'at least')} and {_demand(held.high, 'at most')}"
         return
@@ -29,6 +34,43 @@ def within_bounds(case: Case) -> Iterator[str]:
         yield f"set requests.{name} and limits.{name} of {_whose(case, after).rstrip(',')}, {apart}"
     else:
         yield f"change requests.{name} and limits.{name} of {_whose(case, after).rstrip(',')}: {case.finding.text}"
+
+
+def _impossible(case: Case, held: Bounds, name: str) -> str:
+    """Why no containers add up to what the pod is held to, since each is held to something of its own; empty: some do.
+
+    A pod level can be larger than what its containers may have, never smaller.
+    """
+    draft = case.draft
+    if draft is None or held.contradictory:
+        return ""
+    own = {slot.path: bounds_of(case.journal, case.findings, slot.path, name) for slot in draft.slots()}
+    least = _in_sum(draft, {path: bounds.low for path, bounds in own.items()}, name)
+    if least is not None and held.high is not None and least > held.high.quantity:
+        by = _refs(bounds.low for bounds in own.values())
+        return f"the containers have at least {least} {name} in sum{by}, and the pod {_demand(held.high, 'at most')}"
+    highs = {path: bounds.high for path, bounds in own.items()}
+    if draft.pod is not None or held.low is None or not all(highs.values()):
+        return ""
+    most = _in_sum(draft, highs, name)
+    if most is not None and most < held.low.quantity:
+        by = _refs(highs.values())
+        return f"the containers have at most {most} {name} in sum{by}, and the pod {_demand(held.low, 'at least')}"
+    return ""
+
+
+def _in_sum(draft: Draft, bounds: Mapping[str, Bound | None], name: str) -> Quantity | None:
+    def bounded(slot: Slot) -> Slot:
+        bound = bounds.get(slot.path)
+        return Slot(slot.path, slot.name, slot.role, {}, {} if bound is None else {name: bound.quantity})
+
+    return of_containers(map(bounded, draft.containers), [*map(bounded, draft.inits)], "requests").get(name)
+
+
+def _refs(bounds: Iterable[Bound | None]) -> str:
+    """The LimitRanges behind bounds, in parentheses."""
+    names = sorted({str(bound.source.ref) for bound in bounds if bound is not None and bound.source is not None})
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _sums(draft: Draft | None) -> tuple[Mapping[str, Quantity], Mapping[str, Quantity]]:

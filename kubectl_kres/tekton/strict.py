@@ -73,7 +73,7 @@ class _Walk:
         self.own = "resources" if beta else "computeResources"
 
     def task_run(self, spec: Mapping[str, Any]) -> None:
-        for key in sorted(spec):
+        for key in sorted(spec, key=str):
             if key == "computeResources":
                 _quantities(spec[key])
             elif key == "taskSpec":
@@ -82,7 +82,7 @@ class _Walk:
                 self._overrides(spec[key])
 
     def pipeline_run(self, spec: Mapping[str, Any]) -> None:
-        for key in sorted(spec):
+        for key in sorted(spec, key=str):
             if key == "pipelineSpec":
                 self.pipeline(spec[key], strict=True)
             elif key == "taskRunSpecs":

@@ -15,6 +15,9 @@ from kubectl_kres.tekton.creation import AFTER_QUOTA
 from kubectl_kres.tekton.duration import seconds
 from kubectl_kres.tekton.run import Result
 
+#: Seconds that stand for any longer timeout.
+_LONGEST = 10**10
+
 REASON = "ExceededResourceQuota"
 
 
@@ -54,7 +57,7 @@ def time_left(run: PipelineRun, now: datetime, minutes: int = 60) -> timedelta |
     started = _moment(run.status.start_time)
     text = run.spec.timeouts.pipeline if run.spec.timeouts is not None else None
     limit = seconds(text) if text is not None else None
-    allowed = float(minutes * 60) if limit is None else float(limit)
+    allowed = min(minutes * 60 if limit is None else int(limit), _LONGEST)
     if started is None or not allowed:
         return None
     return timedelta(seconds=allowed) - (now - started)
@@ -76,6 +79,7 @@ def never_fits(result: Result, policies: Policies) -> tuple[TooMuch, ...]:
 def _moment(text: str | None) -> datetime | None:
     """A time of the API; None for what is none."""
     try:
-        return datetime.fromisoformat(text) if text else None
+        found = datetime.fromisoformat(text) if text else None
     except ValueError:
         return None
+    return found if found is not None and found.tzinfo is not None else None

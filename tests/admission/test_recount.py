@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from conformance.controller import counts_again, wakes
 
 from kubectl_kres.admission.drift import drift
 from kubectl_kres.admission.objects import count_request, request_of
-from kubectl_kres.admission.recount import counts_again, recount, status_after, wakes
+from kubectl_kres.admission.recount import recount, status_after
 from kubectl_kres.admission.server import Server
 from kubectl_kres.model.claim import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.model.pod import Pod

@@ -20,13 +20,14 @@ _ENTRIES = {entry.__name__ for entry in (Set, Derive, Check, Finding)}
 
 
 def _codes(tree: ast.AST) -> Iterator[str]:
-    """Literals passed as ``rule=``, or as the second argument of an entry."""
+    """Literals passed as ``rule=``, or as the second argument of an entry; a class of the module's own is none."""
+    entries = _ENTRIES - {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call):
             continue
         name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
         passed = [keyword.value for keyword in call.keywords if keyword.arg == "rule"]
-        passed += call.args[1:2] if name in _ENTRIES else []
+        passed += call.args[1:2] if name in entries else []
         for value in passed:
             yield from (part.value for part in ast.walk(value) if isinstance(part, ast.Constant))
 

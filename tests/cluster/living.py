@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from kubectl_kres.cluster.clock import Clock
+from kubectl_kres.model.kinds import KINDS
 
 Object = dict[str, Any]
 STATUS = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
@@ -60,7 +61,7 @@ class Cluster(socketserver.ThreadingTCPServer):
         self.version = self.compacted = self.forgotten = 100
         self.faults: deque[Fault] = deque()
         self.denied: set[tuple[str, str, str]] = set()
-        self.served = {"pods", "resourcequotas", "limitranges", "things"}
+        self.served = {kind.plural for kind in KINDS} | {"things"}
         self.inconsistent = False
         self.asked: list[tuple[str, str]] = []
         self.watching = self.generation = 0
@@ -170,9 +171,11 @@ class _Talk(socketserver.StreamRequestHandler):
     def _answer(self, target: str) -> None:
         parts = urlsplit(target)
         query = dict(parse_qsl(parts.query))
-        found = re.fullmatch(r"/api(?:s/[^/]+)?/v1(?:/namespaces/([^/]+))?/([^/]+)", parts.path)
-        assert found, target
-        verb = "watch" if "watch" in query else "list"
+        found = re.fullmatch(r"/api(?:s/[^/]+)?/v1(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?", parts.path)
+        if found is None:
+            self._say(200, {"gitVersion": "v1.33.2"} if parts.path == "/version" else {"items": [], "groups": []})
+            return
+        verb = "get" if found[3] else "watch" if "watch" in query else "list"
         self.server.asked.append((verb, parts.path))
         fault = self.server.fault(verb)
         namespace, plural = found[1] or "", found[2]
@@ -184,6 +187,8 @@ class _Talk(socketserver.StreamRequestHandler):
             where = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
             message = f'{plural} is forbidden: User "eve" cannot {verb} resource "{plural}" in API group "" {where}'
             self._say(403, {**STATUS, "reason": "Forbidden", "message": message, "code": 403})
+        elif verb == "get":
+            self._get(plural, namespace, found[3])
         elif verb == "watch":
             self._watch(plural, namespace, int(query["resourceVersion"]), fault)
         else:
@@ -201,6 +206,11 @@ class _Talk(socketserver.StreamRequestHandler):
             self._say(fault.number, {**STATUS, "message": f"it is {fault.number}", "code": fault.number})
             return True
         return False
+
+    def _get(self, plural: str, namespace: str, name: str) -> None:
+        one = self.server.objects.get((plural, namespace, name))
+        details = {"message": f'{plural} "{name}" not found', "reason": "NotFound", "details": {"name": name}}
+        self._say(404 if one is None else 200, one or {**STATUS, **details, "code": 404})
 
     def _list(self, plural: str, namespace: str, query: dict[str, str], fault: Fault | None) -> None:
         version, after = self.server.version, ""

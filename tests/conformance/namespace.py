@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from conformance.controller import counts_again, wakes
 from conformance.merge import merged
 
 from kubectl_kres.admission.create import create, policies_of
 from kubectl_kres.admission.draft import parse_list
 from kubectl_kres.admission.objects import request_of, resource_of
 from kubectl_kres.admission.outcome import Outcome, QuotaCharge
-from kubectl_kres.admission.recount import counts_again, status_after, wakes
+from kubectl_kres.admission.recount import status_after
 from kubectl_kres.admission.resize import resize
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.update import update

@@ -34,13 +34,13 @@ OPTIONAL = ("orders",)
 
 def play(case: Data, file: Data) -> list[dict[str, Any]]:
     """The outcomes, each in the shape of ``expect``."""
-    return [_shown(answer) for answer in _answers(case["given"])]
+    return [_shown(answer) for answer in said(case["given"])]
 
 
 def rules(case: Data, file: Data) -> set[str]:
     """The rules that the answers name."""
     found: set[str] = set()
-    for answer in _answers(case["given"]):
+    for answer in said(case["given"]):
         journal = answer.journal if isinstance(answer, Built) else ()
         found |= {entry.rule for entry in journal if hasattr(entry, "rule")}
         if isinstance(answer, Problem):
@@ -89,7 +89,8 @@ def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:
     return {raw["metadata"]["name"]: decoded(to_v1(raw), struct) for raw in raws}
 
 
-def _answers(given: Data) -> Sequence[Built | Problem]:
+def said(given: Data) -> Sequence[Built | Problem]:
+    """Each pod that is submitted, or each thing that is said instead."""
     around = world(given)
     sent = run.sent(given["taskRun"] if "taskRun" in given else given["pipelineRun"], around)
     if sent.refusals:

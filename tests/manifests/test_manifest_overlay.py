@@ -95,7 +95,7 @@ def test_the_wrong_field_is_named(text, place, field, got, expected):
         ("serving.knative.dev/v1", "Service", False),
         ("apps/v1beta2", "Deployment", True),
         ("extensions/v1beta1", "Deployment", False),
-        ("v1", "ConfigMap", False),
+        ("v1", "Secret", False),
     ],
 )
 def test_a_kind_is_known_by_its_group(version, kind, known):

@@ -58,8 +58,9 @@ def test_the_first_remedy_removes_its_finding(raw, held):
 @FEW
 @given(pods(), policies(limits=2, quota=1))
 def test_remedies_come_to_an_end(raw, held):
-    # A Pod item can ask for less than Container items leave possible, which no change of the pod mends.
-    assume(not any(item.type == "Pod" for limits in held.limits for item in limits.items))
+    # How containers share what they may have in sum is not for a program to choose, unless there is only one.
+    alone = len(raw["spec"]["containers"]) == 1 and not {"initContainers", "resources"} & set(raw["spec"])
+    assume(alone or not any(item.type == "Pod" for limits in held.limits for item in limits.items))
     for step in range(60):
         outcomes, texts = told(raw, held)
         if texts == (NOTHING,):

@@ -18,6 +18,13 @@ def told(given, ranges=(), quotas=(), server=None, **classes) -> tuple[str, ...]
 MERGE = ", or merge the LimitRanges lr and wide into one"
 MAX = limit_range("lr", {"max": {"memory": "1Gi"}})
 RATIO = limit_range("lr", {"maxLimitRequestRatio": {"cpu": "4"}})
+ONE = {"cpu": "1"}
+TOO_MUCH = "change a LimitRange: the containers have at least 2400m cpu in sum (LimitRange/each), and the pod at most 2"
+TOO_MUCH += " (LimitRange/lr)"
+TOO_LITTLE = (
+    "change a LimitRange: the containers have at most 600m cpu in sum (LimitRange/each), and the pod at least 1"
+)
+TOO_LITTLE += " (LimitRange/lr)"
 POD = limit_range("lr", {"type": "Pod", "min": {"cpu": "1"}, "max": {"cpu": "2"}})
 
 
@@ -108,6 +115,35 @@ POD = limit_range("lr", {"type": "Pod", "min": {"cpu": "1"}, "max": {"cpu": "2"}
             [POD],
             ("set requests.cpu and limits.cpu of the pod level and of the containers, in sum, to at most 2",),
             id="and cannot go below its containers",
+        ),
+        pytest.param(
+            pod(container("a", limits={"cpu": "2"}), container("b", limits={"cpu": "1"}), container("c", limits=ONE)),
+            [POD, limit_range("each", {"min": {"cpu": "800m"}})],
+            (TOO_MUCH,),
+            id="a pod that is allowed less than its containers must have",
+        ),
+        pytest.param(
+            pod(container("a", limits=ONE), container("b", limits={"cpu": "1500m"})),
+            [POD, limit_range("each", {"min": {"cpu": "800m"}})],
+            ("set requests.cpu and limits.cpu of the containers, in sum, to at most 2",),
+            id="as much as they must have",
+        ),
+        pytest.param(
+            pod(container("a", limits={"cpu": "400m"}), initContainers=[container("i", limits={"cpu": "300m"})]),
+            [POD, limit_range("each", {"max": {"cpu": "600m"}})],
+            (TOO_LITTLE,),
+            id="a pod that must have more than its containers may; an init container runs before",
+        ),
+        pytest.param(
+            pod(
+                container("a", limits=ONE),
+                container("b", limits=ONE),
+                container("c", limits=ONE),
+                resources={"limits": {"cpu": "3"}},
+            ),
+            [POD, limit_range("each", {"min": {"cpu": "800m"}})],
+            (TOO_MUCH,),
+            id="no pod level goes below its containers",
         ),
         pytest.param(
             pod(initContainers=[container("init", limits={"memory": "2Gi"})]),

@@ -29,7 +29,9 @@ def test_a_try_each_minute(now, then):
     assert next_try(waiting(), at(now)) == at(then)
 
 
-@pytest.mark.parametrize("run", [taskrun(), waiting("Pending"), waiting(since=None), waiting(since="once")])
+@pytest.mark.parametrize(
+    "run", [taskrun(), waiting("Pending"), waiting(since=None), waiting(since="once"), waiting(since="2026-11-20")]
+)
 def test_no_next_try(run):
     assert next_try(run, at("10:00:00")) is None
     assert waits(waiting("Pending")) is None
@@ -41,6 +43,7 @@ def test_no_next_try(run):
         ({}, {"startTime": SINCE}, timedelta(minutes=50)),
         ({"timeouts": {"pipeline": "5m"}}, {"startTime": SINCE}, timedelta(minutes=-5)),
         ({"timeouts": {"tasks": "5m"}}, {"startTime": SINCE}, timedelta(minutes=50)),
+        ({"timeouts": {"pipeline": "999999999999h"}}, {"startTime": SINCE}, timedelta(seconds=10**10 - 600)),
         ({"timeouts": {"pipeline": "0"}}, {"startTime": SINCE}, None),
         ({}, {}, None),
     ],

@@ -36,8 +36,10 @@ async def settled(pilot: Pilot[None]) -> None:
     feed = app.session.feed
     for _ in range(_ROUNDS):
         before = app._ticks
-        while app._ticks < before + 2:
+        while app._ticks < before + 2 and app.is_running and app._exception is None:
             await pilot.pause(0.02)
+        if app._exception is not None or not app.is_running:
+            return
         quiet = not isinstance(feed, ReadOnce) or feed.idle
         if quiet and not app.session.adder.busy and app.pane is not None and app.pane.is_mounted:
             break

@@ -1,0 +1,81 @@
+"""A live cluster as a source that stays as the cluster is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kubectl_kres.cli.live import Live
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.selector import fields_match, labels_match
+from kubectl_kres.cli.source import Input
+from kubectl_kres.cluster.connection import Connection
+from kubectl_kres.cluster.feed import Feed
+from kubectl_kres.cluster.target import Target
+from kubectl_kres.errors import ClusterError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.start import missing
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+
+#: States that a user should know of, each with the failures in a row from which on it is no mere hiccup.
+_TROUBLE = {"retrying": 2, "failed": 1, "polling": 0}
+
+
+class Followed(Live):
+    """What an answer asked for once is read at once, and watched from then on."""
+
+    def __init__(self, options: Options, target: Target, connection: Connection, given: Input) -> None:
+        super().__init__(options, target, connection, given)
+        self._feed = Feed(connection, kinds=self._kinds, chunk_size=options.chunk_size)
+        self._asked: dict[Need, None] = {}
+
+    def begin(self) -> None:
+        """Before an answer: forget what the last one asked for."""
+        self._asked = {}
+
+    def settle(self) -> None:
+        """After an answer: watch what it asked for, and nothing else."""
+        self._feed.want(self._asked)
+
+    def changes(self) -> Changes:
+        """What changed since it was asked last."""
+        changes = self._feed.drain(self.store)
+        if changes:
+            self._given.lay_over(self.store)
+        return changes
+
+    def trouble(self) -> tuple[str, ...]:
+        """What is not up to date, and why, a line each."""
+        found: dict[str, None] = {}
+        for need, state in self._feed.states().items():
+            if state.tries >= _TROUBLE.get(state.phase, 1 << 30):
+                plural = self._kinds[need.kind].qualified
+                how = "cannot be watched and are read again every half minute" if state.phase == "polling" else ""
+                found[f"{plural} {how or 'may be out of date; trying again'}: {state.why}"] = None
+        return tuple(found)
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._feed.close()
+
+    def fill(self, needs: Iterable[Need]) -> None:
+        wanted = tuple(needs)
+        self._asked |= dict.fromkeys(wanted)
+        super().fill(wanted)
+
+    def pages(self, need: Need) -> Iterator[list[Any]]:
+        """The whole list at once, since it stays in the store."""
+        self.fill([need])
+        covered = self.store.covered(need)
+        if covered.state in {"denied", "absent"}:
+            raise missing(self.store, Subject(ObjectRef(need.kind, "", need.namespace), self._kinds[need.kind]))
+        if not covered.known:
+            raise ClusterError(covered.message)
+        labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
+        yield [
+            one
+            for one in self.store.all(need.kind, need.namespace or None)
+            if labels(one.metadata.labels or {}) and fields(one)
+        ]
