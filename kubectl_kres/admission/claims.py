@@ -11,7 +11,7 @@ from kubectl_kres.admission import limitranger
 from kubectl_kres.admission.answer import answered, name_of, not_valid
 from kubectl_kres.admission.changed import changed
 from kubectl_kres.admission.draft import Quantities, parse_list
-from kubectl_kres.admission.field import FieldError, forbidden
+from kubectl_kres.admission.field import FieldError, forbidden, invalid, required
 from kubectl_kres.admission.objects import claim_request
 from kubectl_kres.admission.outcome import Finding, Outcome, Refusal, forbidden_object
 from kubectl_kres.admission.pods import Policies
@@ -31,6 +31,9 @@ def create_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> 
     claim = msgspec.convert(raw, PersistentVolumeClaim)
     claim = msgspec.structs.replace(claim, status=ClaimStatus())
     requests = _requests(claim)
+    errors = [*_size_errors(requests)]
+    if errors:
+        return (not_valid("PersistentVolumeClaim", name_of(raw), errors),)
     warnings = sorted(_warnings(claim))
     refusals = [*_bounds(name_of(raw), requests, policies, server)]
     if refusals:
@@ -65,6 +68,15 @@ def update_claim(
 def _requests(claim: PersistentVolumeClaim) -> Quantities:
     resources = claim.spec.resources
     return parse_list(resources.requests, "spec.resources.requests") if resources else {}
+
+
+def _size_errors(requests: Quantities) -> Iterator[FieldError]:
+    """Of all that is checked in a claim only its size. Source: validation.go ValidatePersistentVolumeClaimSpec."""
+    path, rule, size = "spec.resources[storage]", "validation/claim-size", requests.get("storage")
+    if size is None:
+        yield required(path, rule=rule, resource="storage")
+    elif size.nano <= 0:
+        yield invalid(path, size, "must be greater than zero", rule)
 
 
 def _warnings(claim: PersistentVolumeClaim) -> Iterator[str]:

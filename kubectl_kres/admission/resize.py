@@ -140,7 +140,8 @@ class _Run:
         disabled, pod = self.server.disabled_plugins, self.old.pod
         refusals: list[Refusal] = []
         if self.server.on("NodeDeclaredFeatures") and "NodeDeclaredFeatureValidator" not in disabled:
-            refusals += check_features(pod, self.old.draft, draft, self.node, entries)
+            bounded = bool(self.policies.limits) and "LimitRanger" not in disabled
+            refusals += check_features(pod, self.old.draft, draft, self.node, entries, bounded=bounded)
         if not refusals and "PodResizeValidator" not in disabled:
             refusals += check_node(pod, draft, self.node, entries)
         yield from refusals

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from kubectl_kres.admission.aggregate import of_pod
-from kubectl_kres.admission.draft import Draft, Quantities, Slot, parse_list
+from kubectl_kres.admission.draft import SIDES, Draft, Quantities, Slot, parse_list
 from kubectl_kres.admission.outcome import Cause, Finding, Refusal, forbidden_object
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
@@ -19,14 +19,14 @@ _POD_LEVEL, _INIT = "InPlacePodLevelResourcesVerticalScaling", "InPlacePodVertic
 
 
 def check_features(
-    pod: Pod, old: Draft, new: Draft, node: Node | None, journal: list[Entry] | None
+    pod: Pod, old: Draft, new: Draft, node: Node | None, journal: list[Entry] | None, *, bounded: bool = False
 ) -> Iterator[Refusal]:
     """403 for a node that does not declare what the resize needs: for the pod level, or for plain init containers.
 
-    ``node`` as for ``check_node``. Source: plugin/pkg/admission/nodedeclaredfeatures, component-helpers
-    nodedeclaredfeatures/features/inplacepodresize.
+    ``node`` as for ``check_node``. ``bounded``: LimitRanges of the namespace were applied.
+    Source: plugin/pkg/admission/nodedeclaredfeatures, component-helpers nodedeclaredfeatures/features/inplacepodresize.
     """
-    needed = [*_needed(old, new)]
+    needed = [*_needed(old, new, bounded=bounded)]
     if not needed or not pod.spec.node_name or node is None:
         return
     if not node.metadata.name:
@@ -46,14 +46,26 @@ def check_features(
         yield forbidden_object("pods", pod.metadata.name, [finding])
 
 
-def _needed(old: Draft, new: Draft) -> Iterator[str]:
+def _needed(old: Draft, new: Draft, *, bounded: bool) -> Iterator[str]:
     if (old.pod is None) != (new.pod is None) or (
         old.pod is not None and new.pod is not None and _sides(old.pod) != _sides(new.pod)
     ):
         yield _POD_LEVEL
     slots = zip(old.inits, new.inits, old.spec.init_containers or (), new.spec.init_containers or (), strict=False)
-    if any(was.role == "init" and _kept(was, before) != _kept(is_, after) for was, is_, before, after in slots):
-        yield _INIT
+    for was, is_, before, after in slots:
+        if was.role == "init" and (_kept(was, before) != _kept(is_, after) or _emptied(is_, after, bounded=bounded)):
+            yield _INIT
+            return
+
+
+def _emptied(slot: Slot, raw: Container, *, bounded: bool) -> bool:
+    """Whether a side that holds nothing is empty instead of absent, as it is stored: to the server a difference.
+
+    LimitRanges make both sides, whether or not they give them anything. Source: limitranger mergeContainerResources.
+    """
+    stanza = raw.resources or ResourceRequirements()
+    made = {"limits": stanza.limits is not None, "requests": stanza.limits is not None or stanza.requests is not None}
+    return any(not slot.side(side) and (bounded or made[side]) for side in SIDES)
 
 
 def _kept(slot: Slot, raw: Container) -> set[tuple[str, ...]]:

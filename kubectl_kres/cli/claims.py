@@ -91,7 +91,7 @@ class Page:
                 self._items.write(kind, origin, complete=tally.complete)
         elif self._reports and not self._whole and self._options.output != "name":
             put(render.table(self._reports, color=self._color, width=self._width))
-            print(render.counts([one.state for one in self._reports]))
+            print(render.counts([one.state for one in self._reports], self._width))
             waiting = sorted((one for one in self._reports if one.waits), key=lambda one: one.place is None)
             if waiting:
                 ref = waiting[0].subject

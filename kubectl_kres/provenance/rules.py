@@ -85,6 +85,7 @@ RULES: Mapping[str, Rule] = {
     "validation/hugepages": Rule("Huge pages come in multiples of the page size.", _VALIDATION),
     "validation/hugepages-alone": Rule("Huge pages need cpu or memory beside them.", _VALIDATION),
     "validation/resource-claim": Rule("A claim must be declared in spec.resourceClaims, once.", _VALIDATION),
+    "validation/claim-size": Rule("A PersistentVolumeClaim requests storage, more than none.", _VALIDATION),
     "validation/resize-policy": Rule("A resize policy names cpu or memory once, with a known policy.", _VALIDATION),
     "validation/ephemeral": Rule(
         "Ephemeral containers are added to a running pod, never created with it.", _VALIDATION

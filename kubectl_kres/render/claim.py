@@ -128,15 +128,22 @@ def _deed(deed: Deed, width: int, *, named: bool) -> Iterator[Line]:
 def _after(way: Way, width: int, *, others: bool) -> Iterator[Line]:
     parts = []
     if way.also:
-        parts.append(f"{listed(map(_name, way.also), _NAMED)} get{'s' * (len(way.also) == 1)} in, too")
+        parts.append(f"{_some(way.also, way.gained)} get{'s' * (len(way.also) == 1)} in, too")
     if way.out:
         parts.append(f"{listed(map(_name, way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds")
     if way.waits:
-        parts.append(f"still waiting: {listed(map(_name, way.waits), _NAMED)}")
+        parts.append(f"still waiting: {_some(way.waits, way.waiting)}")
     if parts:
         yield from toned("quiet", wrapped(f"then {'; '.join(parts)}", width, first="       ", rest="         "))
     elif way.replayed and others:
         yield [("quiet", "       then nobody waits any more")]
+
+
+def _some(refs: Sequence[ObjectRef], count: int) -> str:
+    """The first of so many claims."""
+    if count <= _NAMED + 1:
+        return listed(map(_name, refs), _NAMED)
+    return f"{', '.join(map(_name, refs[:_NAMED]))} and {count - _NAMED} more"
 
 
 def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:

@@ -33,11 +33,12 @@ def table(reports: Sequence[ClaimReport], *, color: bool = False, width: int = 8
         yield draw(line, color=color)
 
 
-def counts(states: Sequence[State]) -> str:
+def counts(states: Sequence[State], width: int = 80) -> str:
     """``9 claims: 3 in use, 2 allocated, 4 queued``."""
     found = Counter(states)
     shown = ", ".join(f"{found[state]} {state}" for state in TONES if found[state])
-    return f"{len(states)} claim{'s' * (len(states) != 1)}{f': {shown}' if shown else ''}"
+    text = f"{len(states)} claim{'s' * (len(states) != 1)}{f': {shown}' if shown else ''}"
+    return "\n".join(wrapped(text, width, rest="  "))
 
 
 def asks_words(asks: Mapping[str, str]) -> str:
@@ -52,20 +53,38 @@ def _table(reports: Sequence[ClaimReport], width: int) -> Iterator[Line]:
     rows = [_cells(one, several=several) for one in reports]
     widths = [max(size(_HEADS[at]), *(size(row[at]) for row in rows)) for at in range(4)]
     yield [("quiet", "  ".join((*map(padded, _HEADS[:4], widths), _HEADS[4])))]
+    column = sum(widths) + 2 * len(widths)
     for report, row in zip(reports, rows, strict=True):
-        state, *others = map(padded, row, widths)
-        tail = f"  {'  '.join(others)}"
-        column = size(state) + size(tail) + 2
-        asks = asks_words(report.asks)
-        if column + _ASKS > width and size(asks) + column > width:
-            yield [(TONES[report.state], state), ("", tail.rstrip())]
-            yield from toned("", wrapped(asks, width, first="    asks for ", rest="      "))
-        else:
-            first, *rest = wrapped(asks, width, first=" " * column, rest=" " * column)
-            yield [(TONES[report.state], state), ("", f"{tail}  {first[column:]}")]
-            yield from toned("", rest)
+        state, *others = map(_filled, row, widths)
+        yield from _row(report, state, f"  {'  '.join(others)}", column, width)
         for tone, text in why(report):
-            yield from toned(tone, wrapped(text, width, first="    ", rest="      "))
+            yield from toned(tone, _broken(text, width, "    ", "      "))
+
+
+def _row(report: ClaimReport, state: str, tail: str, column: int, width: int) -> Iterator[Line]:
+    """What is asked for stands in the last column, or below if there is too little room for it."""
+    asks, tone = asks_words(report.asks), TONES[report.state]
+    if column + _ASKS > width and size(asks) + column > width:
+        yield [(tone, state), ("", tail.rstrip())]
+        yield from toned("", wrapped(asks, width, first="    asks for ", rest="      "))
+        return
+    indent = " " * column
+    first, *rest = _broken(asks, width, indent, indent)
+    yield [(tone, state), ("", f"{tail}  {first[column:]}")]
+    yield from toned("", rest)
+
+
+def _filled(text: str, width: int) -> str:
+    """As ``padded``, which is slow for many."""
+    return text.ljust(width) if text.isascii() else padded(text, width)
+
+
+def _broken(text: str, width: int, first: str, rest: str) -> Iterator[str]:
+    """As ``wrapped``, which is slow for many."""
+    if text.isascii() and text.isprintable() and len(first) + len(text) <= width and "  " not in text:
+        yield f"{first}{text}"
+    else:
+        yield from wrapped(text, width, first=first, rest=rest)
 
 
 def _cells(report: ClaimReport, *, several: bool) -> tuple[str, str, str, str]:

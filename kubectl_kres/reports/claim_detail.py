@@ -26,8 +26,11 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
     """What could not be read is in ``unseen``; without the pool the claim and its quota still say what they say."""
     scene, meta = claims.scene, claim.metadata
     found = scene.states()[meta.namespace, meta.name]
+    report = claims.report(claim)
+    place = structs.replace(report.place, ahead=claims.ahead(report)) if report.place is not None else None
     return structs.replace(
-        claims.report(claim),
+        report,
+        place=place,
         ways=ways(scene, claim, found),
         may=may(claim, found),
         quota=managed_of(scene, claim),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.capsule.amounts import Amounts, same
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
-from kubectl_kres.quantity import ZERO
 from kubectl_kres.reports.amounts import faults, parsed, sentence, shown, texts
 from kubectl_kres.reports.claim_state import HELD, WAITING, Standing
 from kubectl_kres.reports.scene import Scene
@@ -14,9 +14,11 @@ from kubectl_kres.reports.scene import Scene
 _LONGEST = 63
 
 
-def notes_of(scene: Scene, claim: ResourcePoolClaim, pool: ResourcePool | None, found: Standing) -> tuple[str, ...]:
-    """A sentence each; empty for nearly all."""
-    return (*_of_itself(claim), *(_beside(scene, claim, pool, found) if pool is not None else ()))
+def notes_of(
+    scene: Scene, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool | None, found: Standing
+) -> tuple[str, ...]:
+    """A sentence each; empty for nearly all. ``asked``: what of its amounts parses."""
+    return (*_of_itself(claim, asked), *(_beside(scene, claim, asked, pool, found) if pool is not None else ()))
 
 
 def unwritable(name: str) -> bool:
@@ -24,23 +26,25 @@ def unwritable(name: str) -> bool:
     return "." in name or len(name) > _LONGEST
 
 
-def _of_itself(claim: ResourcePoolClaim) -> Iterator[str]:
+def _of_itself(claim: ResourcePoolClaim, asked: Amounts) -> Iterator[str]:
     name = claim.metadata.name
     if unwritable(name):
         yield (
             f'the name "{name}" {"has a dot" if "." in name else f"is longer than {_LONGEST}"}: its pool cannot '
             "write its status any more, and every later change of the pool is lost; create it under another name"
         )
-    yield from faults(claim.spec.claim, "spec.claim")
-    values = parsed(claim.spec.claim)
-    negative = {name: value for name, value in values.items() if value < ZERO}
+    if len(asked) != len(claim.spec.claim or ()):
+        yield from faults(claim.spec.claim, "spec.claim")
+    negative = {name: value for name, value in asked.items() if value.nano < 0}
     if negative:
         yield f"it claims less than nothing ({sentence(shown(negative))}): that raises what others can take"
     if claim.metadata.deletion_timestamp:
         yield f"it is being deleted, since {claim.metadata.deletion_timestamp}"
 
 
-def _beside(scene: Scene, claim: ResourcePoolClaim, pool: ResourcePool, found: Standing) -> Iterator[str]:
+def _beside(
+    scene: Scene, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool, found: Standing
+) -> Iterator[str]:
     """Against the pool, which knows the claim by its UID."""
     name, space = pool.metadata.name, claim.metadata.namespace
     served = space in scene.spaces(pool)
@@ -53,11 +57,11 @@ def _beside(scene: Scene, claim: ResourcePoolClaim, pool: ResourcePool, found: S
         yield f"the status of pool {name} lists it as allocated, with {sentence(texts(entry.claims))}"
     if found.state == "failed" and entry is not None:
         yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
-    if found.state in HELD and entry is not None and parsed(entry.claims) != parsed(claim.spec.claim):
+    if found.state in HELD and entry is not None and not same(parsed(entry.claims), asked):
         yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
     hard = scene.hard(pool)
-    never = {one: value for one, value in parsed(claim.spec.claim).items() if one in hard and value > hard[one]}
-    if never and entry is None:
+    never = [one for one, value in asked.items() if one in hard and value.nano > hard[one].nano] if not entry else []
+    if never:
         yield (
             f"pool {name} has less in all than it asks for ({sentence(shown({one: hard[one] for one in never}))}): "
             "it waits for ever unless one of the two changes"

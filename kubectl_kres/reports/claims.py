@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from kubectl_kres.capsule.amounts import Amounts
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.amounts import amount, parsed, texts
+from kubectl_kres.reports.amounts import amount, parsed, shown, texts
 from kubectl_kres.reports.claim import Amount, ClaimReport, Place
 from kubectl_kres.reports.claim_notes import notes_of
 from kubectl_kres.reports.claim_state import WAITING, Standing, standing
@@ -16,6 +17,7 @@ from kubectl_kres.reports.scene import Scene, Standings
 
 #: Claims ahead that are named.
 _NAMED = 10
+_SHORT = frozenset({*WAITING, "failed"})
 
 
 class Claims:
@@ -30,7 +32,8 @@ class Claims:
         pool = scene.pool_of(claim)
         found = scene.states().get((meta.namespace, meta.name)) or standing(claim, pool)
         ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
-        amounts = tuple(self._amounts(claim, pool, found)) if found.state in {*WAITING, "failed"} else ()
+        asked = parsed(claim.spec.claim)
+        amounts = tuple(self._amounts(asked, pool, found)) if found.state in _SHORT else ()
         if found.state == "failed" and all(one.offered for one in amounts):
             amounts = ()
         return ClaimReport(
@@ -39,12 +42,12 @@ class Claims:
             found.because,
             pool=claim.status.pool.name if claim.status.pool is not None else "",
             wanted_pool=claim.spec.pool,
-            asks=texts(claim.spec.claim),
+            asks=shown(asked) if len(asked) == len(claim.spec.claim or ()) else texts(claim.spec.claim),
             amounts=amounts,
             place=self._place(claim, pool) if found.state in WAITING else None,
             message=found.message,
             created=meta.creation_timestamp or "",
-            notes=notes_of(scene, claim, pool, found),
+            notes=notes_of(scene, claim, asked, pool, found),
             old=found.old,
         )
 
@@ -54,11 +57,16 @@ class Claims:
         if pool is None or not place or not self.scene.claims_known(pool):
             return None
         queue = self.scene.waiting(pool.metadata.name)
-        ahead = tuple(_ref(one) for one in queue[: min(place - 1, _NAMED)])
-        return Place(place, len(queue), pool.spec.config.ordered_queue, ahead)
+        return Place(place, len(queue), pool.spec.config.ordered_queue)
 
-    def _amounts(self, claim: ResourcePoolClaim, pool: ResourcePool | None, found: Standing) -> Iterator[Amount]:
-        asked = parsed(claim.spec.claim)
+    def ahead(self, report: ClaimReport) -> tuple[ObjectRef, ...]:
+        """The claims before one that has a place, as many as are named."""
+        if report.place is None:
+            return ()
+        queue = self.scene.waiting(report.pool)
+        return tuple(_ref(one) for one in queue[: min(report.place.place - 1, _NAMED)])
+
+    def _amounts(self, asked: Amounts, pool: ResourcePool | None, found: Standing) -> Iterator[Amount]:
         room = self.scene.room(pool) if pool is not None else None
         for name in sorted(asked):
             yield _amount(name, asked[name], room, found)

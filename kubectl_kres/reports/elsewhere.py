@@ -12,6 +12,8 @@ from kubectl_kres.reports.letting import Way
 from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.trial import trial_of, waiting_in
 
+#: Claims that are named where many wait.
+_NAMED = 20
 _ANEW = "change its spec, or delete it and create it again"
 
 
@@ -24,13 +26,15 @@ def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]
         after = trial_of(scene, pool).joined(Candidate(claim, asks))
         if not after.holds(key):
             continue
-        waits = tuple(map(ref_of, waiting_in(after)))
+        waits = tuple(map(ref_of, waiting_in(after)[:_NAMED]))
         if claim.spec.pool == name:
             text = f"{_ANEW}: pool {name} has room for it, but looks at it only then"
-            yield Way("again", text, pool=name, replayed=True, waits=waits)
+            yield Way("again", text, pool=name, replayed=True, waits=waits, waiting=len(after.queue))
         else:
             text = f"name pool {name}, which has room for it"
-            yield Way("pool", text, (moving(key, name),), pool=name, replayed=True, waits=waits)
+            yield Way(
+                "pool", text, (moving(key, name),), pool=name, replayed=True, waits=waits, waiting=len(after.queue)
+            )
 
 
 def without_foreign(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:
@@ -45,19 +49,19 @@ def without_foreign(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:
         after = trial.joined(Candidate(claim, rest))
         move = () if claim.spec.pool else (moving(key, name),)
         if rest and after.holds(key):
-            waits = tuple(map(ref_of, waiting_in(after)))
+            waits = tuple(map(ref_of, waiting_in(after)[:_NAMED]))
             text = f"do not ask for {listed(sorted(missing))}, which pool {name} does not have"
             deeds = (asking(key, {}, shown(missing)), *move)
-            yield Way("less", text, deeds, shown(rest), name, replayed=True, waits=waits)
+            yield Way("less", text, deeds, shown(rest), name, replayed=True, waits=waits, waiting=len(after.queue))
         raised = trial.raised(missing).joined(Candidate(claim, asks))
         if raised.holds(key):
-            waits = tuple(map(ref_of, waiting_in(raised)))
+            waits = tuple(map(ref_of, waiting_in(raised)[:_NAMED]))
             text = (
                 f"let pool {name} have {sentence(shown(missing))}, too; then {_ANEW}: that its pool changed does not "
                 "make it be looked at again"
             )
             deeds = (raising(name, shown(missing)), *move)
-            yield Way("raise", text, deeds, shown(missing), name, replayed=True, waits=waits)
+            yield Way("raise", text, deeds, shown(missing), name, replayed=True, waits=waits, waiting=len(raised.queue))
 
 
 def _serving(scene: Scene, claim: ResourcePoolClaim) -> Iterator[tuple[str, ResourcePool]]:

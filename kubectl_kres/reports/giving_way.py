@@ -59,7 +59,6 @@ class _Search:
         givers = _givers(trial, key, asks, self.deficit, used)
         self.givers = sorted((one for one in givers if not (unused and one.used)), key=lambda one: (one.cost, one.key))
         self.effort = 0
-        self.most = max(1, len(trial.queue))
 
     def found(self) -> Giving | None:
         least = self._least()
@@ -117,7 +116,7 @@ class _Search:
 
     def _does(self, chosen: Sequence[Giver]) -> bool:
         """Whether the claim is in once these have left, one after the other."""
-        self.effort += self.most * len(chosen)
+        self.effort += self.trial.size * len(chosen)
         return self.trial.without(_keys(chosen)).holds(self.key)
 
     def _merit(self, chosen: Sequence[Giver]) -> tuple[int, int, int, tuple[Key, ...]]:
@@ -129,24 +128,45 @@ class _Search:
         return sum(one.used for one in chosen), sum(one.foreign for one in chosen), surplus, _keys(chosen)
 
     def _greedy(self, least: int) -> Giving | None:
-        """Whoever covers most of what is missing, again and again; then who took the room; then less by less."""
+        """One more claim after the other, until it is in; then less by less. None: too many would have to give way."""
         chosen: list[Giver] = []
-        rest = [one for one in self.givers if not one.waits]
-        lack = dict(self.deficit)
-        while any(nano > 0 for nano in lack.values()):
-            best = max(rest, key=lambda one: (self._covers(one, lack), not one.used, not one.foreign))
-            rest.remove(best)
-            chosen.append(best)
-            lack = {name: nano - best.frees.get(name, 0) for name, nano in lack.items()}
-        if not self._does(chosen):
-            chosen += self._rivals(chosen)
-            if not self._does(chosen):
+        now, rest = self.trial, {one.key: one for one in self.givers}
+        while not now.holds(self.key):
+            giver = self._next(now, rest)
+            if giver is None or self.effort > _EFFORT:
                 return None
+            del rest[giver.key]
+            chosen.append(giver)
+            self.effort += now.size
+            now = now.without((giver.key,))
         for one in reversed(list(chosen)):
             fewer = [other for other in chosen if other is not one]
-            if fewer and self.effort <= _EFFORT * 2 and self._does(fewer):
+            if fewer and self.effort + self.trial.size * len(fewer) <= _EFFORT and self._does(fewer):
                 chosen = fewer
-        return Giving(_keys(chosen), proven=len(chosen) == least)
+        keys = tuple(one.key for one in chosen)
+        return Giving(keys, proven=len(keys) == least)
+
+    def _next(self, now: Trial, rest: Mapping[Key, Giver]) -> Giver | None:
+        """Who should give way next: whoever frees most of what is short; of a queue that is closed, who closes it,
+        unless a single claim that holds something would let that one in.
+        """
+        key = self.key
+        turn = now.turn(key)
+        if turn is not None and turn.result == "queue":
+            key = next(one.by for one in turn.comparisons() if one.by is not None)
+            turn = now.turn(key)
+        if turn is None or turn.allocated:
+            return None
+        lack = {one.resource: max(1, one.asked.nano - one.room.nano) for one in turn.comparisons()}
+        best = max(
+            (one for one in rest.values() if not one.waits),
+            key=lambda one: (self._covers(one, lack), not one.used, not one.foreign),
+            default=None,
+        )
+        enough = best is not None and all(best.frees.get(name, 0) >= nano for name, nano in lack.items())
+        if key != self.key and not enough:
+            return rest.get(key)
+        return best if best is not None and self._covers(best, lack) else None
 
     def _covers(self, giver: Giver, lack: Mapping[str, int]) -> int:
         hard = self.trial.hard
@@ -154,11 +174,6 @@ class _Search:
             min(max(0, nano), giver.frees.get(name, 0)) * _PART // max(1, hard[name].nano)
             for name, nano in lack.items()
         )
-
-    def _rivals(self, chosen: Sequence[Giver]) -> list[Giver]:
-        """Those that wait and would take what is freed, or keep it closed: all that ask for the same."""
-        taken = {one.key for one in chosen}
-        return [one for one in self.givers if one.waits and one.key not in taken]
 
 
 def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
@@ -175,9 +190,12 @@ def _deficit(trial: Trial, asks: Amounts) -> dict[str, int]:
 def _givers(
     trial: Trial, key: Key, asks: Amounts, deficit: Mapping[str, int], used: Mapping[Key, bool]
 ) -> Iterator[Giver]:
-    """Claims that hold something of what is short, and claims that wait for something that is asked for, too."""
+    """Claims that hold something of what is short, for the claim or for one that waits beside it; and those that wait
+    for something that is asked for, too.
+    """
+    short = {*deficit, *(name for one in trial.queue for name in one.asks)} if trial.ordered else deficit.keys()
     for other, amounts in held_by(trial).items():
-        frees = {name: amounts[name].nano for name in deficit if name in amounts and amounts[name].nano > 0}
+        frees = {name: amounts[name].nano for name in short if name in amounts and amounts[name].nano > 0}
         if frees:
             yield Giver(other, frees, waits=False, used=used.get(other, False), foreign=other[0] != key[0])
     names = asks.keys()

@@ -34,7 +34,8 @@ class Way(Record, frozen=True):
     """What lets a claim in. ``proven``: no smaller set of claims does. ``replayed``: the controller's own steps were
     gone through, and the claim was in at the end.
 
-    also: who gets in, too. out: who loses what it has. waits: who of the queue still waits.
+    also: who gets in, too. out: who loses what it has. waits: who of the queue still waits. Of many the first ones are
+    named; ``gained`` and ``waiting`` say how many there are.
     """
 
     kind: Kind
@@ -47,3 +48,5 @@ class Way(Record, frozen=True):
     also: tuple[ObjectRef, ...] = ()
     out: tuple[ObjectRef, ...] = ()
     waits: tuple[ObjectRef, ...] = ()
+    gained: int = 0
+    waiting: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.capsule.allocation import Key, key_of
-from kubectl_kres.capsule.amounts import Amounts
+from kubectl_kres.capsule.amounts import Amounts, added
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.amounts import listed, parsed, sentence, shown
@@ -19,6 +19,10 @@ from kubectl_kres.reports.trial import Trial, held_by, trial_of, waiting_in
 
 #: The smallest room that serves a claim for 0 of a resource that is used up.
 _ONE = quantity_of(1)
+#: Claims that are named where many get in or wait.
+_NAMED = 20
+#: So many claims ahead are let in one after the other to find the least that has to be added; beyond that their sum.
+_STEPS = 8
 
 
 def ways(scene: Scene, claim: ResourcePoolClaim, found: Standing) -> tuple[Way, ...]:
@@ -70,9 +74,11 @@ class _Ways:
             way.pool,
             way.proven,
             replayed=True,
-            also=tuple(map(ref_of, also)),
+            also=tuple(map(ref_of, also[:_NAMED])),
             out=tuple(map(ref_of, out)),
-            waits=tuple(map(ref_of, waiting_in(after))),
+            waits=tuple(map(ref_of, waiting_in(after)[:_NAMED])),
+            gained=len(also),
+            waiting=len(after.queue),
         )
 
     def _give_way(self) -> Iterator[Way]:
@@ -120,19 +126,32 @@ class _Ways:
     def _raise(self) -> Iterator[Way]:
         more: dict[str, Quantity] = {}
         after = self.trial
-        for _ in range(len(self.trial.queue) + 2):
+        for _ in range(_STEPS):
             blocking = self._blocking(after)
             if not blocking:
                 break
             for name, lack in blocking.items():
                 more[name] = more[name] + lack if name in more else lack
             after = self.trial.raised(more)
+        least = after.holds(self.key)
+        if not least:
+            more = self._for_all_ahead()
+            after = self.trial.raised(more)
         if not more or not after.holds(self.key):
             return
         hard = {name: after.hard[name] for name in sorted(more)}
         name = self.pool.metadata.name
         text = f"raise hard of pool {name} by {sentence(shown(more))}, to {sentence(shown(hard))}"
-        yield self._way(Way("raise", text, (raising(name, shown(hard)),), shown(more), pool=name), after)
+        way = Way("raise", text, (raising(name, shown(hard)),), shown(more), pool=name, proven=least)
+        yield self._way(way, after)
+
+    def _for_all_ahead(self) -> dict[str, Quantity]:
+        """What is missing so that everyone up to the claim gets what it asks for."""
+        keys = [key_of(one.claim) for one in self.trial.queue]
+        wanted = added(one.asks for one in self.trial.queue[: keys.index(self.key) + 1])
+        room = self.scene.room(self.pool)
+        missing = {name: amount - room[name] for name, amount in wanted.items() if name in room}
+        return {name: amount for name, amount in missing.items() if amount.nano > 0}
 
     def _blocking(self, trial: Trial) -> Mapping[str, Quantity]:
         """What is missing for the claim; while it is queued, for the claim that closes its resources."""

@@ -168,6 +168,7 @@ _REMEDIES: Mapping[str, Remedy] = {
     "validation/hugepages-alone": _fixed("give {who} cpu or memory beside the huge pages"),
     "validation/resource-name": _fixed("name cpu, memory, ephemeral-storage or DOMAIN/NAME at {path}"),
     "validation/resource-claim": _fixed("declare the claim in spec.resourceClaims, or take it out of {path}"),
+    "validation/claim-size": _fixed("request more than no storage: spec.resources.requests.storage"),
     "validation/resize-policy": _fixed("correct {path}"),
     "validation/ephemeral": _fixed("take spec.ephemeralContainers out: kubectl debug adds them later"),
     "pod-level/resource-name": _fixed("name only cpu, memory or hugepages-SIZE at the pod level: {path}"),

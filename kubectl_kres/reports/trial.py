@@ -29,14 +29,18 @@ class Trial(NamedTuple):
         """The pool after its controller has come to rest, with the last pass."""
         now, found = self, allocate(self.hard, self.shares, self.queue, ordered=self.ordered)
         for _ in range(_PASSES):
+            if found.settled:
+                break
             held = {(share.namespace, share.name) for share in found.shares}
             waiting = [one for one in now.queue if key_of(one.claim) not in held]
             now = now._replace(shares=found.shares, queue=waiting)
-            again = allocate(now.hard, now.shares, now.queue, ordered=now.ordered)
-            if again.settled:
-                return now, again
-            found = again
+            found = allocate(now.hard, now.shares, now.queue, ordered=now.ordered)
         return now, found
+
+    @property
+    def size(self) -> int:
+        """How many claims a pass goes through."""
+        return len(self.shares) + len(self.queue)
 
     def without(self, keys: Iterable[Key]) -> Trial:
         """The claims leave one after the other, each settled; those that only wait should come first."""

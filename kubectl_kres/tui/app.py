@@ -23,8 +23,8 @@ from kubectl_kres.tui.place import HOME, History, Place, Trail
 from kubectl_kres.tui.screens.making import pane_of
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.widgets.chrome import crumb_line, fresh_line, key_line, where_line
-from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt
+from kubectl_kres.tui.widgets.chrome import crumb_line, fresh_line, key_line, typing_line, where_line
+from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
 
 #: Seconds between two looks at the feed, and how much of them may be spent on sums.
 TICK, _SUMMING = 0.1, 0.015
@@ -81,6 +81,7 @@ class Kres(App[None]):
         self._remark: Timer | None = None
         self._said: Line = ()
         self._wanted: object = None
+        self._purpose: Purpose = "command"
         self._ticks = 0
         self.title = "kres"
 
@@ -176,7 +177,8 @@ class Kres(App[None]):
         status = [("quiet", rule), ("", " "), *pane.status(), ("", " ")] if pane.status() else [("quiet", rule)]
         self._bar("status").put(status, [*self._said, ("", " ")] if self._said else ())  # type: ignore[arg-type]
         self._bar("command").put([("quiet", " $ "), ("", pane.command())], [("quiet", "ctrl-y copies ")])
-        self._bar("keys").put(key_line(pane.hints()))
+        typing = self.screen_stack[0].has_class("typing")
+        self._bar("keys").put(typing_line(self._purpose) if typing else key_line(pane.hints()))
 
     def _crumb(self, place: Place) -> str:
         pane = self.panes.get(self._key(place))
@@ -332,17 +334,20 @@ class Kres(App[None]):
 
     # The prompt
 
-    def _type(self, purpose: str, text: str = "", *, words: bool = False) -> None:
+    def _type(self, purpose: Purpose, text: str = "", *, words: bool = False) -> None:
         self._bar("sign").put([("strong", f" {SIGNS[purpose]}")])
         self._bar("sign").styles.width = len(SIGNS[purpose]) + 1
+        self._purpose = purpose
         self.screen.add_class("typing")
         complete = (lambda so_far: list(commands.words(so_far, self.session))) if words else None
-        self.screen.query_one(Prompt).ask(purpose, text, complete)  # type: ignore[arg-type]
+        self.screen.query_one(Prompt).ask(purpose, text, complete)
+        self.tell()
 
     def _typed(self) -> None:
         self.screen.remove_class("typing")
         if self.pane is not None:
             self.pane.focus_main()
+        self.tell()
 
     def on_prompt_typed(self, event: Prompt.Typed) -> None:
         if event.purpose == "filter" and self.pane is not None:

@@ -159,7 +159,9 @@ class Table(Drawn):
         keys = self.view.keys
         if line >= len(keys):
             return Strip.blank(width, self.rich_style)
-        return self._cells(keys[line], current=line == self._line).adjust_cell_length(width, self.rich_style)
+        current = line == self._line
+        style = self.rich_style + self._over(current=current)
+        return self._cells(keys[line], current=current).adjust_cell_length(width, style)
 
     def _heads(self) -> Strip:
         style = self.tone("head")
@@ -172,9 +174,13 @@ class Table(Drawn):
             segments += [Segment(head, chosen), Segment(" " * GAP, style)]
         return Strip(segments)
 
+    def _over(self, *, current: bool) -> Style:
+        """What is laid over the row under the cursor."""
+        return self.tone("cursor" if self.has_focus else "idle") if current else Style.null()
+
     def _cells(self, key: Key, *, current: bool) -> Strip:
         row = self.view.rows[key]
-        over = self.tone("cursor" if self.has_focus else "idle") if current else Style.null()
+        over = self._over(current=current)
         mark, tone = self._sign(row)
         plain = self.rich_style
         segments = [

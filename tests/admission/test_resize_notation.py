@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
+from admission.samples import limit_range
 
 from kubectl_kres.admission.create import policies_of
 from kubectl_kres.admission.resize import resize
@@ -37,7 +40,37 @@ def pod(value: str, other: str, restart: str | None) -> Pod:
 )
 @pytest.mark.parametrize("restart", [None, "Always"])
 def test_a_value_written_otherwise(old: str, new: str, refused: bool, restart: str | None) -> None:
-    """Recorded: a real server (v1.36.3) refuses 0.01 for 10m. The cpu is there so that something changes at all."""
+    """Found by the differential, on a server v1.36.3: it refuses 0.01 for 10m. Without the cpu nothing would change."""
     node = msgspec.convert(NODE, Node)
     answers = resize(pod(old, "1", restart), pod(new, "2", restart), policies_of((), ()), Server(), node=node)
     assert [one.code for one in answers] == [403 if refused and restart is None else 200]
+
+
+@pytest.mark.parametrize(
+    ("resources", "bounded", "code"),
+    [
+        ({"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}, False, 200),
+        ({"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}, True, 200),
+        ({"requests": {"cpu": "1"}}, False, 200),
+        ({"requests": {"cpu": "1"}}, True, 403),
+        ({"requests": {"cpu": "1"}, "limits": {}}, False, 403),
+        ({}, False, 200),
+        ({}, True, 403),
+        ({"requests": {}}, False, 403),
+        ({"limits": None}, False, 200),
+    ],
+)
+def test_an_empty_side_is_not_an_absent_one(resources: dict[str, Any], bounded: bool, code: int) -> None:
+    """Found by the differential, on a server v1.36.3: LimitRanges leave empty sides where there was none."""
+    ranges = [limit_range("lr", {"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}})] if bounded else []
+
+    def written(cpu: str, init: dict[str, Any]) -> Pod:
+        inits = [{"name": "i", "resources": init}]
+        containers = [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]
+        spec = {"nodeName": "old", "initContainers": inits, "containers": containers}
+        return msgspec.convert({"metadata": {"name": "p"}, "spec": spec}, Pod)
+
+    kept = {side: values for side, values in resources.items() if values}
+    node = msgspec.convert(NODE, Node)
+    answers = resize(written("1", kept), written("2", resources), policies_of(ranges, ()), Server(), node=node)
+    assert [one.code for one in answers] == [code]

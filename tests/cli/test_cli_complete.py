@@ -20,6 +20,8 @@ from kubectl_kres.cli.main import COMMANDS, Program
 
 ROOT = Path(__file__).parents[2]
 KUBECTL = shutil.which("kubectl")
+#: A machine that is so busy that the time is over before anything was asked gets another chance.
+TRIES = 5
 SCRIPT = f"#!{sys.executable}\nimport sys\nfrom kubectl_kres.cli.main import entry\nsys.exit(entry())\n"
 
 
@@ -169,9 +171,12 @@ def run(*words: object, **options: object) -> tuple[int, str, str]:
 def test_a_silent_server_is_not_waited_for(api: Api, helper: Path):
     over = threading.Event()
     api.before = lambda _path: over.wait(60)
-    assert run(helper, "explain", "pod/") == (0, ":4\n", "")
-    assert not over.is_set()
+    for _ in range(TRIES):
+        assert run(helper, "explain", "pod/") == (0, ":4\n", "")
+        if api.asked:
+            break
     assert api.asked
+    assert not over.is_set()
     over.set()
 
 
@@ -216,10 +221,22 @@ def test_a_credential_plugin_cannot_ask_and_does_not_stay(helper: Path, tmp_path
     }
     (tmp_path / "config").write_text(json.dumps(config))
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+    for _ in range(TRIES):
+        shown = _typed_at(["sh", "-c", f"{helper} explain pod/; :"], b"secret\n" * 3)
+        assert b":4" in shown and b"Password" not in shown
+        if (tmp_path / "pid").exists():
+            break
+    assert not (tmp_path / "terminal").exists() and not (tmp_path / "input").exists()
+    pid = int((tmp_path / "pid").read_text())
+    assert _ended(pid)
+
+
+def _typed_at(words: list[str], typed: bytes) -> bytes:
+    """What a command shows on a terminal of its own where something is typed."""
     child, controller = pty.fork()
     if child == 0:
-        os.execve("/bin/sh", ["sh", "-c", f"{helper} explain pod/; :"], environ())
-    os.write(controller, b"secret\n" * 3)
+        os.execve("/bin/sh", words, environ())
+    os.write(controller, typed)
     shown = b""
     try:
         while piece := os.read(controller, 1 << 12):
@@ -228,10 +245,7 @@ def test_a_credential_plugin_cannot_ask_and_does_not_stay(helper: Path, tmp_path
         pass
     os.close(controller)
     os.waitpid(child, 0)
-    assert b":4" in shown and b"Password" not in shown
-    assert not (tmp_path / "terminal").exists() and not (tmp_path / "input").exists()
-    pid = int((tmp_path / "pid").read_text())
-    assert _ended(pid)
+    return shown
 
 
 def _ended(pid: int) -> bool:

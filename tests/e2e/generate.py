@@ -124,7 +124,7 @@ def _quota(name: str, hard: Object, **spec: Any) -> Object:
 
 
 def _claim(name: str, storage: str, **spec: Any) -> Object:
-    spec |= {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": storage}}}
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": storage}}, **spec}
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
 
 
@@ -177,6 +177,8 @@ def _unbounded() -> Setting:
             _limits("order", {"type": "Container", "min": {"cpu": "2"}, "max": {"cpu": "1"}}),
             _limits("ratio", {"type": "Pod", "maxLimitRequestRatio": {"cpu": "0.5"}}),
             _limits("defaults", {"type": "Container", "max": {"cpu": "2"}, "min": {"memory": "1Mi"}}),
+            *(_claim(f"size-{number}", size) for number, size in enumerate(("0", "-1Gi"))),
+            _claim("no-size", "1Gi", resources={}),
             _quota("scope", {"pods": "1"}, scopes=["BestEffort", "NotBestEffort"]),
             _quota("name", {"gpu": "1"}),
         ],

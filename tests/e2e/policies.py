@@ -165,7 +165,7 @@ def claim(rng: random.Random, name: str) -> Object:
     if rng.random() < 0.2:
         resources["limits"] = {"storage": rng.choice(("8Gi", "1.5", "1n"))}
     if rng.random() < 0.1:
-        resources["requests"]["storage"] = rng.choice(UNPARSABLE)
+        resources["requests"]["storage"] = rng.choice((*UNPARSABLE, *NEGATIVE, "0", None))
     spec: Object = {"accessModes": ["ReadWriteOnce"], "resources": resources}
     if rng.random() < 0.5:
         spec["storageClassName"] = rng.choice(("gold", "costly", ""))

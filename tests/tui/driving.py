@@ -49,7 +49,8 @@ async def settled(pilot: Pilot[None]) -> None:
 async def press(pilot: Pilot[None], keys: Sequence[str]) -> None:
     for key in keys:
         await pilot.press(key)
-        await settled(pilot)
+        await (settled(pilot) if key in {"enter", "escape"} else pilot.pause())
+    await settled(pilot)
 
 
 def text(app: Kres) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubectl_kres.cli.selector import labels_match
 from kubectl_kres.tui.matching import EVERYTHING, matcher
 from kubectl_kres.tui.view import Faces, View
 
@@ -62,19 +63,14 @@ def test_view_is_sort_of_filter_of_rows(history):
 
 
 def test_filters_by_label_and_says_what_a_selector_lacks():
-    def selector(text):
-        from kubectl_kres.cli.selector import labels_match
-
-        return labels_match(text)
-
-    found = matcher("-l app=web", selector)
+    found = matcher("-l app=web", labels_match)
     view = View(FACES)
     view.replace({("a", "1"): ("web", None), ("a", "2"): ("db", None)})
     view.filter(found)
     view.settle()
     assert view.keys == [("a", "1")]
-    assert matcher("-l (", selector).fault
-    assert matcher("-l", selector) == EVERYTHING
+    assert matcher("-l (", labels_match).fault
+    assert matcher("-l", labels_match) == EVERYTHING
 
 
 def test_a_pattern_is_a_pattern_in_any_case():

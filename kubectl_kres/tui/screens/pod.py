@@ -61,7 +61,7 @@ class PodPane(Pane):
     DEFAULT_CSS = """
     PodPane {
         layout: vertical;
-        & > #verdict { height: auto; max-height: 3; }
+        & > #verdict { height: auto; max-height: 4; overflow-y: hidden; }
         & > Container { layout: horizontal; height: 1fr; }
         & > Container > Table { width: 11fr; }
         & > Container > Lines { width: 9fr; border-left: solid $panel-lighten-2; }
@@ -206,6 +206,7 @@ class PodPane(Pane):
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
         self._show_journal()
+        self.post_message(Told())
 
     def on_tabs_chosen(self, event: Tabs.Chosen) -> None:
         event.stop()

@@ -75,3 +75,18 @@ def key_line(ids: Iterable[str]) -> Line:
     for shown, word in hints(ids):
         line += [("strong", shown), ("quiet", f" {word}  ")]
     return line
+
+
+_TYPING = {
+    "command": (("enter", "go"), ("tab", "complete"), ("up down", "earlier ones"), ("esc", "leave")),
+    "filter": (("enter", "keep"), ("esc", "clear"), ("!", "all but"), ("-l", "labels"), ("-f", "fuzzy")),
+    "save": (("enter", "write"), ("esc", "leave"), (".svg", "a picture"), (".csv", "the table")),
+}
+
+
+def typing_line(purpose: str) -> Line:
+    """The footer while something is typed."""
+    line: list[tuple[Tone, str]] = [("", " ")]
+    for shown, word in _TYPING[purpose]:
+        line += [("strong", shown), ("quiet", f" {word}  ")]
+    return line

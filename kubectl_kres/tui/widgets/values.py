@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from kubectl_kres.provenance.journal import Source
+from kubectl_kres.provenance.journal import Check, Source
 from kubectl_kres.render.line import Tone
 from kubectl_kres.render.steps import own
 from kubectl_kres.render.values import title
@@ -36,8 +36,9 @@ class ValueRow(Struct, frozen=True):
 
 def value_rows(found: Explanation) -> Iterator[ValueRow]:
     """All lines from the top, the branches before what is in them."""
+    refused = {entry.path for entry in found.journal if isinstance(entry, Check) and not entry.passed}
     for number, one in enumerate(found.containers):
-        yield from _container(one, f"{number:03}")
+        yield from _container(one, f"{number:03}", refused)
     if found.totals:
         kept = f"{found.qos.name}" if found.qos is not None else ""
         yield ValueRow(("800",), "pod in all", kept, branch=True)
@@ -58,14 +59,15 @@ def value_rows(found: Explanation) -> Iterator[ValueRow]:
             yield ValueRow((*at, name), name, shown, of, "", "bad" if bad else "", cost, source)
 
 
-def _container(one: Container, number: str) -> Iterator[ValueRow]:
+def _container(one: Container, number: str, refused: set[str]) -> Iterator[ValueRow]:
     yield ValueRow((number,), title(one), one.note and "!", "", "", "warn" if one.note else "", one, branch=True)
     if not one.values:
         yield ValueRow((number, "0"), "no requests, no limits", tone="quiet", of=one)
     for at, value in enumerate(one.values):
         several = [value.value or "-", *(other.value for other in value.alternatives)]
         shown = value.live if value.live is not None else " or ".join(several)
-        tone: Tone = "warn" if value.note or value.alternatives else ""
+        bad = bool({value.path, f"{one.path}.resources[{value.resource}]"} & refused)
+        tone: Tone = "bad" if bad else "warn" if value.note or value.alternatives else ""
         question = f"{one.name}.{value.side}.{value.resource}" if one.name else ""
         yield ValueRow(
             (number, f"{at:03}"),
@@ -104,5 +106,5 @@ def columns(folded: set[Key], *, ascii_only: bool) -> Sequence[Column]:
         Column("name", "VALUE", label, tone=lambda row: row.tone or ("strong" if row.branch else ""), most=40),
         Column("text", "", lambda row: row.text, tone=lambda row: row.tone, right=True, most=18),
         Column("by", "SET BY", lambda row: row.by, tone=lambda row: row.tone or "quiet", most=10),
-        Column("from", "OF", lambda row: row.origin, tone=lambda _: "quiet", most=36, wide=True),
+        Column("from", "OBJECT", lambda row: row.origin, tone=lambda _: "quiet", most=36, wide=True),
     )

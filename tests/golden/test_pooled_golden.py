@@ -1,0 +1,80 @@
+"""Whole answers about pools and claims in every state, byte for byte; KRES_GOLDEN=write rewrites them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from golden.situation import filled
+
+from kubectl_kres.cli.main import entry
+from kubectl_kres.render.line import size
+from kubectl_kres.snapshot.write import write
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "pooled"
+#: File to the words behind ``kubectl kres``.
+CASES = {
+    "pools.txt": "pools",
+    "pools-ascii.txt": "pools green --ascii",
+    "pool.txt": "pools blue",
+    "claims.txt": "claims -A",
+    "claims-wide.txt": "claims -n solar-prod --pool green -o wide",
+    "claims-waiting.txt": "claims --waiting --pool green",
+    "claim-exhausted.txt": "claims train",
+    "claim-queued.txt": "claims late",
+    "claim-in-use.txt": "claims web",
+    "claim-failed.txt": "claims gpu gone",
+    "claim-lost.txt": "claims moved rel",
+    "sizing.txt": "claims --for deploy/shop -n solar-prod",
+    "explain-claim.txt": "explain claim/mem --steps",
+    "explain-unassigned.txt": "explain claim/none",
+    "explain-pool.txt": "explain pool/green --steps",
+    "explain-claims.txt": "explain claims",
+    "pools.json": "pools green -o json",
+    "claims.json": "claims late -o json",
+    "explain.json": "explain claim/train -o json",
+}
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The estate as a snapshot in which every kind was read."""
+    path = tmp_path_factory.mktemp("estate") / "estate.kres"
+    objects = [*yaml.safe_load_all((HERE / "estate.yaml").read_text()), *yaml.safe_load_all(SHOP)]
+    write(filled(objects), str(path))
+    return path
+
+
+SHOP = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: shop, namespace: solar-prod}
+spec:
+  replicas: 4
+  template: {spec: {containers: [{name: app, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}}
+"""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_answer_is_the_golden_one(name: str, snapshot: Path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["kubectl-kres"])
+    assert entry([*shlex.split(CASES[name]), "--snapshot", str(snapshot)]) == 0
+    text = capsys.readouterr().out.replace(str(snapshot), "estate.kres")
+    file = FOLDER / name
+    if os.environ.get("KRES_GOLDEN") == "write":
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    assert text.splitlines() == file.read_text().splitlines()
+    if file.suffix == ".txt" and "wide" not in name:
+        # What is to be typed is not broken.
+        assert [line for line in text.splitlines() if size(line) > 80 and "kubectl " not in line
+                and "explain claims" not in CASES[name]] == []  # fmt: skip
+
+
+def test_there_are_no_other_golden_files():
+    assert {path.name for path in FOLDER.iterdir()} == set(CASES)

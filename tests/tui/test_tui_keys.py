@@ -1,0 +1,256 @@
+"""What keys do, by the text on the screen."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from tui.driving import LARGE, demo, drive, text, typed
+
+from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.keys import CHANGING, KEYS
+
+
+def cursor(shown: str) -> str:
+    """The line under the cursor."""
+    [line] = [line for line in shown.splitlines() if line.startswith(" >")]
+    return line
+
+
+def command(shown: str) -> str:
+    [line] = [line for line in shown.splitlines() if line.startswith(" $")]
+    return line.removeprefix(" $ ").removesuffix("ctrl-y copies").strip()
+
+
+def test_why_does_this_pod_look_like_this_takes_three_keys():
+    app = demo()
+    shown = drive(app, ["down", "enter", "enter"])
+    assert "import-prices-0-82wg6" in shown
+    assert "SET BY" in shown
+
+
+def test_who_eats_this_quota_takes_two_keys():
+    """The worst quota stands on the first screen."""
+    app = demo()
+    shown = drive(app, ["G", "enter"])
+    assert "WHO" in shown
+    assert "StatefulSet/search" in shown
+    assert command(shown).startswith("kubectl kres quota team --by workload -n shop")
+
+
+def test_a_value_opens_into_its_reason_and_its_object():
+    app = demo("pod cart-dd98c7b99-4z4sn")
+    shown = drive(app, ["down", "down"], size=LARGE)
+    assert "LimitRange/legacy-defaults" in shown
+    assert "--for app.limits.cpu" in command(shown)
+    shown = drive(demo("pod cart-dd98c7b99-4z4sn"), ["down", "down", "enter"])
+    assert "gives containers that state nothing" in shown
+
+
+def test_filter_as_you_type_and_escape_clears_it_before_it_goes_back():
+    app = demo("pods")
+    shown = drive(app, ["/", *typed("cart")])
+    assert "2 of 47 pods" in shown
+    shown = drive(demo("pods"), ["/", *typed("cart"), "enter", "escape"])
+    assert "47 pods" in shown
+    assert "filter" not in shown.splitlines()[1]
+    shown = drive(demo("pods"), ["/", *typed("cart"), "enter", "escape", "escape"])
+    assert shown.splitlines()[1].strip() == "overview"
+
+
+@pytest.mark.parametrize(
+    ("filtered", "count"), [("!batch", 37), ("^shop .*search", 2), ("-f ssrch", 2), ("-l app=cart", 2), ("-l (", 47)]
+)
+def test_filters(filtered, count):
+    names = {"^": "circumflex_accent", "*": "asterisk", "(": "left_parenthesis"}
+    keys = [names.get(key, key) for key in typed(filtered)]
+    shown = drive(demo("pods"), ["/", *keys, "enter"])
+    assert re.search(rf"─ {count}( of 47)? pods", shown), shown
+
+
+@pytest.mark.parametrize(
+    ("words", "crumb"),
+    [
+        ("quo", "quotas"),
+        ("po shop", "pods"),
+        ("pods /cart", "pods"),
+        ("deploy/checkout", "deployment/checkout"),
+        ("deploy checkout", "deployment/checkout"),
+        ("quota cpu-budget", "quota/cpu-budget"),
+        ("ns", "namespaces"),
+        ("limits shop", "limitranges"),
+        ("kinds", "kinds"),
+        ("help", "help"),
+    ],
+)
+def test_commands(words, crumb):
+    complete = ["tab"] if words == "quo" else []
+    shown = drive(demo(), ["down", "enter", "escape", ":", *typed(words), *complete, "enter"])
+    assert shown.splitlines()[1].split("filter")[0].strip().endswith(f"> {crumb}"), shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [("podz", "near: pods"), ("deploy", "there is no list of deployments"), ("pod nowhere", 'pod "nowhere"')],
+)
+def test_commands_that_lead_nowhere_say_so(words, said):
+    assert said in drive(demo("pods"), [":", *typed(words), "enter"], size=LARGE)
+
+
+def test_history():
+    keys = [":", *typed("quotas"), "enter", ":", *typed("limits"), "enter"]
+    app = demo()
+    trail = []
+    drive(app, [*keys], lambda app: trail.append(app.history.here.view))
+    assert trail == ["limitranges"]
+    for more, view in ((["["], "quotas"), (["[", "]"], "limitranges"), (["-"], "quotas"), (["-", "-"], "limitranges")):
+        assert drive(demo(), [*keys, *more]).splitlines()[1].strip().endswith(view)
+
+
+def test_namespaces_by_digit():
+    """The first digits are the namespaces by name."""
+    shown = drive(demo("pods"), ["2"])
+    assert "6 pods" in shown
+    assert "-n checkout" in shown
+    assert "47 pods" in drive(demo("pods"), ["2", "0"])
+
+
+def test_sorting_by_a_quantity_and_back():
+    shown = drive(demo("pods"), ["M", "g"])
+    assert "report-cruncher" in cursor(shown)
+    assert "sort MEM REQ down" in shown
+    assert "thumbnails" in cursor(drive(demo("pods"), ["M", "M", "G"]))
+    assert "sort NAMESPACE" in drive(demo("quotas"), ["shift+right", "O", "g"])
+
+
+def test_tabs_of_a_pod():
+    for key, said in (("d", "pod in all"), ("D", "# "), ("y", "what resources depend on"), ("tab", "to be")):
+        shown = drive(demo("pod storefront-78dbf55d4d-5fk8z"), [key])
+        assert said in shown or "nothing differs" in shown, (key, shown)
+
+
+def test_folding_and_steps():
+    app = demo("pod cart-dd98c7b99-4z4sn")
+    shown = drive(app, ["left"])
+    assert "▸ container app" in shown
+    assert "▾ container app" in drive(demo("pod cart-dd98c7b99-4z4sn"), ["left", "right"])
+    assert "steps and checks are hidden" in drive(demo("pod cart-dd98c7b99-4z4sn"), ["v"])
+
+
+def test_a_quota_by_pod_and_counted_again():
+    shown = drive(demo("quota cpu-budget"), ["b"])
+    assert "Pod/checkout-" in shown
+    assert "PriorityClass" in drive(demo("quota cpu-budget"), ["b", "b"]) or "no priority class" in shown
+    assert "COUNTED" in drive(demo("quota cpu-budget"), ["r"])
+
+
+@pytest.mark.parametrize("key", sorted(CHANGING))
+def test_keys_that_change_things_only_say_so(key):
+    assert "this is read-only" in drive(demo("pods"), [key])
+
+
+@pytest.mark.parametrize("place", ["", "pods", "quota cpu-budget", "pod debug-shell", "help", "kinds", "ns"])
+def test_no_key_is_dead_or_deadly(place):
+    """Each key of the table does something or says what it does not do, on every screen."""
+    ending = {"quit", "quit-or-up"}
+
+    def check(key):
+        async def act(pilot):
+            app = pilot.app
+            before = text(app), app.pane
+            await pilot.press(key.keys)
+            await pilot.pause()
+            assert app._exception is None
+            changed = (text(app), app.pane) != before
+            moved = key.id in {"up", "back", "forward", "left", "right", "pane", "pane-back", "open"}
+            quiet = key.id.startswith(("sort", "column", "ns-")) or key.id in {"header", "crumbs", "wide"}
+            assert changed or moved or quiet, (place, key.id)
+            if app.screen.has_class("typing"):
+                await pilot.press("escape")
+            if key.id == "pause":
+                await pilot.press(key.keys)
+
+        return act
+
+    async def all_keys(pilot):
+        for key in KEYS:
+            if key.id not in ending | {"palette"}:
+                await check(key)(pilot)
+
+    drive(demo(place), act=all_keys, size=LARGE)
+
+
+def test_copy_by_the_terminal(monkeypatch):
+    copied = []
+    monkeypatch.setattr(Kres, "copy_to_clipboard", lambda _self, text: copied.append(text))
+    drive(demo("pods"), ["c", "n", "ctrl+y"])
+    assert copied == ["import-prices-0-82wg6", "batch", "kubectl kres qos -A --demo"]
+
+
+def test_save_table_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    shown = drive(demo("quotas"), ["ctrl+s", "enter"])
+    assert "saved kres-quotas.csv" in shown
+    rows = list(csv.reader((tmp_path / "kres-quotas.csv").open()))
+    assert rows[0][:3] == ["NAMESPACE", "NAME", "TIGHTEST"]
+    assert len(rows) == 9
+    assert "exists already" in drive(demo("quotas"), ["ctrl+s", "enter"])
+    drive(demo("pod debug-shell"), ["ctrl+s", "enter"])
+    picture = (tmp_path / "kres-object.svg").read_text()
+    assert picture.startswith("<svg")
+    assert "@font-face" not in picture
+
+
+def test_pause_holds_the_screen_still():
+    shown = drive(demo("pods"), ["p"])
+    assert "paused (p)" in shown
+    assert "paused (p)" not in drive(demo("pods"), ["p", "p"])
+
+
+def test_help_lists_every_key():
+    app = demo("help")
+    pages = []
+
+    def collect(app):
+        pages.append(app.pane.page.text)
+
+    drive(app, [], collect, size=LARGE)
+    for key in KEYS:
+        if not re.fullmatch(r"ns-[2-9]", key.id):
+            assert key.text.split(":")[0].split(",")[0][:20] in pages[0], key.id
+
+
+def test_palette_offers_the_keys():
+    assert "go to  (:)" in drive(demo("pods"), ["ctrl+p"], size=LARGE)
+
+
+def test_the_mouse_chooses_sorts_and_opens():
+    async def act(pilot):
+        table = pilot.app.pane.table
+        await pilot.click(table, offset=(20, 4))
+        await pilot.pause()
+        assert table.line == 3
+        await pilot.click(table, offset=(6, 0))
+        await pilot.pause()
+        assert table.sorted_by.id == "namespace"
+        await pilot.click(table, offset=(20, 2), times=2)
+
+    app = demo("pods")
+    assert "SET BY" in drive(app, act=act)
+
+
+def test_the_cursor_stays_on_its_object_when_the_order_changes():
+    assert "import-prices-2" in cursor(drive(demo("pods"), ["down", "down", "M"]))
+
+
+def test_resize_shrinks_and_grows():
+    async def act(pilot):
+        for size in ((140, 40), (59, 15), (80, 24), (60, 16), (200, 60)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert pilot.app._exception is None
+
+    app = demo("pods")
+    assert "import-prices-0" in drive(app, act=act)
