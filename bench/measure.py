@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+TOOK = Path(__file__).with_name("took.py")
 KRES = Path(sys.executable).with_name("kubectl-kres")
 
 
@@ -55,19 +54,17 @@ def in_turn(subjects: Sequence[Subject], count: int, environment: Mapping[str, s
 
 def measured(one: Subject, environment: Mapping[str, str]) -> Run:
     """One run. Raises WrongError."""
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        began = time.monotonic()
-        process = subprocess.Popen(one.command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - began
-        process.returncode = os.waitstatus_to_exitcode(status)
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err, tempfile.TemporaryDirectory() as own:
+        report = Path(own) / "report"
+        command = [sys.executable, "-I", "-S", str(TOOK), str(report), *one.command]
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, check=True)
+        code, wall, cpu, peak = map(float, report.read_text().split())
         out.seek(0)
         err.seek(0)
         text, said = out.read(), err.read()
-    if process.returncode != one.code or not one.right(text, said):
-        raise WrongError(f"{one.name} ended with {process.returncode} and said {said.strip()[-200:] or text[-200:]!r}")
-    scale = 1 << 20 if platform.system() == "Darwin" else 1 << 10
-    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / scale)
+    if code != one.code or not one.right(text, said):
+        raise WrongError(f"{one.name} ended with {code:.0f} and said {said.strip()[-200:] or text[-200:]!r}")
+    return Run(wall, cpu, peak / (1 << 20 if platform.system() == "Darwin" else 1 << 10))
 
 
 def median(runs: Sequence[Run]) -> Run:

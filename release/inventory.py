@@ -119,14 +119,15 @@ def _package(one: Distribution) -> Component:
 
 def _licence(one: Distribution) -> str:
     """In SPDX's words where the package has them."""
-    expression = one.metadata.get("License-Expression")
-    if expression:
-        return str(expression)
-    for classifier in one.metadata.get_all("Classifier") or ():
+    said = one.metadata.json
+    if said.get("license_expression"):
+        return str(said["license_expression"])
+    for classifier in said.get("classifier", ()):
         known = _CLASSIFIERS.get(classifier.rpartition(" :: ")[2])
         if known:
             return known
-    return {"BSD": "BSD-3-Clause"}.get(one.metadata.get("License") or "", one.metadata.get("License") or "NOASSERTION")
+    licence = str(said.get("license", "NOASSERTION"))
+    return {"BSD": "BSD-3-Clause"}.get(licence, licence)
 
 
 def _sources(toc: Path) -> dict[str, Path]:

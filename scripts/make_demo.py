@@ -27,10 +27,13 @@ DEMO = ROOT / "scripts" / "demo"
 sys.path[:0] = [str(DEMO), str(ROOT / "tests" / "controlplane"), str(ROOT)]
 
 import build  # noqa: E402, found by the line above
+import crds  # noqa: E402
+import pools  # noqa: E402
+import runs  # noqa: E402
 import standin  # noqa: E402
 import statuses  # noqa: E402
 from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane, StartError  # noqa: E402
-from kube import DemoError, Kube, Object  # noqa: E402
+from kube import DemoError, Kube, Object, documents  # noqa: E402
 from msgspec.structs import replace  # noqa: E402
 
 from kubectl_kres.cluster.connect import connect  # noqa: E402
@@ -41,6 +44,7 @@ from kubectl_kres.model.kinds import BY_KIND  # noqa: E402
 from kubectl_kres.snapshot.write import write  # noqa: E402
 from kubectl_kres.store.coverage import Need  # noqa: E402
 from kubectl_kres.store.store import Origin, Store  # noqa: E402
+from kubectl_kres.tekton import config  # noqa: E402
 
 OUT = ROOT / "kubectl_kres" / "demo" / "shop.kres"
 #: Files in the order of applying, with the field manager that stands in the objects' managedFields.
@@ -52,6 +56,9 @@ FIRST = {
     "payments.yaml": "argocd-controller",
     "batch.yaml": "argocd-controller",
     "platform.yaml": "argocd-controller",
+    "ci/base.yaml": "terraform",
+    "ci/tasks.yaml": "argocd-controller",
+    "ml/base.yaml": "terraform",
 }
 LATER = {
     "later/shop.yaml": "kustomize-controller",
@@ -62,7 +69,7 @@ BY_HAND = DEMO / "later" / "by-hand.yaml"
 #: What holds no pod template and is in force before anything that does.
 POLICIES = {"Namespace", "PriorityClass", "RuntimeClass", "Node", "LimitRange", "ResourceQuota"}
 #: Those of batch whose pods a quota stops, and those of checkout that each another rule stops.
-REFUSED = {"checkout", "fraud-model", "receipts", "thumbnails"}
+REFUSED = {"checkout", "fraud-model", "notebook-hub", "receipts", "thumbnails"}
 WATCHED = "pods,resourcequotas,deployments,replicasets,statefulsets,daemonsets,jobs,replicationcontrollers"
 QUIET, DEADLINE, POLL = 3.0, 180.0, 0.2
 """Seconds: without a change until the cluster counts as settled; until giving up; between two looks."""
@@ -118,6 +125,7 @@ def refuse_real(kubeconfig: Path | None) -> None:
 
 def apply_all(kube: Kube) -> None:
     """Play the whole demo. Raises DemoError."""
+    install(kube)
     for file, manager in FIRST.items():
         apply_file(kube, DEMO / file, manager)
         print(f"applied {file}", flush=True)
@@ -127,16 +135,52 @@ def apply_all(kube: Kube) -> None:
     settle(kube)
     change(kube)
     settle(kube)
+    share(kube)
+    run(kube)
     happen(kube)
     settle(kube)
     until("every refused workload has its event", lambda: refused(kube) >= REFUSED)
 
 
+def install(kube: Kube) -> None:
+    """Make the server know Capsule's and Tekton's kinds."""
+    kube.apply(crds.definitions(), "helm")
+    kinds = [kind for kind in BY_KIND.values() if "." in kind.group and not kind.group.endswith(".k8s.io")]
+    until("the kinds of Capsule and Tekton are served", lambda: all(served(kube, kind.path()) for kind in kinds))
+
+
+def served(kube: Kube, path: str) -> bool:
+    try:
+        kube.run("get", "--raw", f"{path}?limit=1")
+    except DemoError:
+        return False
+    return True
+
+
+def share(kube: Kube) -> None:
+    """Capsule's part: pools, claims and what uses them."""
+    pools.share(kube)
+    apply_file(kube, DEMO / "ml" / "workloads.yaml", "argocd-controller")
+    settle(kube)
+    pools.go_on(kube)
+    settle(kube)
+    pools.count(kube)
+
+
+def run(kube: Kube) -> None:
+    """Tekton's part: runs that go, end, fail; at last one that has to wait for them."""
+    runs.start(kube, "runs.yaml")
+    settle(kube)
+    runs.follow(kube)
+    settle(kube)
+    runs.start(kube, "waiting.yaml")
+
+
 def apply_file(kube: Kube, file: Path, manager: str) -> None:
     """Policies first, the rest when the quotas are in force: before that a quota refuses whatever it would count."""
-    documents = [document for document in yaml.safe_load_all(file.read_text()) if document]
-    policies = [document for document in documents if document["kind"] in POLICIES]
-    rest = [document for document in documents if document["kind"] not in POLICIES]
+    found = documents(file)
+    policies = [document for document in found if document["kind"] in POLICIES]
+    rest = [document for document in found if document["kind"] not in POLICIES]
     if policies:
         kube.apply(policies, manager)
         until("all quotas are in force", lambda: all(map(in_force, kube.items("resourcequotas"))))
@@ -145,7 +189,7 @@ def apply_file(kube: Kube, file: Path, manager: str) -> None:
 
 
 def in_force(quota: Object) -> bool:
-    return bool(quota["spec"]["hard"] == quota.get("status", {}).get("hard"))
+    return quota["spec"].get("hard", {}) == (quota.get("status", {}).get("hard") or {})
 
 
 def change(kube: Kube) -> None:
@@ -262,7 +306,8 @@ def read(kubeconfig: Path) -> Store:
     connection = connect(load(options), options)
     store = Store(Origin("cluster", "scripts/make_demo.py", version(connection), statuses.now(), "demo"))
     warnings = {"Event": "type=Warning"}
-    needs = [Need(kind, field_selector=warnings.get(kind, "")) for kind in BY_KIND]
+    needs = [Need(name, field_selector=warnings.get(name, "")) for name, kind in BY_KIND.items() if kind.listed]
+    needs += [Need("ConfigMap", config.NAMESPACE, name, required=False) for name in runs.MAPS]
     fill(connection, store, needs, kinds={name: replace(kind, struct=kind.detail) for name, kind in BY_KIND.items()})
     if store.gaps():
         raise DemoError(f"not everything could be read: {store.gaps()}")

@@ -10,10 +10,22 @@ from msgspec import structs
 from kubectl_kres.cli.answers import Turn, answer
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import say
-from kubectl_kres.cli.options import ALLOW_PARTIAL, EXIT_CODE, INPUT, OUTPUT, POOL, SERVER, SIZED, WAITING, Options
+from kubectl_kres.cli.options import (
+    ALLOW_PARTIAL,
+    EXIT_CODE,
+    INPUT,
+    OUTPUT,
+    POOL,
+    SERVER,
+    SIZED,
+    WAITING,
+    WATCHING,
+    Options,
+)
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
 from kubectl_kres.cli.pooled import claims
 from kubectl_kres.cli.tally import Tally
+from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import claim as render_claim
 from kubectl_kres.render import claims as render
@@ -26,6 +38,7 @@ from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Origin
 
 
+@repeated
 def run(options: Options, words: tuple[str, ...]) -> int:
     """Claims; with ``--for`` the claim that a workload needs."""
     if options.sized:
@@ -66,6 +79,7 @@ class Page:
                 put([""] * bool(self._reports))
                 put(render_claim.lines(report, color=self._color, width=self._width))
             self._reports.append(report)
+            tally.meets("allocated", report.state in {"allocated", "in use"})
             tally.answered(report.unseen, complete=report.complete, negative=report.waits and self._options.exit_code)
 
     def _report(self, making: Claims, found: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
@@ -121,6 +135,9 @@ command = Command(
         # As a tenant who may not list namespaces
         kubectl kres claims -n shop-dev -n shop-prod
 
+        # Wait until this claim is allocated, for a runbook
+        kubectl kres claims batch -n shop -w --until allocated --timeout 10m
+
         # What has to be claimed for this deployment, rolling update included?
         kubectl kres claims --for deploy/web
 
@@ -131,7 +148,7 @@ command = Command(
         kubectl kres claims --demo
         """,
     usage="[NAME...]",
-    flags=(POOL, WAITING, SIZED, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    flags=(POOL, WAITING, SIZED, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
     completes="resourcepoolclaims",
 )

@@ -166,8 +166,9 @@ command = Command(
 
         Workloads are explained by the next pod of their template. Several objects get a line each.
 
-        Of a quota, a LimitRange or a namespace: what it allows, what it gives, what contradicts what. Of a claim or a
-        service: what it costs each quota.
+        Of a quota, a LimitRange or a namespace: what it allows, what it gives, what contradicts what. Of a
+        PersistentVolumeClaim or a service: what it costs each quota. Of a pool or a claim of Capsule: how the pool was
+        chosen, the queue with each comparison, the conditions, the managed quota, and what may be done to it.
         """,
     examples="""
         # Why does this pod have the requests and limits that it has?
@@ -192,8 +193,14 @@ command = Command(
         kubectl kres explain pod/web --resize '{"spec": {"containers": [
             {"name": "app", "resources": {"limits": {"cpu": "2"}}}]}}'
 
+        # Wait until the pods of this deployment may come, for a runbook
+        kubectl kres explain deploy/web -w --until admitted --timeout 10m
+
         # What does a namespace give, what does it allow, what contradicts what?
         kubectl kres explain ns/shop
+
+        # Why does this claim on a resource pool wait?
+        kubectl kres explain claim/batch -n shop --steps
 
         # What kubectl describe shows of a LimitRange, for comparison
         kubectl kres explain limits/defaults -n shop -o describe

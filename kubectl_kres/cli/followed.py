@@ -30,31 +30,29 @@ class Followed(Live):
         super().__init__(options, target, connection, given)
         self._feed = Feed(connection, kinds=self._kinds, chunk_size=options.chunk_size)
         self._asked: dict[Need, None] = {}
-
-    def begin(self) -> None:
-        """Before an answer: forget what the last one asked for."""
-        self._asked = {}
-
-    def settle(self) -> None:
-        """After an answer: watch what it asked for, and nothing else."""
-        self._feed.want(self._asked)
+        self._watched = 0
+        self._trouble: dict[Need, str] = {}
 
     def changes(self) -> Changes:
-        """What changed since it was asked last."""
+        """What changed since it was asked last, of all that answers asked for so far."""
+        if len(self._asked) > self._watched:
+            self._watched = len(self._asked)
+            self._feed.want(self._asked)
         changes = self._feed.drain(self.store)
         if changes:
             self._given.lay_over(self.store)
         return changes
 
     def trouble(self) -> tuple[str, ...]:
-        """What is not up to date, and why, a line each."""
-        found: dict[str, None] = {}
+        """What is not up to date, and why, a line each; it is until it is watched again."""
         for need, state in self._feed.states().items():
             if state.tries >= _TROUBLE.get(state.phase, 1 << 30):
                 plural = self._kinds[need.kind].qualified
                 how = "cannot be watched and are read again every half minute" if state.phase == "polling" else ""
-                found[f"{plural} {how or 'may be out of date; trying again'}: {state.why}"] = None
-        return tuple(found)
+                self._trouble[need] = f"{plural} {how or 'may be out of date; trying again'}: {state.why}"
+            elif state.current:
+                self._trouble.pop(need, None)
+        return tuple(dict.fromkeys(self._trouble.values()))
 
     def close(self) -> None:
         """Stop watching."""

@@ -143,7 +143,6 @@ class _Loop:
 
     def _answer(self, *, first: bool = False) -> Said:
         out, err = Captured(sys.stdout), Captured(sys.stderr)
-        self._source.begin()
         code = UNREAD
         with redirect_stdout(out), redirect_stderr(err):
             try:
@@ -152,7 +151,6 @@ class _Loop:
                 if first:
                     raise
                 tell(error)
-        self._source.settle()
         for warning in self._source.warnings:
             if warning not in self._warned:
                 self._warned.add(warning)

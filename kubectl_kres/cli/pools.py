@@ -10,10 +10,11 @@ from msgspec import structs
 from kubectl_kres.cli.answers import Turn, answer
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import say
-from kubectl_kres.cli.options import ALLOW_PARTIAL, ASCII, EXIT_CODE, INPUT, OUTPUT, SERVER, Options
+from kubectl_kres.cli.options import ALLOW_PARTIAL, ASCII, EXIT_CODE, INPUT, OUTPUT, SERVER, WATCHING, Options
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, speaks_unicode, width
 from kubectl_kres.cli.pooled import pools
 from kubectl_kres.cli.tally import Tally
+from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import pools as render
 from kubectl_kres.reports.pool import PoolReport
@@ -24,6 +25,7 @@ from kubectl_kres.reports.unseen import unseen_of_pool
 from kubectl_kres.store.store import Origin
 
 
+@repeated
 def run(options: Options, words: tuple[str, ...]) -> int:
     """All pools, or some in full."""
     with Items(options.output) as items:
@@ -102,7 +104,7 @@ command = Command(
         kubectl kres pools --demo
         """,
     usage="[NAME...]",
-    flags=(ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    flags=(ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
     completes="resourcepools",
 )

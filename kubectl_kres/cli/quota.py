@@ -34,6 +34,7 @@ from kubectl_kres.reports.denied import Denied, denied
 from kubectl_kres.reports.describe import quota_block
 from kubectl_kres.reports.fit import Fit, fit
 from kubectl_kres.reports.quota import QuotaReport, quota_reports
+from kubectl_kres.reports.shared_quotas import shared_reports
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Origin
 
@@ -75,6 +76,9 @@ class Page:
 
     def quotas(self, turn: Turn, tally: Tally) -> None:
         """Quotas of one namespace after the other."""
+        if turn.found.shared:
+            self._beside(turn, tally)
+            return
         spaces: dict[str, list[Subject]] = {}
         for subject in turn.found.subjects:
             spaces.setdefault(subject.ref.namespace, []).append(subject)
@@ -89,6 +93,14 @@ class Page:
                     self._count(tally, report, negative=bad)
             except KresError as error:
                 tally.missed(error)
+
+    def _beside(self, turn: Turn, tally: Tally) -> None:
+        """Capsule's quotas of a namespace, which kubectl describe knows nothing of."""
+        if self._options.output == "describe":
+            return
+        for subject, report in zip(turn.found.subjects, shared_reports(turn.store, turn.found.shared), strict=True):
+            self._put(report, subject, lambda report: self._quota(report, None))
+            self._count(tally, report, negative=any(use.over for use in report.uses))
 
     def _quota(self, report: QuotaReport, quota: Any) -> None:
         put([""] * (self._shown > 0))

@@ -20,6 +20,7 @@ from kubectl_kres.reports.counted import counting_needs, owner_needs
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import unread
+from kubectl_kres.reports.shared_quotas import shared_needs, shared_reports
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 
@@ -77,7 +78,12 @@ def _of_namespace(source: Source, options: Options, space: str) -> Iterator[Foun
     if not source.store.covered(need).known:
         yield Found((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
         return
+    if space:
+        source.fill(shared_needs(source.store, space))
     yield from _counted(source, options, source.store.all(_QUOTA.kind, space or None), listed=True)
+    if space and not (options.selector or options.field_selector):
+        beside = (report.subject for report in shared_reports(source.store, space))
+        yield Found(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in beside), listed=True, shared=space)
 
 
 def _counted(source: Source, options: Options, held: Iterable[ResourceQuota], *, listed: bool) -> Iterator[Found]:

@@ -37,13 +37,14 @@ class Found(NamedTuple):
     """Objects whose answers can be made now, from the store as it is until the next ones are asked for.
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
-    could be read but for ``unseen``.
+    could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are.
     """
 
     subjects: tuple[Subject, ...]
     missing: tuple[KresError, ...] = ()
     listed: bool = False
     unseen: tuple[Unseen, ...] = ()
+    shared: str = ""
 
 
 #: Kinds that are read beside every list.

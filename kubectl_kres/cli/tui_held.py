@@ -9,6 +9,7 @@ from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import speaks_unicode
 from kubectl_kres.cli.selector import labels_match
 from kubectl_kres.cli.server import described
+from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.store import Store
 from kubectl_kres.tui.feed import ReadOnce
 from kubectl_kres.tui.session import Session, Setting
@@ -19,14 +20,19 @@ def held(options: Options) -> Session:
     source, _ = open_held(options)
     origin = source.store.origin
     now = origin.time or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    feed = ReadOnce(source)
+
+    def places(kind: Kind, name: str) -> tuple[str, ...]:
+        return tuple(filter(None, feed.look(lambda: source.places(kind, name))))
+
     setting = Setting(
         described(options),
         lambda: now,
         labels_match,
-        places=source.places,
+        places=places,
         supposed=source.supposed,
         flags="--demo" if options.demo else f"--snapshot {options.snapshot}",
         ascii_only=options.ascii or not speaks_unicode(),
     )
     spaces = () if options.all_namespaces else options.namespaces
-    return Session(Store(origin), ReadOnce(source), setting, spaces[0] if spaces else "")
+    return Session(Store(origin), feed, setting, spaces[0] if spaces else "")

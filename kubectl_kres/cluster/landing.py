@@ -10,7 +10,7 @@ from kubectl_kres.cluster.reader import Reader
 from kubectl_kres.cluster.watch import DELETED, Event, number
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
-from kubectl_kres.store.coverage import READ, Coverage
+from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.store.store import Store
 
 Key = tuple[str, str]
@@ -26,6 +26,7 @@ class Held:
         self.owned: set[Key] = set()
         self.seen: set[Key] | None = None
         self.faults: dict[str, None] = {}
+        self.listed = False
 
     def covers(self, key: Key) -> bool:
         """Whether it would tell of this object's end."""
@@ -121,8 +122,20 @@ class Landing:
         for key in [key for key in self._keys(held, store) if key not in seen]:
             self._lose(held, kind, key, store, changes)
         held.seen = None
+        if not held.listed:
+            held.listed = True
+            self._orphans(held.reader.need, store, changes)
         held.faults = dict.fromkeys(skipped)
         self._cover(held, None, store, changes)
+
+    def _orphans(self, need: Need, store: Store, changes: Changes) -> None:
+        """Drop what was in the store before its readers came and none of them found."""
+        if all(one.listed for one in self._held.values() if one.reader.need.kind == need.kind):
+            found = [
+                (one.metadata.namespace, one.metadata.name) for one in store.all(need.kind, need.namespace or None)
+            ]
+            for key in found:
+                self._drop(need.kind, key, store, changes)
 
     def _fault(self, held: Held, key: Key, fault: str, store: Store, changes: Changes) -> None:
         """An object that could not be decoded is named until it can, or is gone."""

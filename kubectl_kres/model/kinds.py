@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.model import capsule, claim, configmap, node, pod, policy, tekton, workload
+from kubectl_kres.model import capsule, claim, configmap, crd, node, pod, policy, tekton, workload
 
 
 class Kind(Struct, frozen=True):
@@ -104,6 +104,14 @@ KINDS = (
     ),
     Kind("Service", ("services", "service", "svc"), struct=claim.Service),
     Kind("ConfigMap", ("configmaps", "configmap", "cm"), struct=configmap.ConfigMap, listed=False),
+    Kind(
+        "CustomResourceDefinition",
+        ("customresourcedefinitions", "customresourcedefinition", "crd", "crds"),
+        "apiextensions.k8s.io",
+        namespaced=False,
+        struct=crd.CustomResourceDefinition,
+        listed=False,
+    ),
     Kind("Task", ("tasks", "task"), TEKTON, struct=tekton.Task),
     Kind("StepAction", ("stepactions", "stepaction"), TEKTON, "v1beta1", struct=tekton.StepAction),
     Kind("Pipeline", ("pipelines", "pipeline"), TEKTON, struct=tekton.Pipeline),

@@ -8,7 +8,10 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
+from kubectl_kres.render.pool_trail import trail_lines
+from kubectl_kres.render.remarks import unseen_text
 from kubectl_kres.render.steps import shown_source, text
+from kubectl_kres.render.tekton import condition_lines, task_lines
 from kubectl_kres.render.values import CELL, answer, tables, title
 from kubectl_kres.reports import question as asked
 from kubectl_kres.reports.explanation import Explanation, Total, Verdict
@@ -78,10 +81,14 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
     count = f"; {pods.existing} of {pods.wanted} pods exist" if pods is not None and pods.wanted else ""
     head = f"{explanation.subject}{where}, from {explanation.start}{count}"
     yield from toned("quiet", wrapped(head, width, rest="  "))
+    if explanation.tekton is not None:
+        yield from task_lines(explanation.tekton, width)
     yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width)
     yield from _pod(explanation, width)
     for cost in explanation.quotas:
         yield from cost_lines(cost, width=width)
+    for trail in explanation.pools:
+        yield from trail_lines(trail, width)
     yield from _demands(explanation, width)
     if steps:
         yield from _other_steps(explanation, width)
@@ -90,9 +97,11 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
 
 
 def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """What the server says, and the smallest remedy."""
+    """What the server says, and the smallest remedy; of a run also what Tekton does then."""
     yield from _verdict(explanation)
     yield from _remedies(explanation.remedies, width)
+    if explanation.tekton is not None:
+        yield from condition_lines(explanation.tekton, explanation.verdict, width)
 
 
 def _verdict(explanation: Explanation) -> Iterator[Line]:
@@ -254,8 +263,7 @@ def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterat
         ("warn", "or: ", list(explanation.verdict.others)),
         ("warn", "Warning: ", list(explanation.warnings)),
         ("quiet", "assumed: ", [one.text for one in explanation.assumptions]),
-        ("bad", "not seen: ", [_unseen_text(one.kind, one.namespace, one.message, one.state)
-                               for one in explanation.unseen]),
+        ("bad", "not seen: ", [unseen_text(one) for one in explanation.unseen]),
     ]  # fmt: skip
     groups.append(("quiet", "last changed: ", list(_edits(explanation, steps=steps))))
     if any(texts for _, _, texts in groups):
@@ -274,7 +282,3 @@ def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
             how = f" ({edit.operation})" if edit.operation else ""
             yield f"{field} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"
 
-
-def _unseen_text(kind: str, namespace: str, message: str, state: str) -> str:
-    where = f" in {namespace}" if namespace else ""
-    return f"{kind}{where}: {message or state}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.admission.drift import Drift
 from kubectl_kres.render.bar import bar
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.reports.amounts import listed
 from kubectl_kres.reports.quota import QuotaReport, Share, Use
 
 #: Widest column of names and of figures; what is wider gets a line of its own or is clipped.
@@ -27,14 +28,22 @@ def lines(report: QuotaReport, *, ascii_only: bool = False, color: bool = False,
 def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
     where = f" in {report.subject.namespace}" if report.subject.namespace else ""
-    yield [("strong", f"quota {report.subject.name}"), ("", where)]
+    kind = "quota" if report.subject.kind == "ResourceQuota" else report.subject.kind
+    yield [("strong", f"{kind} {report.subject.name}"), ("", where)]
+    if report.shared:
+        text = f"shared by {listed(report.shared)}"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
     for phrase in report.scopes:
         yield from toned("quiet", wrapped(f"counts {phrase}", width, first="  ", rest="    "))
+    if report.pool:
+        text = f"kept by Capsule for pool {report.pool}: its hard is what claims add up to, other edits are undone"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
     if not report.enforced:
         text = "no status yet, so it enforces nothing; the quota controller may be slow or off"
         yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
     for fault in report.faults:
-        yield from toned("bad", wrapped(f"the API server would not store it: {fault}", width, first="  ", rest="    "))
+        failing = "the API server would not store it" if kind == "quota" else "its controller fails"
+        yield from toned("bad", wrapped(f"{failing}: {fault}", width, first="  ", rest="    "))
     if not report.uses:
         yield [("quiet", "  limits nothing")]
         return

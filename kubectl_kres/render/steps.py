@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Set, Source
 from kubectl_kres.provenance.rules import RULES
@@ -32,11 +33,17 @@ def own(rule: str) -> bool:
 
 def step_lines(entries: Sequence[Entry], width: int) -> Iterator[Line]:
     """One entry after the other: what changed by which rule, then the source, then what the rule says."""
-    for number, entry in enumerate(entries, 1):
+    shown = [one for one, then in zip_longest(entries, entries[1:]) if not _told_by(then, one)]
+    for number, entry in enumerate(shown, 1):
         head, *more = _texts(entry)
         yield from toned("", wrapped(head, width, first=f"    {number}. ", rest=_INDENT))
         for text in more:
             yield from toned("quiet", wrapped(text, width, first=_INDENT, rest=_INDENT))
+
+
+def _told_by(then: Entry | None, entry: Entry) -> bool:
+    """Whether the next entry says the same, and how the value came about."""
+    return isinstance(entry, Set) and isinstance(then, Derive) and (entry.rule, entry.after) == (then.rule, then.value)
 
 
 def _texts(entry: Entry) -> Iterator[str]:
@@ -62,7 +69,15 @@ def text(entry: Entry) -> str:
         case Set():
             return f"{f'{entry.before} -> ' if entry.before is not None else ''}{entry.after} by {entry.rule}"
         case Derive():
-            return f"{entry.value} by {entry.rule}"
+            return f"{entry.value} by {entry.rule}{_division(entry)}"
         case Check():
             said = f"{entry.observed} against {entry.bound}" if entry.observed and entry.bound else entry.bound
             return f"{entry.rule} {'passes' if entry.passed else 'refuses'}{f': {said}' if said else ''}"
+
+
+def _division(entry: Derive) -> str:
+    """How Tekton came to a share; other derived values have a place where their terms are shown."""
+    if not entry.rule.startswith("tekton/"):
+        return ""
+    terms = [f"{term.path} = {term.value}" for term in entry.terms if term.kept or term.value != "0"]
+    return f": {'; '.join(terms)}" if terms else ""

@@ -20,7 +20,7 @@ def tables(containers: Sequence[Container], *, live: bool, steps: bool, width: i
     rows = [value for one in containers for value in one.values]
     texts = [_cells(value, live=live) for value in rows]
     widths = [max([len(head), *(size(text[index]) for text in texts)]) for index, head in enumerate(heads)]
-    label = max(16, *(size(title(one)) - 2 for one in containers), *(size(_label(value)) for value in rows))
+    label = max([16, *(size(title(one)) - 2 for one in containers), *(size(_label(value)) for value in rows)])
     table = _Table(min(label, _LABEL), widths, live=live, steps=steps, width=width)
     for one in containers:
         yield [("", "")]

@@ -17,7 +17,9 @@ from kubectl_kres.admission.outcome import Outcome, QuotaCharge, unparsable
 from kubectl_kres.admission.pods import Policies, admit, quota_request
 from kubectl_kres.admission.quota import charges
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import TEKTON
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports import facts, taskrun
@@ -27,12 +29,15 @@ from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCos
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import Known, policies, unread
+from kubectl_kres.reports.pool_trail import claiming, trails
 from kubectl_kres.reports.pruned import as_written, values_of
-from kubectl_kres.reports.remedy import NOTHING, remedies
+from kubectl_kres.reports.remedy import NOTHING, Remedy, remedies
 from kubectl_kres.reports.replicas import Replicas, replicas_of
 from kubectl_kres.reports.room import room_for
+from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.tekton_remedy import TEKTON_REMEDIES, run_remedies
 from kubectl_kres.reports.values import Table
 from kubectl_kres.reports.verdict import verdict_of
 from kubectl_kres.store.store import Store
@@ -46,8 +51,11 @@ def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
 
 
 def analysis_of(store: Store, subject: Subject, ask: Ask) -> Analysis:
-    if subject.ref.kind in taskrun.KINDS:
+    if subject.ref.kind in taskrun.KINDS and subject.kind.group == TEKTON:
         return taskrun.taskrun_analysis(store, subject, ask)
+    made = taskrun.of_pod(store, subject, ask)
+    if made is not None:
+        return made
     start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
     if subject.raw is None or subject.ref.kind == "Pod":
         return analyse(start, known, ask, subject.raw)
@@ -93,12 +101,12 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     seen = _facts(store, subject, start)
     pods = _replicas(subject, start)
     table = Table(store, start, outcomes)
-    containers = table.containers()
+    containers, space = table.containers(), subject.ref.namespace
     return Explanation(
         subject=subject.ref,
         start=start.text,
-        verdict=verdict_of(outcomes),
-        remedies=_located(_remedies(outcomes, table.names, seen, pods), subject, start, first),
+        verdict=(verdict := verdict_of(outcomes)),
+        remedies=_located(_remedies(analysis, table.names, seen, pods, claiming(store, space)), subject, start, first),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
         qos=qos.explain(draft) if draft is not None else None,
@@ -110,8 +118,12 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         demands=_demands(start, known.policies, draft),
         facts=seen,
         warnings=first.warnings,
-        assumptions=_assumptions(start, known, ask, table.injected, first.warnings),
+        assumptions=(
+            *_assumptions(start, known, ask, table.injected, first.warnings),
+            *(tekton_remarks(store, subject.ref.namespace, ask, first.journal) if analysis.tekton is not None else ()),
+        ),
         unseen=(unseen := _unseen(store, subject)),
+        pools=trails(store, space, verdict.findings),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
         certain=(certain := not any(value.alternatives for one in containers for value in one.values)),
@@ -123,9 +135,16 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
 
 
 def _remedies(
-    outcomes: Sequence[Outcome], names: Mapping[str, str], seen: Sequence[Fact], pods: Replicas | None
+    analysis: Analysis,
+    names: Mapping[str, str],
+    seen: Sequence[Fact],
+    pods: Replicas | None,
+    special: Mapping[str, Remedy],
 ) -> tuple[str, ...]:
-    found = remedies(outcomes, names)
+    if analysis.tekton is not None:
+        said = {**special, **TEKTON_REMEDIES}
+        return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton)
+    found = remedies(analysis.outcomes, names, special)
     if found != (NOTHING,):
         if (
             pods is not None
@@ -209,6 +228,9 @@ def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
 
 
 def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
+    run = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+    if isinstance(run, TaskRun):
+        return (*run_facts(run), *(facts.of_pod(start.live) if start.live is not None else ()))
     if start.live is not None:
         return tuple(facts.of_pod(start.live))
     if start.owner is not None:
@@ -235,7 +257,9 @@ def _assumptions(
 
 
 def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:
+    """What Tekton's configuration is, and what the namespace enforces, is told by the assumptions."""
     return tuple(
         Unseen(need.kind, state, need.namespace, need.name, message, need.required)
         for need, state, message in unread(store, needs(store, subject))
+        if need.required or need.kind not in SETTLING
     )

@@ -8,6 +8,7 @@ from kubectl_kres.admission.outcome import Cause, Finding, QuotaCharge
 from kubectl_kres.admission.qos import QoS
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
+from kubectl_kres.reports.pool_trail import PoolTrail
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas
 from kubectl_kres.reports.tekton_part import TektonPart
@@ -161,6 +162,7 @@ class Explanation(Record, frozen=True):
     unseen: tuple[Unseen, ...] = ()
     edits: Mapping[str, Edit] = {}
     overhead: Mapping[str, str] = {}
+    pools: tuple[PoolTrail, ...] = ()
     certain: bool = True
     order: tuple[str, ...] = ()
     complete: bool = True

@@ -10,8 +10,9 @@ from kubectl_kres.model.kinds import TEKTON, WORKLOADS
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.pool_trail import trail_needs
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.reports.tekton_needs import tekton_needs
+from kubectl_kres.reports.tekton_needs import pod_needs, tekton_needs
 from kubectl_kres.reports.template import manifest_pod, template_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -29,7 +30,8 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     """The reads that the answer depends on, as far as they are known by now.
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
-    where a quota or the pod names a class. There are no more than MOST of them.
+    where a quota or the pod names a class. There are no more than MOST of them, and one more where Capsule keeps a
+    quota of the namespace.
     """
     namespace = subject.ref.namespace
     if subject.kind.group == TEKTON:
@@ -38,6 +40,8 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     if subject.raw is None:
         wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
         found = store.get(subject.ref.kind, subject.ref.name, namespace)
+        if isinstance(found, Pod) and controller(found)[0] == "TaskRun":
+            return tuple(dict.fromkeys((*wanted, *pod_needs(store, found))))
         if isinstance(found, Pod):
             wanted += _of_pod(found)
         elif isinstance(found, Workload):
@@ -47,7 +51,7 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         spec = _spec_of_raw(subject)
     if spec is not None:
         wanted += _classes(store, namespace, spec)
-    return _affordable(tuple(dict.fromkeys(wanted)))
+    return (*_affordable(tuple(dict.fromkeys(wanted))), *trail_needs(store, namespace))
 
 
 def _affordable(wanted: Sequence[Need]) -> tuple[Need, ...]:

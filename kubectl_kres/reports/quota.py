@@ -11,6 +11,7 @@ from kubectl_kres.admission.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.drift import Drift, drift
 from kubectl_kres.admission.recount import recount
 from kubectl_kres.admission.scopes import requirements
+from kubectl_kres.capsule.managed import pool_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -62,7 +63,8 @@ class QuotaReport(Record, frozen=True):
     """A quota. ``scopes``: what it counts, in words; empty: everything. ``enforced`` False: it has no status yet.
 
     ``by`` says what ``shares`` are by; the largest of each name come first there. ``recounted``: the uses carry what
-    was counted. ``faults``: why the server would not store it.
+    was counted. ``faults``: why the server would not store it. ``pool``: the resource pool of Capsule that keeps it.
+    ``shared``: the namespaces that share it, of a quota of Capsule, which are told from its status.
     """
 
     subject: ObjectRef
@@ -73,6 +75,8 @@ class QuotaReport(Record, frozen=True):
     shares: tuple[Share, ...] = ()
     recounted: bool = False
     faults: tuple[str, ...] = ()
+    pool: str = ""
+    shared: tuple[str, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
 
@@ -116,6 +120,7 @@ def _report(store: Store, quota: ResourceQuota, ask: Ask, objects: Objects, *, r
         shares=_shares(store, quota, hard, objects, by) if by else (),
         recounted=recounted,
         faults=tuple(map(str, quota_object.validate(quota.spec, hard))),
+        pool=pool_of(quota),
         unseen=unseen,
         complete=not unseen,
     )

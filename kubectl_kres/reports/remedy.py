@@ -117,7 +117,8 @@ def _container_limit(case: Case) -> Iterator[str]:
 _OBSERVED = re.compile(r"used (\S+) \+ (\S+)")
 
 
-def _exceeded(case: Case) -> Iterator[str]:
+def exceeded(case: Case) -> Iterator[str]:
+    """For a quota that is full."""
     finding = case.finding
     name, quota = finding.resource, finding.source.name if finding.source else ""
     texts = _OBSERVED.fullmatch(finding.observed)
@@ -182,7 +183,7 @@ _REMEDIES: Mapping[str, Remedy] = {
     "runtime-class/unknown": _fixed("name a RuntimeClass that exists (kubectl get runtimeclasses), or create it"),
     "runtime-class/overhead-differs": _fixed("take spec.overhead out: the RuntimeClass sets it"),
     "runtime-class/overhead-unexplained": _fixed("take spec.overhead out, or name a RuntimeClass with overhead"),
-    "quota/exceeded": _exceeded,
+    "quota/exceeded": exceeded,
     "quota/must-specify": _must_specify,
     "quota/status-unknown": _fixed("wait until the quota controller has counted, then try again"),
     "quota/negative-usage": _fixed("use 0 or more everywhere"),

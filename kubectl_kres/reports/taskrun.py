@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
 from kubectl_kres.admission.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
-from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import Task, TaskRun
-from kubectl_kres.provenance.journal import Journal, Set, Source
+from kubectl_kres.provenance.journal import Derive, Journal, Source
+from kubectl_kres.quantity import parse
 from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.authored import authored
+from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.policies import policies
+from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.start import Start, missing
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton_part import TektonPart
-from kubectl_kres.reports.tekton_world import tekton_world
+from kubectl_kres.reports.tekton_world import as_seen, tekton_world
+from kubectl_kres.reports.waiting_run import pipeline_run_of, waiting_of
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.answer import Gap, Problem
 from kubectl_kres.tekton.resolve import UsedTask, task_of
@@ -24,26 +31,46 @@ from kubectl_kres.tekton.run import Result, World, alone, sent, task_run
 
 KINDS = ("TaskRun", "Task")
 
-#: What the author of the Task wrote, in contrast to whoever runs it.
-_AUTHORED = frozenset({"tekton/step", "tekton/step-template", "tekton/sidecar"})
+#: What a term of a division is called that says how much is lost.
+LOST = "lost in the division"
 
 
-def taskrun_analysis(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis:
-    """Every way in which the run can go.
+def taskrun_analysis(
+    store: Store, subject: Subject, ask: Ask, *, journal: bool = True, live: Pod | None = None
+) -> Analysis:
+    """Every way in which the run can go. ``live``: a pod of it to compare with, instead of the run's last one.
 
     Raises NotFound or Forbidden if the run or its Task cannot be had, ClusterError if the Task is not in the cluster.
     """
     world = tekton_world(store, subject.ref.namespace, ask)
     run, refusals = run_of(store, subject, world)
     if run is None:
-        return _none(store, subject, ask, refusals)
+        return refused_run(store, subject.ref, ask, subject.file or "the input", refusals)
     found = task_of(run, world.lookups)
     if isinstance(found, Gap):
-        raise unknown_task(subject, found)
-    results = task_run(run, world, task=found, journal=journal)
+        raise unknown_task(subject, as_seen(store, found, subject.ref.namespace))
+    live = live or pod_of(store, run)
+    counted = live is not None and live.status.phase not in {"Succeeded", "Failed"}
+    results = task_run(run, world, task=found, journal=journal, counted=counted)
     if isinstance(results, Gap):
         raise unknown_task(subject, results)
-    return _analysed(store, subject, ask, run, found, results)
+    return analysed(store, subject.ref, ask, run, found, results, live)
+
+
+def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis | None:
+    """The run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
+    ref = subject.ref
+    pod = store.get("Pod", ref.name, ref.namespace) if subject.raw is None and ref.kind == "Pod" else None
+    kind, name = controller(pod) if isinstance(pod, Pod) else ("", "")
+    if kind != "TaskRun" or not isinstance(store.get(kind, name, ref.namespace), TaskRun):
+        return None
+    run = Subject(ObjectRef(kind, name, ref.namespace), BY_KIND[kind])
+    try:
+        found = taskrun_analysis(store, run, ask, journal=journal, live=pod)
+    except ClusterError:
+        return None
+    start = structs.replace(found.start, text=f"{run.ref}, {found.start.text}")
+    return structs.replace(found, start=start)
 
 
 def run_of(store: Store, subject: Subject, world: World) -> tuple[TaskRun | None, tuple[Problem, ...]]:
@@ -74,29 +101,59 @@ def unknown_task(subject: Subject, gap: Gap) -> ClusterError:
     return ClusterError(text, hint="once the run has started, its status keeps what was fetched")
 
 
-def _none(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]) -> Analysis:
-    """A run that is not stored has no pod."""
-    ref = subject.ref
-    start = Start(Pod(), Source(ref.kind, ref.name, ref.namespace), "", subject.file or "the input")
-    outcomes = tuple(_refused(one, ()) for one in refusals)
+def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Sequence[Problem]) -> Analysis:
+    """A run that is not stored has no pod. ``where``: what it comes from."""
+    start = Start(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
+    outcomes = tuple(refused_outcome(one) for one in refusals)
     return Analysis(start, policies(store, ref.namespace, ask.server), outcomes, TektonPart(problem=refusals[0]))
 
 
-def _analysed(
-    store: Store, subject: Subject, ask: Ask, run: TaskRun, task: UsedTask, results: Sequence[Result]
+def analysed(
+    store: Store,
+    ref: ObjectRef,
+    ask: Ask,
+    run: TaskRun,
+    task: UsedTask,
+    results: Sequence[Result],
+    live: Pod | None = None,
 ) -> Analysis:
-    known = policies(store, subject.ref.namespace, ask.server)
-    live = _live(store, run)
+    """What admission made of the pods of a run; ``ref``: what is asked about. ``live``: the pod that is there."""
+    known, world = policies(store, ref.namespace, ask.server), tekton_world(store, ref.namespace, ask)
     if live is not None:
-        results = sorted(results, key=lambda one: one.problem is not None)
+        results = sorted(results, key=lambda one: (one.problem is not None, not _is(one, live)))
     first = results[0]
     problem = next((one.problem for one in results if one.problem is not None), None)
     pod = authored(first.submitted, first.journal) if first.submitted is not None else Pod()
     source = Source("Pod", pod.metadata.name or f"{run.metadata.name}-pod", run.metadata.namespace)
     start = Start(pod, source, "", _origin(task), live=live)
-    config = tekton_world(store, subject.ref.namespace, ask).config
-    part = TektonPart(task.origin.source, len(task.spec.steps or ()), problem, ".".join(map(str, config.version or ())))
+    containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+    steps, sidecars = task.spec.steps or (), task.spec.sidecars or ()
+    own = {f"sidecar-{one.name}" for one in sidecars}
+    part = TektonPart(
+        task.origin.source,
+        len(steps),
+        len(sidecars),
+        tuple(one.name for one in containers if not one.name.startswith("step-") and one.name not in own),
+        problem,
+        max(0, run.spec.retries - len(run.status.retries_status or ())),
+        _lost(first.journal),
+        any(one.rule.startswith("tekton/task-level") for one in first.journal if isinstance(one, Derive)),
+        waiting_of(store, run, results, known.policies, ask.now, world.config.timeout_minutes),
+        pipeline_run_of(run),
+        ".".join(map(str, world.config.version or ())),
+    )
     return Analysis(start, known, tuple(_outcome(one) for one in results), part)
+
+
+def _lost(journal: Journal) -> Mapping[str, str]:
+    """What the division of task-level requests loses of each resource, where it loses anything."""
+    found: dict[str, str] = {}
+    for entry in journal:
+        if isinstance(entry, Derive) and entry.rule.startswith("tekton/task-level"):
+            name = entry.path.rpartition("[")[2].rstrip("]")
+            terms = (one.value for one in entry.terms if one.path == LOST and parse(one.value).nano)
+            found.update({name: text for text in terms})
+    return found
 
 
 def _origin(task: UsedTask) -> str:
@@ -105,20 +162,26 @@ def _origin(task: UsedTask) -> str:
     return f"the Task in {source.field} of {where}" if source.kind != "Task" else where
 
 
-def _live(store: Store, run: TaskRun) -> Pod | None:
+def pod_of(store: Store, run: TaskRun) -> Pod | None:
+    """The run's pod, if it is there."""
     found = store.get("Pod", run.status.pod_name, run.metadata.namespace) if run.status.pod_name else None
     return found if isinstance(found, Pod) else None
+
+
+def _is(result: Result, live: Pod) -> bool:
+    """Whether the pod that is stored is the one that is there."""
+    return result.stored is not None and values_of(result.stored) == values_of(as_written(live))
 
 
 def _outcome(result: Result) -> Outcome:
     """The API server's answer, told as Tekton tells it in the run's condition."""
     if result.outcome is None:
-        return _refused(result.problem, result.journal) if result.problem is not None else Outcome(True, 201)
+        return refused_outcome(result.problem, result.journal) if result.problem is not None else Outcome(True, 201)
     outcome = structs.replace(result.outcome, journal=result.journal, order=_order(result))
     if result.problem is None:
         return outcome
     if outcome.refusal is None:
-        return structs.replace(_refused(result.problem, result.journal), draft=outcome.draft)
+        return structs.replace(refused_outcome(result.problem, result.journal), draft=outcome.draft)
     return structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=result.problem.text))
 
 
@@ -129,40 +192,8 @@ def _order(result: Result) -> tuple[str, ...]:
     return result.built.orders[0] if result.built is not None and result.built.orders else ()
 
 
-def _refused(problem: Problem, journal: Journal) -> Outcome:
+def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
+    """What Tekton says, as an outcome of admission."""
     finding = Finding(problem.text, problem.rule)
     refusal = Refusal(problem.code, problem.reason, problem.text, (finding,))
     return Outcome(False, problem.code, refusal, journal=journal)
-
-
-def authored(pod: Pod, journal: Journal) -> Pod:
-    """The pod with nothing but what the Task's author wrote; what Tekton then did to it stands in the journal."""
-    written = {
-        entry.path: entry.after
-        for entry in journal
-        if isinstance(entry, Set) and entry.rule in _AUTHORED and entry.after is not None
-    }
-    spec = structs.replace(
-        pod.spec,
-        containers=_with(pod.spec.containers or (), "spec.containers", written),
-        init_containers=_with(pod.spec.init_containers or (), "spec.initContainers", written),
-    )
-    return structs.replace(pod, spec=spec)
-
-
-def _with(containers: Iterable[Container], field: str, written: Mapping[str, str]) -> tuple[Container, ...]:
-    return tuple(
-        structs.replace(one, resources=_resources(one.resources, f"{field}[{index}]", written))
-        for index, one in enumerate(containers)
-    )
-
-
-def _resources(held: ResourceRequirements | None, path: str, written: Mapping[str, str]) -> ResourceRequirements | None:
-    sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
-    for side, values in sides.items():
-        head = f"{path}.resources.{side}["
-        values.update({at[len(head) : -1]: text for at, text in written.items() if at.startswith(head)})
-    claims = held.claims if held is not None else None
-    if not (sides["limits"] or sides["requests"] or claims):
-        return None
-    return ResourceRequirements(sides["limits"] or None, sides["requests"] or None, claims)

@@ -8,16 +8,14 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import PodTemplate, Task, TaskRun, TaskSpec
 from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.tekton_config import configuration_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO, NAMESPACE
 from kubectl_kres.tekton.convert import to_v1
-
-#: Where the configuration is, in the order in which it is asked for.
-CONFIGURATION = tuple(Need("ConfigMap", NAMESPACE, name, required=False) for name in (INFO, DEFAULTS, FLAGS))
 
 
 def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -30,9 +28,25 @@ def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     if isinstance(run, TaskRun):
         wanted += run_needs(store, run)
     elif isinstance(run, Task):
-        wanted += _actions(run.spec, namespace)
-    wanted += (Need("Namespace", name=namespace, required=False), *CONFIGURATION)
-    return tuple(dict.fromkeys(wanted))
+        wanted += action_needs(run.spec, namespace)
+    return tuple(dict.fromkeys((*wanted, *settling_needs(store, namespace))))
+
+
+def pod_needs(store: Store, pod: Pod) -> Iterator[Need]:
+    """What tells how a TaskRun's pod came about; none of it is required, since the pod stands for itself."""
+    namespace = pod.metadata.namespace
+    owner = next((one.name for one in pod.metadata.owner_references or () if one.controller), "")
+    yield Need("TaskRun", namespace, owner, required=False)
+    run = store.get("TaskRun", owner, namespace)
+    if isinstance(run, TaskRun):
+        yield from (structs.replace(need, required=False) for need in run_needs(store, run) if need.kind != "Pod")
+        yield from settling_needs(store, namespace)
+
+
+def settling_needs(store: Store, namespace: str) -> Iterator[Need]:
+    """What all runs of a namespace depend on besides its policies: its labels, and Tekton's configuration."""
+    yield Need("Namespace", name=namespace, required=False)
+    yield from configuration_needs(store)
 
 
 def _known(store: Store, subject: Subject) -> Any:
@@ -55,7 +69,7 @@ def run_needs(store: Store, run: TaskRun) -> Iterator[Need]:
         yield Need("Task", namespace, ref.name, required=spec is None)
         found = store.get("Task", ref.name, namespace)
         spec = spec or (found.spec if isinstance(found, Task) else None)
-    yield from _actions(spec, namespace)
+    yield from action_needs(spec, namespace)
     if status.pod_name:
         yield Need("Pod", namespace, status.pod_name, required=False)
     for owner in run.metadata.owner_references or ():
@@ -72,8 +86,8 @@ def template_needs(template: PodTemplate | None) -> Iterator[Need]:
         yield Need("RuntimeClass", name=template.runtime_class_name)
 
 
-def _actions(spec: TaskSpec | None, namespace: str) -> Iterator[Need]:
-    """StepActions say what runs, not with how much; they only tell whether a container is added."""
+def action_needs(spec: TaskSpec | None, namespace: str) -> Iterator[Need]:
+    """StepActions of a Task: they say what runs, not with how much; they only tell whether a container is added."""
     for step in (spec.steps or ()) if spec is not None else ():
         if step.ref is not None and step.ref.name and not step.ref.resolver:
             yield Need("StepAction", namespace, step.ref.name, required=False)

@@ -1,19 +1,46 @@
-"""What is Tekton's in an answer: the Task that a run uses, and the condition that the run ends with."""
+"""What is Tekton's in an answer: the Task that a run uses, how the run ends, and what it waits for."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.record import Record
 from kubectl_kres.tekton.answer import Problem
+from kubectl_kres.tekton.waiting import TooMuch
+
+
+class Waiting(Record, frozen=True):
+    """A run whose pod a quota refuses now. Moments are RFC 3339, empty where they are not known.
+
+    ``never``: what the quota has too little of even when nothing else runs; empty: it fits once others have gone.
+    ``seconds_left``: of the timeout of ``pipeline_run``, negative: it is over; absent: there is none, or it is not
+    known.
+    """
+
+    since: str = ""
+    next_try: str = ""
+    never: tuple[TooMuch, ...] = ()
+    pipeline_run: str = ""
+    seconds_left: int | None = None
 
 
 class TektonPart(Record, frozen=True):
-    """``task``: where the steps stand. ``steps``: how many there are, which task-level requests are divided by.
+    """``task``: where the steps stand; absent: the run is not even stored. ``steps``: how many, which task-level
+    requests and shares of LimitRanges are divided by. ``added``: containers that Tekton adds.
 
-    ``problem``: why there is no pod, as Tekton says it; absent: there is one. ``version``: of Tekton, empty if unknown.
+    ``problem``: why there is no pod, as Tekton says it; absent: there is one. ``retries``: tries that the run has left.
+    ``lost``: what the division of task-level requests loses, by resource. ``version``: of Tekton, empty if unknown.
     """
 
     task: Source | None = None
     steps: int = 0
+    sidecars: int = 0
+    added: tuple[str, ...] = ()
     problem: Problem | None = None
+    retries: int = 0
+    lost: Mapping[str, str] = {}
+    task_level: bool = False
+    waiting: Waiting | None = None
+    pipeline_run: str = ""
     version: str = ""

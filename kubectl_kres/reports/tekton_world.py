@@ -6,18 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from kubectl_kres.model.configmap import ConfigMap
+from msgspec import structs
+
 from kubectl_kres.model.policy import Namespace
 from kubectl_kres.reports.policies import policies
 from kubectl_kres.reports.subject import Ask
-from kubectl_kres.reports.tekton_needs import CONFIGURATION
+from kubectl_kres.reports.tekton_config import configuration
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO, Config, config_of
+from kubectl_kres.tekton.answer import Gap
 from kubectl_kres.tekton.resolve import Lookups
 from kubectl_kres.tekton.run import World, world_of
 
-_KINDS = ("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass", "ConfigMap", "Namespace")
+_KINDS = (
+    *("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
+    *("ConfigMap", "CustomResourceDefinition", "Namespace"),
+)
 _REFERRED = ("Task", "StepAction", "Pipeline")
 
 #: By store and namespace: what was found last, for which question, and the revisions that it was made from.
@@ -44,22 +48,16 @@ def _world(store: Store, namespace: str, ask: Ask) -> World:
     )
 
 
-def configuration(store: Store, ask: Ask) -> Config:
-    """How Tekton is configured, with what was assumed where it could not be read."""
-    held = {need.name: _config_map(store, need.name) for need in CONFIGURATION}
-    known = all(held[need.name] is not None or store.covered(need).known for need in CONFIGURATION)
-    return config_of(held[DEFAULTS], held[FLAGS], held[INFO], ask.read_yaml, known=known)
-
-
-def _config_map(store: Store, name: str) -> ConfigMap | None:
-    """From whatever namespace it comes: a file may name another one than the cluster's."""
-    found = [one for one in store.all("ConfigMap") if one.metadata.name == name]
-    return next((one for one in found if isinstance(one, ConfigMap)), None)
-
-
 def _by_name(store: Store, kind: str, namespace: str) -> Mapping[str, Any] | None:
-    """The objects of a kind; None if some of it could not be read and none is there."""
+    """The objects of a kind; None if there is none, and some of it could not be read."""
     held = {one.metadata.name: one for one in store.all(kind, namespace)}
     states = [coverage for need, coverage in store.needs().items() if need.kind == kind]
-    unknown = any(not coverage.known for coverage in states) or store.covered(Need(kind, namespace)).state == "unread"
-    return None if unknown and not states and not held else held
+    known = states and all(coverage.known for coverage in states)
+    return held if held or known else None
+
+
+def as_seen(store: Store, gap: Gap, namespace: str) -> Gap:
+    """A gap that is none of the cluster's: what could not be read does not count as missing."""
+    if gap.why != "missing" or not gap.name or store.covered(Need(gap.kind, namespace, gap.name)).known:
+        return gap
+    return structs.replace(gap, why="unreadable")

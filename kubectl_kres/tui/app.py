@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.command import Provider
@@ -13,7 +14,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from kubectl_kres.render.line import Line, Tone
-from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui import commands, save
 from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.drawn import Bar, safe
@@ -31,6 +32,8 @@ TICK, _SUMMING = 0.1, 0.015
 #: Seconds that a remark stands in the status line.
 _REMARK = 4.0
 _LEAST = (60, 16)
+#: The digits go to namespaces, and commands name them, on every screen.
+_SPACES = Need("Namespace", required=False)
 
 
 class Shell(Screen[None], inherit_bindings=False):
@@ -139,7 +142,8 @@ class Kres(App[None]):
     def _want(self) -> None:
         """Reads what the screen needs, and what the screens need that are on the way back."""
         trail = {self._key(place) for place in self.history.trail}
-        needs = {need: None for key in trail if (pane := self.panes.get(key)) is not None for need in pane.needs()}
+        panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
+        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs())))
         if needs != self._wanted:
             self._wanted = needs
             self.session.want("trail", needs)
@@ -174,8 +178,9 @@ class Kres(App[None]):
         right: Line = [("warn", f"filter {safe(filtered)} ")] if filtered else ()
         self._bar("crumbs").put(crumb_line(crumbs, width - len(filtered)), right)
         rule = self._bar("status")._fill  # noqa: SLF001, the rule that the line is drawn on
-        status = [("quiet", rule), ("", " "), *pane.status(), ("", " ")] if pane.status() else [("quiet", rule)]
-        self._bar("status").put(status, [*self._said, ("", " ")] if self._said else ())  # type: ignore[arg-type]
+        said = self._said or pane.status()
+        line: list[tuple[Tone, str]] = [("quiet", rule), ("", " "), *said, ("", " ")]
+        self._bar("status").put(line if said else [("quiet", rule)])
         self._bar("command").put([("quiet", " $ "), ("", pane.command())], [("quiet", "ctrl-y copies ")])
         typing = self.screen_stack[0].has_class("typing")
         self._bar("keys").put(typing_line(self._purpose) if typing else key_line(pane.hints()))
@@ -201,8 +206,8 @@ class Kres(App[None]):
         self._said = ()
         self.tell()
 
-    def on_resize(self) -> None:
-        width, height = self.size
+    def on_resize(self, event: events.Resize) -> None:
+        width, height = event.size
         small = width < _LEAST[0] or height < _LEAST[1]
         shell = self.screen_stack[0]
         shell.set_class(small, "small")
@@ -379,5 +384,3 @@ class Kres(App[None]):
 
 
 _MOVES: Mapping[str, str] = {"up": "up", "back": "back", "forward": "forward", "last": "last"}
-
-__all__ = ["Changes", "Kres"]

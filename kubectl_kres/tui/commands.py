@@ -136,7 +136,9 @@ def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
         return [names[1]]
     if session.namespace:
         return [session.namespace]
-    return [one.metadata.namespace for one in session.store.all(kind.kind) if one.metadata.name == names[0]]
+    found = [one.metadata.namespace for one in session.store.all(kind.kind) if one.metadata.name == names[0]]
+    places = session.setting.places
+    return found if found or places is None else list(places(kind, names[0]))
 
 
 def words(text: str, session: Session) -> Iterator[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.errors import Forbidden, KresError
@@ -14,6 +15,8 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.store.store import Store
+
+T = TypeVar("T")
 
 
 class Feed(Protocol):
@@ -59,6 +62,7 @@ class ReadOnce:
         self._queue: SimpleQueue[Need | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._lock = threading.Lock()
 
     @property
     def idle(self) -> bool:
@@ -91,6 +95,11 @@ class ReadOnce:
                 self._asked[need] = FeedState(_PHASES[end.state], held=True, why=end.message)
         return changes
 
+    def look(self, find: Callable[[], T]) -> T:
+        """What is found in the source between two pages: it belongs to the thread that reads it."""
+        with self._lock:
+            return find()
+
     def states(self) -> Mapping[Need, FeedState]:
         return self._asked
 
@@ -102,7 +111,8 @@ class ReadOnce:
         while (need := self._queue.get()) is not None:
             end = READ
             try:
-                for page in self._pages(need):
+                pages = self._pages(need)
+                while (page := self.look(partial(next, pages, None))) is not None:
                     if self._closed:
                         return
                     self._arrived.append((need, page, None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 
 def restore() -> None:
@@ -18,8 +19,18 @@ def restore() -> None:
         del os.environ[name]
 
 
+def leave(code: int) -> None:
+    """End at once. Otherwise Python would end the threads that wait for a server by a function of glibc that needs
+    libgcc_s, which a small container does not have.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
     restore()
     from kubectl_kres.cli.main import entry
 
-    sys.exit(entry())
+    leave(entry())

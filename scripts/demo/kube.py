@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+import yaml
+
 Object = dict[str, Any]
 
 
@@ -57,6 +59,18 @@ class Kube:
     def create(self, objects: Iterable[Mapping[str, Any]], manager: str) -> None:
         self.run("create", f"--field-manager={manager}", "-f", "-", given=listed(objects))
 
+    def put(self, path: str, item: Mapping[str, Any], manager: str) -> Object:
+        """PUT an object as it is, its resourceVersion included; the object as stored."""
+        said = self.run("replace", "--raw", f"{path}?fieldManager={manager}", "-f", "-", given=item)
+        stored: Object = json.loads(said)
+        return stored
+
+    def post(self, path: str, item: Mapping[str, Any], manager: str) -> Object:
+        """POST an object as it is; the object as stored."""
+        said = self.run("create", "--raw", f"{path}?fieldManager={manager}", "-f", "-", given=item)
+        stored: Object = json.loads(said)
+        return stored
+
     def put_status(self, objects: Iterable[Object], manager: str) -> None:
         """PUT the status of pods or nodes, whatever was written since they were read.
 
@@ -67,6 +81,11 @@ class Kube:
             space = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
             path = f"/api/v1{space}/{item['kind'].lower()}s/{metadata['name']}/status?fieldManager={manager}"
             self.run("replace", "--raw", path, "-f", "-", given={**item, "metadata": metadata})
+
+
+def documents(file: Path) -> list[Object]:
+    """The objects of a file."""
+    return [document for document in yaml.safe_load_all(file.read_text()) if document]
 
 
 def listed(objects: Iterable[Mapping[str, Any]]) -> Object:

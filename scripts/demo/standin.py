@@ -24,6 +24,7 @@ from kubectl_kres.model.pod import Pod
 
 ALLOCATABLE = {"cpu": "6", "memory": "7Gi", "ephemeral-storage": "80Gi", "pods": "110"}
 MEMORY = 7 << 30
+GPU, GPU_NODE, GPUS = "nvidia.com/gpu", "node-3", "4"
 SCHEDULER, KUBELET = "kube-scheduler", "kubelet"
 
 
@@ -107,15 +108,19 @@ class Play:
 
 
 def node_statuses(nodes: Iterable[Object]) -> list[Object]:
-    """The nodes as their kubelets would report them."""
+    """The nodes as their kubelets would report them; one of them has GPUs."""
     ready = [stated("Ready", "True", "KubeletReady", "kubelet is posting ready status")]
-    return [
-        {**node, "status": {"capacity": ALLOCATABLE, "allocatable": ALLOCATABLE, "conditions": ready}} for node in nodes
-    ]
+    found = []
+    for node in nodes:
+        has = {**ALLOCATABLE, **({GPU: GPUS} if node["metadata"]["name"] == GPU_NODE else {})}
+        found.append({**node, "status": {"capacity": has, "allocatable": has, "conditions": ready}})
+    return found
 
 
 def chosen_node(pod: Object) -> str:
-    """The one node that a DaemonSet made the pod for; empty for other pods."""
+    """The one node that a DaemonSet made the pod for, or that has GPUs if it asks for one; empty for other pods."""
+    if any(GPU in container.get("resources", {}).get("requests", {}) for container in pod["spec"]["containers"]):
+        return GPU_NODE
     affinity = pod["spec"].get("affinity", {}).get("nodeAffinity", {})
     terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", ())
     fields = [field for term in terms for field in term.get("matchFields", ()) if field["key"] == "metadata.name"]

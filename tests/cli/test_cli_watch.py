@@ -145,7 +145,7 @@ def test_pods_that_come_and_go(cluster: Cluster, watched: Watched) -> None:
 
 def test_an_object_that_goes_and_comes_back(cluster: Cluster, watched: Watched) -> None:
     result = watched(
-        "explain deploy/web -w --until admitted",
+        "explain deploy/web -w --until admitted --timeout 8s",
         lambda: cluster.delete("deployments", "shop", "web"),
         lambda: put(cluster, "deployments", deployment("web", "1Mi")),
         lambda: put(cluster, "resourcequotas", quota("4Gi")),
@@ -157,7 +157,7 @@ def test_an_object_that_goes_and_comes_back(cluster: Cluster, watched: Watched) 
 
 def test_a_manifest_that_waits_for_room(cluster: Cluster, watched: Watched, file: Callable[..., str]) -> None:
     result = watched(
-        f"explain -f {file(pod('new', '512Mi'))} -w --until admitted",
+        f"explain -f {file(pod('new', '512Mi'))} -w --until admitted --timeout 8s",
         lambda: put(cluster, "resourcequotas", quota("4Gi")),
     )
     assert result.code == 0

@@ -126,6 +126,19 @@ def test_needs_may_overlap(cluster: Cluster):
         follower.until(lambda: not names(follower))
 
 
+@pytest.mark.parametrize("need", [PODS, OURS, WEB, LABELLED], ids=["all", "namespace", "name", "label"])
+def test_what_was_read_before_and_went_before_the_first_list_goes(cluster: Cluster, need: Need):
+    for name in ("web", "db"):
+        cluster.put("pods", "a", name, metadata={"labels": {"app": "web"}})
+    with following(cluster) as follower:
+        follower.store = follower.fresh(need)
+        cluster.delete("pods", "a", "web")
+        follower.feed.want([need])
+        follower.until(lambda: follower.phases() == {"watching"})
+        follower.until(lambda: follower.as_fresh([need]))
+        assert ref("web") in follower.drained[0].gone
+
+
 KINDS = ("pods", "resourcequotas", "things")
 STATE = {"readable": "watching", "forbidden": "denied", "absent": "absent"}
 

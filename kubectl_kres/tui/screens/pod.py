@@ -63,7 +63,7 @@ class PodPane(Pane):
         layout: vertical;
         & > #verdict { height: auto; max-height: 4; overflow-y: hidden; }
         & > Container { layout: horizontal; height: 1fr; }
-        & > Container > Table { width: 11fr; }
+        & > Container > Table { width: 11fr; min-width: 46; }
         & > Container > Lines { width: 9fr; border-left: solid $panel-lighten-2; }
         & > #page { height: 1fr; }
         &.page > Container { display: none; }

@@ -70,7 +70,8 @@ class Prompt(Input):
         with self.prevent(Input.Changed):
             self.value = text
         self.cursor_position = len(text)
-        self.focus()
+        # At once: the next key is for the prompt already.
+        self.screen.set_focus(self)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()

@@ -1,0 +1,211 @@
+"""What becomes of a PipelineRun: each task's pod or refusal, and what can run at once against the quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.tekton import Pipeline, PipelineRun, TaskRun
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.at_once import at_once
+from kubectl_kres.reports.explain import explained
+from kubectl_kres.reports.explanation import Explanation, Unseen, Verdict
+from kubectl_kres.reports.pipeline import AssistantPod, PipelineExplanation, PlannedTask, State
+from kubectl_kres.reports.pipeline_needs import LABEL, pipeline_needs
+from kubectl_kres.reports.policies import policies, unread
+from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
+from kubectl_kres.reports.start import missing
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.taskrun import analysed, pod_of, refused_outcome, refused_run, unknown_task
+from kubectl_kres.reports.tekton_remedy import TEKTON_REMEDIES
+from kubectl_kres.reports.tekton_world import as_seen, tekton_world
+from kubectl_kres.reports.remedy import NOTHING, remedies
+from kubectl_kres.reports.verdict import verdict_of
+from kubectl_kres.reports.waiting_run import moment_of
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.affinity_assistant import Assistant
+from kubectl_kres.tekton.answer import Gap, Problem
+from kubectl_kres.tekton.pipeline import Planned, alone
+from kubectl_kres.tekton.pipeline_run import PipelineAnswer, has_ended, pipeline_run
+from kubectl_kres.tekton.run import Result, World, sent
+from kubectl_kres.tekton.waiting import time_left, waits
+
+
+def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplanation:
+    """Raises NotFound or Forbidden if the object or its Pipeline cannot be had, ClusterError if that is remote."""
+    world = tekton_world(store, subject.ref.namespace, ask)
+    run, refusals = _run(store, subject, world)
+    if run is None:
+        return _not_stored(store, subject, ask, refusals)
+    children = _children(store, run) if subject.raw is None else {}
+    found = pipeline_run(run, world, children=children)
+    if isinstance(found, Gap):
+        raise unknown_task(subject, as_seen(store, found, subject.ref.namespace))
+    tasks = tuple(_task(store, subject, ask, one, found, children) for one in found.plan.tasks)
+    problems = (found.plan.problem,) if found.plan.problem is not None else ()
+    verdict, remedy = _judged(problems, found.plan.cycle, tasks)
+    moment = moment_of(ask.now)
+    left = time_left(run, moment, world.config.timeout_minutes) if moment is not None and not _over(run) else None
+    unseen = _unseen(store, subject)
+    source = found.plan.pipeline.origin.source
+    return PipelineExplanation(
+        subject.ref,
+        f"{source.kind}/{source.name}{f' {source.field}' if source.kind == 'PipelineRun' else ''}",
+        verdict,
+        remedy,
+        found.plan.problem,
+        found.plan.cycle,
+        tasks,
+        at_once(found, world, children, started=run.status.start_time is not None),
+        tuple(_assistant(one) for one in found.assistants),
+        int(left.total_seconds()) if left is not None else None,
+        tuple(run_facts(run)) if subject.raw is None else (),
+        _assumptions(store, subject, ask),
+        unseen,
+        ".".join(map(str, world.config.version or ())),
+        not any(one.required for one in unseen),
+    )
+
+
+def _run(store: Store, subject: Subject, world: World) -> tuple[PipelineRun | None, tuple[Problem, ...]]:
+    """The run as it is stored, or why a file's is not; a Pipeline is run with defaults. Raises NotFound, Forbidden."""
+    refusals: tuple[Problem, ...] = ()
+    item: Any
+    if subject.raw is not None:
+        item, refusals = (answer := sent(subject.raw, world)).item, answer.refusals
+    else:
+        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+        if item is None:
+            raise missing(store, subject)
+    if isinstance(item, Pipeline):
+        return alone(item), refusals
+    if not isinstance(item, PipelineRun):
+        return None, refusals
+    metadata = structs.replace(item.metadata, name=subject.ref.name, namespace=subject.ref.namespace)
+    return structs.replace(item, metadata=metadata), refusals
+
+
+def _not_stored(
+    store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]
+) -> PipelineExplanation:
+    verdict, remedy = _judged(refusals, (), ())
+    unseen, where = _unseen(store, subject), subject.file or "the input"
+    return PipelineExplanation(
+        subject.ref,
+        where,
+        verdict,
+        remedy,
+        refusals[0],
+        assumptions=_assumptions(store, subject, ask),
+        unseen=unseen,
+        complete=not any(one.required for one in unseen),
+    )
+
+
+def _over(run: PipelineRun) -> bool:
+    return any(one.type == "Succeeded" and one.status in {"True", "False"} for one in run.status.conditions or ())
+
+
+def _children(store: Store, run: PipelineRun) -> Mapping[str, TaskRun]:
+    name = run.metadata.name
+    return {
+        one.metadata.name: one
+        for one in store.all("TaskRun", run.metadata.namespace)
+        if (one.metadata.labels or {}).get(LABEL) == name
+    }
+
+
+def _task(
+    store: Store, subject: Subject, ask: Ask, planned: Planned, found: PipelineAnswer, children: Mapping[str, TaskRun]
+) -> PlannedTask:
+    results = found.results.get(planned.name, ())
+    explanation = _explained(store, subject, ask, planned, results, children) if results else None
+    gap = as_seen(store, planned.gap, subject.ref.namespace) if planned.gap is not None and not results else None
+    return PlannedTask(
+        planned.name,
+        planned.number,
+        planned.names,
+        planned.after,
+        planned.is_finally,
+        _state(planned, found, children),
+        planned.task.origin.source if planned.task is not None else None,
+        gap,
+        explanation,
+    )
+
+
+def _state(planned: Planned, found: PipelineAnswer, children: Mapping[str, TaskRun]) -> State:
+    made = [children[name] for name in planned.names if name in children]
+    if planned.name in found.finished:
+        failed = any(one.status == "False" for run in made for one in run.status.conditions or ())
+        return ("failed" if failed else "done") if made else "skipped"
+    if any(waits(one) is not None for one in made):
+        return "waiting"
+    return "running" if any(one.status.pod_name and not has_ended(one) for one in made) else ""
+
+
+def _explained(
+    store: Store,
+    subject: Subject,
+    ask: Ask,
+    planned: Planned,
+    results: Sequence[Result],
+    children: Mapping[str, TaskRun],
+) -> Explanation | None:
+    """The explanation of the task's first TaskRun; what is seen of it and supposed stands at the PipelineRun."""
+    run = children.get(planned.names[0], planned.run) if planned.names else planned.run
+    ref = ObjectRef("TaskRun", run.metadata.name, subject.ref.namespace)
+    if planned.task is None:
+        return None
+    if results[0].built is None and results[0].problem is not None and results[0].problem.stage == "validation":
+        analysis = refused_run(store, ref, ask, planned.name, tuple(one.problem for one in results if one.problem))
+    else:
+        analysis = analysed(store, ref, ask, run, planned.task, results, pod_of(store, run))
+    told = explained(store, Subject(ref, subject.kind), ask, analysis)
+    return structs.replace(told, unseen=(), assumptions=(), complete=True)
+
+
+def _judged(
+    problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[PlannedTask]
+) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict over all open tasks, and what to change, with the task in front."""
+    if problems:
+        outcomes = tuple(refused_outcome(one) for one in problems)
+        return verdict_of(outcomes), remedies(outcomes, special=TEKTON_REMEDIES)
+    if cycle:
+        ring = " -> ".join((*cycle, cycle[0]))
+        return Verdict(False, 400, f"tasks wait for each other: {ring}"), ("take one of these tasks out of runAfter",)
+    open_tasks = [one for one in tasks if one.explanation is not None and one.state not in {"done", "failed", "skipped"}]
+    refused = [one for one in open_tasks if one.explanation.verdict.allowed is not True]  # type: ignore[union-attr]
+    if not refused:
+        return Verdict(allowed=True, code=201), (NOTHING,)
+    first = refused[0].explanation
+    others = tuple(f"task {one.name}: {one.explanation.verdict.message}" for one in refused[1:] if one.explanation)
+    said = tuple(
+        f"task {one.name}: {text}" for one in refused if one.explanation is not None for text in one.explanation.remedies
+    )
+    verdict = first.verdict if first is not None else Verdict(allowed=True, code=201)
+    allowed = False if any(one.explanation and one.explanation.verdict.allowed is False for one in refused) else None
+    message = f"task {refused[0].name}: {verdict.message}"
+    return structs.replace(verdict, allowed=allowed, message=message, others=others), said
+
+
+def _assistant(one: Assistant) -> AssistantPod:
+    return AssistantPod(one.name, one.workspace, tuple(filter(None, map(one.event, one.outcomes))))
+
+
+def _assumptions(store: Store, subject: Subject, ask: Ask) -> tuple[Assume, ...]:
+    stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
+    known = policies(store, subject.ref.namespace, ask.server).assumptions
+    return (*known, *stated, *tekton_remarks(store, subject.ref.namespace, ask, ()))
+
+
+def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:
+    return tuple(
+        Unseen(need.kind, state, need.namespace, need.name, message, need.required)
+        for need, state, message in unread(store, pipeline_needs(store, subject))
+        if need.required or need.kind not in SETTLING
+    )

@@ -1,0 +1,89 @@
+"""The answer of ``explain pipelinerun/x`` and ``pipeline/x``: structs that text, JSON and screens are made from."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.reports.explanation import Explanation, Fact, Unseen, Verdict
+from kubectl_kres.reports.record import Record
+from kubectl_kres.tekton.answer import Gap, Problem
+
+#: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
+State = Literal["", "running", "waiting", "done", "failed", "skipped"]
+
+
+class PlannedTask(Record, frozen=True):
+    """A task of the Pipeline. ``runs``: how many TaskRuns its matrix makes; absent: only known when a task has ended.
+
+    ``names``: of the TaskRuns as far as they are known. ``explanation``: of the first of them, as if nothing else ran;
+    absent where ``gap`` says what is missing to tell. ``state``: what has become of them.
+    """
+
+    name: str
+    runs: int | None = 1
+    names: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    is_finally: bool = False
+    state: State = ""
+    task: Source | None = None
+    gap: Gap | None = None
+    explanation: Explanation | None = None
+
+
+class AtOnce(Record, frozen=True):
+    """The most that open tasks can ask of a quota at one moment: ``amount`` in all, by ``tasks``.
+
+    ``quota`` empty: no quota limits it. ``counted``: what of it is in ``used`` already. ``assistants``: what affinity
+    assistants add for as long as the run lasts. ``after``: used with all of it. ``at_least``: a number of runs among
+    them is not known yet and taken as one.
+    """
+
+    resource: str
+    amount: str
+    tasks: tuple[str, ...]
+    quota: str = ""
+    is_finally: bool = False
+    at_least: bool = False
+    counted: str = ""
+    assistants: str = ""
+    used: str = ""
+    hard: str = ""
+    after: str = ""
+    exceeded: bool = False
+
+
+class AssistantPod(Record, frozen=True):
+    """A pod that keeps tasks on one node, by the name of its StatefulSet. ``workspace`` empty: for the whole run.
+
+    ``refused``: the event of the StatefulSet, which is all that says so; the tasks' pods then wait for a node.
+    """
+
+    name: str
+    workspace: str = ""
+    refused: tuple[str, ...] = ()
+
+
+class PipelineExplanation(Record, frozen=True):
+    """What becomes of a PipelineRun. ``problem``: why nothing of it runs, in Tekton's words; ``cycle``: tasks that wait
+    for each other. ``verdict``: over all open tasks, each as if it ran alone; ``at_once`` says what they ask for together.
+
+    ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started.
+    """
+
+    subject: ObjectRef
+    start: str
+    verdict: Verdict
+    remedies: tuple[str, ...]
+    problem: Problem | None = None
+    cycle: tuple[str, ...] = ()
+    tasks: tuple[PlannedTask, ...] = ()
+    at_once: tuple[AtOnce, ...] = ()
+    assistants: tuple[AssistantPod, ...] = ()
+    seconds_left: int | None = None
+    facts: tuple[Fact, ...] = ()
+    assumptions: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    version: str = ""
+    complete: bool = True

@@ -1,0 +1,98 @@
+"""Where Tekton's configuration is looked for, what it is, and what was supposed where it could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.model.configmap import ConfigMap
+from kubectl_kres.model.crd import CustomResourceDefinition
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.subject import Ask
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO, NAMESPACE, Config, config_of
+
+NAMES = (INFO, DEFAULTS, FLAGS)
+
+#: Whose webhook, which converts between versions, stands beside the configuration.
+DEFINITION = "taskruns.tekton.dev"
+
+#: Where distributions put it, for users who may not read the definition.
+OTHER = "openshift-pipelines"
+
+_UNKNOWN = "tekton/config-unknown"
+_FLAG = "--tekton-config FILE gives it"
+
+
+def configuration_needs(store: Store) -> Iterator[Need]:
+    """The ConfigMaps, first where Tekton's own release puts them; elsewhere once they are known not to be there.
+
+    None where files hold all of them.
+    """
+    if all(_in_file(store, name) for name in NAMES):
+        return
+    yield from (_need(NAMESPACE, name) for name in NAMES)
+    if _absent(store, NAMESPACE):
+        definition = Need("CustomResourceDefinition", name=DEFINITION, required=False)
+        yield definition
+        if store.covered(definition).state != "unread":
+            yield from (_need(_place(store), name) for name in NAMES)
+
+
+def _need(namespace: str, name: str) -> Need:
+    return Need("ConfigMap", namespace, name, required=False)
+
+
+def _absent(store: Store, namespace: str) -> bool:
+    """Whether what every release of Tekton has is known not to be in the namespace, nor anywhere else we looked."""
+    return store.covered(_need(namespace, INFO)).known and store.get("ConfigMap", INFO, namespace) is None
+
+
+def _place(store: Store) -> str:
+    found = store.get("CustomResourceDefinition", DEFINITION)
+    place = found.webhook_namespace if isinstance(found, CustomResourceDefinition) else ""
+    return place or OTHER
+
+
+def _in_file(store: Store, name: str) -> bool:
+    return any(ref.kind == "ConfigMap" and ref.name == name for ref in store.files)
+
+
+def configuration(store: Store, ask: Ask) -> Config:
+    """How Tekton is configured, as shipped where that is not known; ``remarks`` says so."""
+    held = {name: _config_map(store, name) for name in NAMES}
+    return config_of(held[DEFAULTS], held[FLAGS], held[INFO], ask.read_yaml)
+
+
+def _config_map(store: Store, name: str) -> ConfigMap | None:
+    """A file's before the cluster's, from whatever namespace it says; of the cluster's the one beside the webhook."""
+    found = [one for one in store.all("ConfigMap") if one.metadata.name == name and isinstance(one, ConfigMap)]
+    places = (_place(store), NAMESPACE, OTHER)
+
+    def rank(one: ConfigMap) -> tuple[bool, int]:
+        space = one.metadata.namespace
+        from_file = ObjectRef("ConfigMap", name, space) in store.files
+        return not from_file, places.index(space) if space in places else len(places)
+
+    return min(found, key=rank) if found else None
+
+
+def remarks(store: Store, config: Config) -> Iterator[Assume]:
+    """What was supposed about the configuration, in one sentence where it was not to be had at all."""
+    yield from config.assumed
+    missing = [name for name in NAMES if _config_map(store, name) is None]
+    if not missing:
+        return
+    states = {store.covered(_need(NAMESPACE, name)).state for name in missing}
+    if not states & {"read", "absent"}:
+        why = "may not be read" if "denied" in states else "was not read"
+        listed = "Tekton's configuration" if len(missing) == len(NAMES) else f"of Tekton's configuration {_and(missing)}"
+        yield Assume("", _UNKNOWN, f"{listed} {why}: assumed as shipped ({_FLAG})")
+    elif INFO in missing:
+        where = " and ".join(dict.fromkeys((NAMESPACE, _place(store))))
+        yield Assume("", _UNKNOWN, f"no configuration of Tekton's in {where}: assumed as shipped ({_FLAG})")
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(names)

@@ -1,0 +1,68 @@
+"""What to change where Tekton refuses, or the pod that Tekton makes is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from kubectl_kres.reports.case import Case
+from kubectl_kres.reports.remedy import Remedy
+from kubectl_kres.reports.tekton_part import TektonPart
+
+
+def _say(text: str) -> Callable[[Case], Iterator[str]]:
+    def say(_: Case) -> Iterator[str]:
+        yield text
+
+    return say
+
+
+_PAIR = re.compile(r"invalid request resource value: (\S+) must be less or equal to limit (\S+)")
+
+
+def _over_limit(case: Case) -> Iterator[str]:
+    found = _PAIR.search(case.finding.text)
+    figures = f" ({found[1]} and {found[2]})" if found is not None else ""
+    yield (
+        f"in the Task, lower the step's request to its limit or raise the limit{figures}; "
+        "values of the run do not help, the Task's own text is compared"
+    )
+
+
+#: Remedies by rule, of what Tekton's webhooks and controller refuse.
+TEKTON_REMEDIES: Mapping[str, Remedy] = {
+    "tekton/decode": _say("correct the quantity or the field that the message names; parameters cannot be used there"),
+    "tekton/one-of": _say("give either a reference or an embedded spec, as taskRef.name"),
+    "tekton/no-steps": _say("give the Task a step"),
+    "tekton/reserved-sidecar": _say("give the sidecar another name"),
+    "tekton/retired-field": _say("take spec.resources out; values of steps stand in stepOverrides, or in v1 stepSpecs"),
+    "tekton/api-fields": _say("take the field out, or set enable-api-fields to beta in ConfigMap feature-flags"),
+    "tekton/override-name": _say("name each step or sidecar in one entry"),
+    "tekton/task-level-conflict": _say(
+        "keep either computeResources of the whole Task or the values of single steps; an empty one counts, too"
+    ),
+    "tekton/request-over-limit": _over_limit,
+    "tekton/unknown-override": _say("name steps and sidecars as the Task does, without step- or sidecar- in front"),
+    "tekton/unknown-pipeline-task": _say("name a task of the Pipeline in taskRunSpecs"),
+    "tekton/object-refused": _say("delete runs that have ended, or raise the quota that counts them"),
+    "tekton/pod-security": _say(
+        "set set-security-context to true in ConfigMap feature-flags, or give the steps a security context"
+    ),
+}
+
+_OURS = re.compile(r"\bcontainer (step|sidecar)-(?=\S)")
+_NATIVE = re.compile(r"\bsidecar sidecar-(?=\S)")
+
+
+def run_remedies(found: Sequence[str], part: TektonPart) -> tuple[str, ...]:
+    """The remedies with steps and sidecars named as in the Task, and how a container of Tekton's gets a value."""
+    return tuple(_in_task(text, part.added) for text in found)
+
+
+def _in_task(text: str, added: Sequence[str]) -> str:
+    named = _NATIVE.sub("sidecar ", _OURS.sub(r"\1 ", text))
+    foreign = [name for name in added if re.search(rf"\b{re.escape(name)}\b", text)]
+    if not foreign:
+        return named
+    how = "default-container-resource-requirements of ConfigMap config-defaults, or a LimitRange"
+    return f"{named} ({', '.join(foreign)}: added by Tekton, only {how} gives it values)"

@@ -1,0 +1,94 @@
+"""Objects in files that no server would store: said in its words, and left out of what is explained beside them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cli.running import Kres
+
+Raw = dict[str, Any]
+MANY = {"quota": 10_000, "limits": 2_000, "pod": 2_000}
+
+
+def made(kind: str, spec: Raw) -> Raw:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": kind.lower()}, "spec": spec}
+
+
+def quota(hard: Raw, **spec: Any) -> Raw:
+    return made("ResourceQuota", {"hard": hard, **spec})
+
+
+def limits(*items: Raw) -> Raw:
+    return made("LimitRange", {"limits": [{"type": "Container", **item} for item in items]})
+
+
+def pod(**resources: Raw) -> Raw:
+    return made("Pod", {"containers": [{"name": "app", "image": "app", "resources": resources}]})
+
+
+def selector(scope: str, operator: str) -> Raw:
+    return {"scopeSelector": {"matchExpressions": [{"scopeName": scope, "operator": operator}]}}
+
+
+POD = pod(requests={"cpu": "1"})
+UNSTORABLE = [
+    (quota({"pods": "1"}, scopes=["Never"]), 'spec.scopes: Invalid value: ["Never"]: unsupported scope'),
+    (quota({"pods": "1"}, **selector("Never", "Gt")), 'Invalid value: "Gt": not a valid selector operator'),
+    (quota({"pods": "1"}, **selector("BestEffort", "In")), "must be 'Exists' when scope is any of"),
+    (quota({"pods": "-1"}), 'spec.hard[pods]: Invalid value: "-1": must be greater than or equal to 0'),
+    (quota({"cpu": "1e9999999999"}), 'exponent of "1e9999999999" is beyond reason'),
+    (quota({"cpu": "1e-9999999999"}), 'exponent of "1e-9999999999" is beyond reason'),
+    (quota({"cpu": "9" * 2000}), "a number of more than 1000 digits is beyond reason"),
+    (quota({"cpu": True}), "quantities must match the regular expression"),
+    (limits({"min": {"cpu": "2"}, "max": {"cpu": "1"}}), "min value 2 is greater than max value 1"),
+    (limits({"default": {"cpu": "1e9999999999"}}), 'exponent of "1e9999999999" is beyond reason'),
+    (limits({}, {}), 'spec.limits[1].type: Duplicate value: "Container"'),
+    (limits({"maxLimitRequestRatio": {"cpu": "0"}}), "ratio 0 is less than 1"),
+]
+
+
+@pytest.mark.parametrize(("policy", "said"), UNSTORABLE, ids=[said[:40] for _, said in UNSTORABLE])
+def test_a_policy_is_refused_and_left_out(kres: Kres, file, policy: Raw, said: str):
+    alone = kres("explain --offline -f", file(policy))
+    assert alone.code in {0, 2} and said in " ".join((alone.out + alone.err).split())
+    beside = kres("explain --offline --exit-code -o json -f", file(policy, POD))
+    assert beside.code == 0, beside
+    (found,) = json.loads(beside.out)["items"]
+    assert found["verdict"]["allowed"] is True
+    (left_out,) = [one["text"] for one in found["assumptions"] if one["code"].startswith("policy/")]
+    assert f"{policy['kind']}/{policy['kind'].lower()} is left out: " in left_out and said in left_out
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (pod(limits={"cpu": "-1"}), "must be greater than or equal to 0"),
+        (pod(limits={"cpu": "1e9999999999"}), "is beyond reason"),
+        (made("PersistentVolumeClaim", {"resources": {"requests": {"storage": "-1Gi"}}}), "must be greater than zero"),
+        (made("PersistentVolumeClaim", {"resources": {}}), "spec.resources[storage]: Required value"),
+    ],
+)
+def test_an_object_is_refused(kres: Kres, file, sent: Raw, said: str):
+    found = kres("explain --offline --exit-code -f", file(sent))
+    assert (found.code, found.err) == (1, "") and said in found.out
+    assert "remedy: " in found.out
+
+
+@pytest.mark.parametrize("what", ["quota", "limits", "pod"])
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_thousands_of_resources(kres: Kres, file, what: str, output: str):
+    """The answer is as long as the question: what is said of each resource does not repeat what is said of all."""
+    names = [f"example.com/x{number}" for number in range(MANY[what])]
+    ones, twos = dict.fromkeys(names, "1"), dict.fromkeys(names, "2")
+    hard = quota({f"requests.{name}": "1" for name in names})
+    given = {
+        "quota": [hard],
+        "limits": [limits({"default": ones, "max": twos}), POD],
+        "pod": [hard, pod(requests=twos, limits=twos)],
+    }[what]
+    found = kres(f"explain --offline --exit-code -o {output} -f", file(*given))
+    assert (found.code, found.err) == (int(what == "pod"), "")
+    assert all(name in found.out for name in names[::100])
+    assert len(found.out) < 5000 * MANY[what]

@@ -1,0 +1,170 @@
+"""The real program in a pseudo-terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+
+import pytest
+
+#: For a loaded machine; what is waited for comes in well under a second.
+_DEADLINE = 60.0
+_UNSET = {"NO_COLOR", "KUBECONFIG", "COLUMNS", "LINES"}
+_COLOURED = re.compile(rb"\x1b\[[0-9;]*(3[0-7]|4[0-7]|38;|48;|9[0-7]|10[0-7])[0-9;]*m")
+
+
+class Terminal:
+    """A program on a terminal of its own."""
+
+    def __init__(self, *words: str, size: tuple[int, int] = (80, 24), **environment: str) -> None:
+        self.master, slave = pty.openpty()
+        self.resize(size)
+        kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
+        self.program = subprocess.Popen(
+            [sys.executable, "-m", "kubectl_kres", *words],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            env={**kept, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HOME": "/nonexistent", **environment},
+        )
+        os.close(slave)
+        self.seen = b""
+
+    def resize(self, size: tuple[int, int]) -> None:
+        width, height = size
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+
+    def read_until(self, part: bytes) -> None:
+        """Until the program has written this since the last call."""
+        found, end = b"", time.monotonic() + _DEADLINE
+        while part not in found:
+            ready, _, _ = select.select([self.master], [], [], max(0.0, end - time.monotonic()))
+            assert ready, (part, found[-2000:])
+            found += self._some()
+            self.seen += found[-4096:]
+
+    def _some(self) -> bytes:
+        try:
+            return os.read(self.master, 65_536)
+        except OSError:
+            return b""
+
+    def ended(self) -> int:
+        """The exit code, with all that was written until then read."""
+        end = time.monotonic() + _DEADLINE
+        while self.program.poll() is None and time.monotonic() < end:
+            if select.select([self.master], [], [], 0.05)[0]:
+                self.seen += self._some()
+        assert self.program.poll() is not None, "it does not end"
+        while select.select([self.master], [], [], 0.05)[0] and (more := self._some()):
+            self.seen += more
+        return self.program.returncode
+
+    def close(self) -> None:
+        if self.program.poll() is None:
+            self.program.kill()
+        self.program.wait()
+        os.close(self.master)
+
+
+@pytest.fixture
+def terminal() -> Iterator[type[Terminal]]:
+    opened: list[Terminal] = []
+
+    class Kept(Terminal):
+        def __init__(self, *words: str, **settings) -> None:
+            super().__init__(*words, **settings)
+            opened.append(self)
+
+    yield Kept
+    for one in opened:
+        one.close()
+
+
+def test_first_paint_keys_resize_copy_and_quit(terminal):
+    screen = terminal("tui", "--demo")
+    screen.read_until(b"quota/best-effort")
+    os.write(screen.master, b"G\r")
+    screen.read_until(b"StatefulSet/search")
+    screen.resize((140, 40))
+    os.killpg(screen.program.pid, signal.SIGWINCH)
+    screen.read_until(b"0 all")
+    os.write(screen.master, b"\x19")
+    screen.read_until(b"\x1b]52;c;")
+    os.write(screen.master, b":q\r")
+    assert screen.ended() == 0
+    assert screen.seen.rstrip().endswith(b"\x1b[?25h") or b"\x1b[?1049l" in screen.seen
+
+
+def test_alone_on_a_terminal_it_is_the_interface(terminal):
+    screen = terminal("--demo")
+    screen.read_until(b"quota/best-effort")
+    os.write(screen.master, b"q")
+    assert screen.ended() == 0
+
+
+def test_without_colour(terminal):
+    screen = terminal("tui", "quotas", "--demo", NO_COLOR="1")
+    screen.read_until(b"best-effort")
+    os.write(screen.master, b"\x03")
+    assert screen.ended() == 0
+    assert not _COLOURED.search(screen.seen)
+
+
+def test_ascii_and_no_mouse(terminal):
+    screen = terminal("tui", "quotas", "--demo", "--ascii", "--no-mouse")
+    screen.read_until(b"########")
+    os.write(screen.master, b"qq")
+    assert screen.ended() == 0
+    assert "█".encode() not in screen.seen
+    assert b"\x1b[?1000h" not in screen.seen
+
+
+def test_a_terminal_that_goes_away_ends_it(terminal):
+    screen = terminal("tui", "--demo")
+    screen.read_until(b"quota/best-effort")
+    os.killpg(screen.program.pid, signal.SIGHUP)
+    assert screen.ended() != 70
+
+
+@pytest.mark.parametrize("words", [["tui", "--demo"], ["tui"], ["tui", "pods", "--snapshot", "x"]])
+def test_without_a_terminal_it_says_so(words):
+    result = subprocess.run(
+        [sys.executable, "-m", "kubectl_kres", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_DEADLINE,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.splitlines()[0] == "error: tui needs a terminal on standard input and output"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["tui", "podz", "--demo"], 2, b'no screen "podz"'),
+        (["tui", "--demo", "--theme", "nrd"], 2, b"the nearest is nord"),
+        (["tui", "--demo", "--snapshot", "x"], 2, b"exclude each other"),
+        (["tui", "--snapshot", "nowhere.kres"], 2, b"nowhere.kres"),
+    ],
+)
+def test_what_cannot_be_shown_is_said_in_a_line(terminal, words, code, said):
+    screen = terminal(*words)
+    assert screen.ended() == code
+    assert said in screen.seen
+    assert b"Traceback" not in screen.seen
+    assert b"\x1b[?1049h" not in screen.seen
