@@ -163,6 +163,7 @@ def share(kube: Kube) -> None:
     apply_file(kube, DEMO / "ml" / "workloads.yaml", "argocd-controller")
     settle(kube)
     pools.go_on(kube)
+    apply_file(kube, DEMO / "ml" / "notebooks.yaml", "argocd-controller")
     settle(kube)
     pools.count(kube)
 
@@ -189,7 +190,7 @@ def apply_file(kube: Kube, file: Path, manager: str) -> None:
 
 
 def in_force(quota: Object) -> bool:
-    return quota["spec"].get("hard", {}) == (quota.get("status", {}).get("hard") or {})
+    return bool(quota["spec"].get("hard", {}) == quota.get("status", {}).get("hard", {}))
 
 
 def change(kube: Kube) -> None:

@@ -38,6 +38,8 @@ from kubectl_kres.store.store import Origin, Store
 
 #: Kinds of Capsule that are explained.
 POOLED = ("ResourcePool", "ResourcePoolClaim")
+#: Kinds of Tekton that make TaskRuns.
+PIPELINES = ("PipelineRun", "Pipeline")
 
 
 @repeated
@@ -58,7 +60,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 
 def _takes(kind: Kind) -> bool:
-    return making_pods(kind) or explains(kind) or kind.kind in POOLED
+    return making_pods(kind) or explains(kind) or kind.kind in POOLED + PIPELINES
 
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -66,6 +68,10 @@ def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
         from kubectl_kres.reports.explain_pooled import pooled_needs  # noqa: PLC0415, only what is needed is loaded
 
         return pooled_needs(store, subject)
+    if subject.kind.kind in PIPELINES:
+        from kubectl_kres.reports.pipeline_needs import pipeline_needs  # noqa: PLC0415, only what is needed is loaded
+
+        return pipeline_needs(store, subject)
     return policy_needs(store, subject) if explains(subject.kind) else needs(store, subject)
 
 
@@ -84,6 +90,9 @@ class Page:
             if subject.kind.kind in POOLED:
                 self._pooled(turn, subject, tally)
                 continue
+            if subject.kind.kind in PIPELINES:
+                self._pipeline(turn, subject, tally)
+                continue
             try:
                 found = self._answer(turn, subject)
             except KresError as error:
@@ -101,6 +110,11 @@ class Page:
         from kubectl_kres.cli import explain_pooled  # noqa: PLC0415, only what is needed is loaded
 
         explain_pooled.show(self._options, self._items, turn, subject, tally)
+
+    def _pipeline(self, turn: Turn, subject: Subject, tally: Tally) -> None:
+        from kubectl_kres.cli import explain_pipeline  # noqa: PLC0415, only what is needed is loaded
+
+        explain_pipeline.show(self._options, self._items, turn, subject, tally)
 
     def _answer(self, turn: Turn, subject: Subject) -> Explanation | PolicyExplanation:
         if explains(subject.kind):

@@ -19,7 +19,7 @@ from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.store.store import Store
 
 #: Kinds with so many objects that a snapshot's are not kept, but looked through again when some are needed.
-_NUMEROUS = ("Pod", "Event")
+_NUMEROUS = ("Pod", "Event", "TaskRun")
 
 #: Policy that does not exist if no file holds it; of other kinds nothing can be said.
 _POLICIES = {"LimitRange", "ResourceQuota"}

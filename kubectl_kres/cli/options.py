@@ -39,6 +39,7 @@ class Options(NamedTuple):
     kube_version: str = ""
     feature_gates: tuple[str, ...] = ()
     admission_config: str = ""
+    tekton_config: str = ""
     verbosity: int = 0
     cache_dir: str = ""
     client: bool = False
@@ -304,6 +305,7 @@ SERVER = (
         "feature_gates", "--feature-gates", metavar="A=BOOL,...", text="Feature gates that the server was started with."
     ),
     _flag("admission_config", "--admission-config", metavar="FILE", text="The server's admission configuration."),
+    _flag("tekton_config", "--tekton-config", metavar="FILE", text="Tekton's ConfigMaps, instead of the cluster's."),
 )
 
 #: Everything that may stand before the command.

@@ -25,6 +25,7 @@ from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 
 _QUOTA = BY_KIND["ResourceQuota"]
+_RUN = BY_KIND["TaskRun"]
 
 
 def quotas(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
@@ -141,5 +142,13 @@ def workloads(source: Source, given: Input, options: Options, words: Sequence[st
             for one in source.store.all(kind, space or None)
             if denied.stands_alone(one) and labels(one.metadata.labels or {})
         ]
-        subjects.sort(key=lambda subject: (subject.ref.namespace, denied.KINDS.index(subject.ref.kind)))
+        runs = [
+            Subject(ObjectRef(_RUN.kind, one.metadata.name, one.metadata.namespace), _RUN)
+            for one in source.store.all(_RUN.kind, space or None)
+            if denied.is_open(one) and labels(one.metadata.labels or {})
+        ]
+        complete(source, runs, needs, scope=space, listed=True)
+        subjects += runs
+        order = (*denied.KINDS, _RUN.kind)
+        subjects.sort(key=lambda subject: (subject.ref.namespace, order.index(subject.ref.kind)))
         yield Found(tuple(subjects), listed=True, unseen=unseen)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
@@ -23,15 +24,28 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
+from kubectl_kres.reports.tekton_config import configuration_needs
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.write import write_stream
 from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.store import Origin, Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.cluster.connection import Connection
 
 #: What is read, in the order of the file: what pods are judged by first, what there is most of last.
 KINDS = (
     *("Namespace", "PriorityClass", "RuntimeClass", "Node", "LimitRange", "ResourceQuota"),
     *("PersistentVolumeClaim", "Service", *WORKLOADS, "ControllerRevision", "Event", "Pod"),
 )
+
+#: What only some clusters serve; read before what there is most of.
+INSTALLED = (
+    *("ResourcePool", "ResourcePoolClaim", "Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
+    *("Task", "StepAction", "Pipeline", "PipelineRun", "TaskRun"),
+)
+#: Kinds that are read last, since there are many objects of them.
+_LAST = ("Event", "Pod")
 
 #: Without these answers made from the snapshot are partial.
 _NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
@@ -65,7 +79,8 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     coverage: dict[Need, Coverage] = {}
     with connection:
         header = Header(origin=target.server, time=now, server=read.version(connection), context=target.context)
-        found = _pages(pages, spaces, coverage, verbose=options.verbosity > 0)
+        installed = _installed(connection, coverage)
+        found = _pages(pages, partial(_needs, spaces, installed), coverage, verbose=options.verbosity > 0)
         count = write_stream(header, found, options.out, coverage=lambda: coverage)
     for warning in connection.warnings:
         say(f"Warning: {warning}")
@@ -74,8 +89,29 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     return PARTIAL if gaps and not options.allow_partial else 0
 
 
-def _needs(spaces: tuple[str, ...]) -> Iterator[Need]:
-    for kind in KINDS:
+def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[str, ...]:
+    """The kinds of ``INSTALLED`` that the server has. Of the others it is known that there are none."""
+    from kubectl_kres.cluster.discovery import served  # noqa: PLC0415, help must not load it
+
+    wanted = [BY_KIND[kind] for kind in INSTALLED]
+    try:
+        found = tuple(kind.kind for kind in served(connection, wanted))
+    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+        raise
+    except ClusterError as error:
+        coverage.update({Need(kind.kind): _gap(error, named=False) for kind in wanted})
+        return ()
+    absent = [kind for kind in wanted if kind.kind not in found]
+    coverage.update({Need(kind.kind): Coverage("absent", f"the server has no {kind.qualified}") for kind in absent})
+    return found
+
+
+def _needs(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) -> Iterator[Need]:
+    """One need after the other. ``store``: where Tekton's configuration was found, which tells where else to look."""
+    last = KINDS.index(_LAST[0])
+    for kind in (*KINDS[:last], *installed, *KINDS[last:]):
+        if kind == _LAST[0] and "TaskRun" in installed:
+            yield from _configuration(store)
         if BY_KIND[kind].namespaced:
             yield from (Need(kind, space, field_selector=_FIELDS.get(kind, "")) for space in spaces)
         elif kind == "Namespace" and spaces != ("",):
@@ -84,16 +120,27 @@ def _needs(spaces: tuple[str, ...]) -> Iterator[Need]:
             yield Need(kind)
 
 
+def _configuration(store: Store) -> Iterator[Need]:
+    asked: set[Need] = set()
+    while new := [need for need in configuration_needs(store) if need not in asked]:
+        asked.update(new)
+        yield from new
+
+
 def _pages(
-    read: _Read, spaces: tuple[str, ...], coverage: dict[Need, Coverage], *, verbose: bool
+    read: _Read,
+    needs: Callable[[Store], Iterator[Need]],
+    coverage: dict[Need, Coverage],
+    *,
+    verbose: bool,
 ) -> Iterator[tuple[str, list[Any]]]:
     """Every page with its kind. How reading each need went is in ``coverage`` after the last one.
 
     Raises Unreachable, TimedOut, Unauthenticated and ConfigError: then nothing more can be read.
     """
-    progress = Progress()
+    progress, small = Progress(), Store(Origin("cluster"))
     try:
-        for need in _needs(spaces):
+        for need in needs(small):
             plural = BY_KIND[need.kind].plural
             if verbose:
                 say(f"reading {plural}{f' in {need.namespace}' if need.namespace else ''}")
@@ -103,6 +150,8 @@ def _pages(
                 for page in read(BY_KIND[need.kind], need, skipped):
                     count += len(page)
                     progress.show(f"reading {plural}: {count}")
+                    if not BY_KIND[need.kind].listed:
+                        _keep(small, need.kind, page)
                     yield need.kind, page
             except (Unreachable, TimedOut, Unauthenticated, ConfigError):
                 raise
@@ -110,8 +159,15 @@ def _pages(
                 coverage[need] = _gap(error, named=bool(need.name))
             else:
                 coverage[need] = Coverage("failed", "; ".join(skipped)) if skipped else READ
+            if not BY_KIND[need.kind].listed:
+                small.cover(need, coverage[need])
     finally:
         progress.clear()
+
+
+def _keep(store: Store, kind: str, page: list[Any]) -> None:
+    for item in page:
+        store.add(kind, item)
 
 
 def _gap(error: ClusterError, *, named: bool) -> Coverage:
@@ -124,7 +180,7 @@ def _gap(error: ClusterError, *, named: bool) -> Coverage:
 
 def _tell(coverage: Mapping[Need, Coverage]) -> bool:
     """Says what could not be read; True if answers need some of it."""
-    gaps = {need: one for need, one in coverage.items() if not one.known}
+    gaps = {need: one for need, one in coverage.items() if not one.known and BY_KIND[need.kind].listed}
     for need, one in gaps.items():
         where = f" in namespace {need.namespace}" if need.namespace else ""
         say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {one.message}")
@@ -140,9 +196,11 @@ command = Command(
     text=f"""
         Save what the other commands read to a file, which they take with --snapshot FILE.
 
-        It reads {", ".join(BY_KIND[kind].plural for kind in KINDS[:-2])}, events of type Warning, and pods: of each
-        object the fields that computed resource values depend on, never values of environment variables, of Secrets
-        or of ConfigMaps. The file appears whole or not at all.
+        It reads {", ".join(BY_KIND[kind].plural for kind in KINDS[:-2])}, events of type Warning, and pods; where they
+        are installed Capsule's pools, claims and tenants, and Tekton's Tasks, Pipelines and runs with its
+        configuration: of each object the fields that computed resource values depend on, never values of environment
+        variables, of Secrets, of parameters or scripts, and of ConfigMaps only the keys that configure Tekton. The
+        file appears whole or not at all.
         """,
     examples="""
         # Everything in one namespace

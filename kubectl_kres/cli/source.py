@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
@@ -19,6 +19,10 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.tekton.config import NAMESPACE as TEKTON_NAMESPACE
+
+#: The ConfigMaps that configure Tekton.
+CONFIG_NAMES = ("pipelines-info", "config-defaults", "feature-flags")
 
 _HINT = "--offline explains the files by themselves"
 
@@ -86,14 +90,16 @@ class Input:
         self.workloads: tuple[Manifest, ...] = ()
         self._explicit = bool(options.namespaces) and not options.all_namespaces
         self.manifests: Sequence[Manifest] = ()
+        stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
         if options.filenames:
-            stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
             self.manifests = read(options.filenames, recursive=options.recursive, stdin=stdin)
+        self._tekton = _tekton_config(options.tekton_config, stdin) if options.tekton_config else ()
 
     def place(self, namespace: str) -> None:
         """Give a namespace to the objects that name none. Raises InputError where ``-n`` and an object disagree."""
         left = overlay(self.policies, self.manifests, namespace=namespace, explicit=self._explicit)
         self.workloads = tuple(left)
+        overlay(self.policies, self._tekton, namespace=TEKTON_NAMESPACE)
 
     def lay_over(self, store: Store) -> None:
         """Put the policies into a store, where they replace objects of the same names."""
@@ -101,6 +107,15 @@ class Input:
             for item in self.policies.all(kind):
                 store.add(kind, item)
         store.files.update(self.policies.files)
+
+
+def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:
+    """Tekton's ConfigMaps out of a file. Raises InputError, UsageError where it holds none of them."""
+    found = [one for one in read([path], recursive=False, stdin=stdin) if one.kind == "ConfigMap"]
+    if not any(one.metadata.get("name") in CONFIG_NAMES for one in found):
+        hint = "kubectl get configmaps -n tekton-pipelines -o yaml writes such a file"
+        raise UsageError(f"{path}: there is no ConfigMap {', '.join(CONFIG_NAMES[:-1])} or {CONFIG_NAMES[-1]}", hint=hint)
+    return found
 
 
 def excluding(options: Options) -> None:

@@ -47,6 +47,9 @@ class Found(NamedTuple):
     shared: str = ""
 
 
+#: Kinds that answers about Tekton's runs depend on, although they can do without.
+_ALWAYS = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "TaskRun"})
+
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
 #: What must be read for the answer about one object, as far as that is known by now.
@@ -258,13 +261,20 @@ def complete(
         wanted: dict[Need, None] = {}
         for subject in subjects:
             for need in wants(source.store, subject):
-                if listed and not (need.required or subject.ref.kind == "Pod"):
+                if listed and not (need.required or subject.ref.kind == "Pod" or need.kind in _ALWAYS):
                     continue
                 if source.store.covered(need).state == "unread":
-                    wide = need.name and listed
-                    wanted[Need(need.kind, scope, required=need.required) if wide else need] = None
+                    wanted[_widened(need, scope) if listed else need] = None
         new = wanted.keys() - tried
         if not new:
             return
         tried |= new
         source.fill(need for need in wanted if need in new)
+
+
+def _widened(need: Need, scope: str) -> Need:
+    """All of a kind in the scope instead of one or some objects; of what is never listed, and of one namespace, itself."""
+    kind = BY_KIND.get(need.kind)
+    if not (need.name or need.label_selector) or kind is None or not kind.listed or (scope and need.kind == "Namespace"):
+        return need
+    return Need(need.kind, scope if kind.namespaced else "", required=need.required)

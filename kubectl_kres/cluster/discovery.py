@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import msgspec
@@ -97,6 +97,16 @@ def find_kind(connection: Connection, text: str) -> Kind:
         if matching:
             return (full or matching)[0]
     raise ClusterError(f'the server doesn\'t have a resource type "{text}"')
+
+
+def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
+    """Those of some kinds of ours that the server serves in our version. Raises ClusterError if it cannot be asked.
+
+    Without asking, a kind that is not installed is told from one that may not be read by nobody: authorization comes
+    first, and answers 403 for both.
+    """
+    found = {(kind.group, kind.version, kind.plural) for kind in _served(connection)}
+    return tuple(kind for kind in wanted if (kind.group, kind.version, kind.plural) in found)
 
 
 def _choices(rest: str) -> Iterator[Callable[[Kind], bool]]:

@@ -200,7 +200,8 @@ def _read(
     except Forbidden as refused:
         return items, Coverage("denied", refused.message)
     except NotFound as missing:
-        return items, Coverage("absent", missing.message)
+        # The kind may have gone in the middle of its list; then its objects have, too.
+        return [], Coverage("absent", missing.message)
     except ClusterError as failed:
         return items, Coverage("failed", failed.message)
     return items, Coverage("failed", "; ".join(skipped)) if skipped else READ

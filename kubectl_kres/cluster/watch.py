@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from kubectl_kres.cluster import lists
-from kubectl_kres.cluster.answer import Answer, error
+from kubectl_kres.cluster.answer import Answer, error, one_line
 from kubectl_kres.errors import ClusterError, Expired, StatusError
 from kubectl_kres.model.kinds import Kind
 
 T = TypeVar("T")
 
 ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
+
+
+_USUAL = frozenset((ADDED, MODIFIED, DELETED, BOOKMARK))
+#: Bytes; a shorter line is empty, with or without its newline.
+_SHORTEST = 3
 
 
 class _Event(Struct, Generic[T], frozen=True, gc=False):
@@ -69,18 +74,16 @@ def batches(lines: Iterable[list[bytes]], kind: Kind, struct: Any, since: str) -
         events: list[Event] = []
         version = ""
         for line in group:
-            if not line:
+            if len(line) < _SHORTEST:
                 continue
-            try:
-                found = decode(line)
-            except lists.UNREADABLE as fault:
+            found = _usual(decode, line)
+            if found is None:
                 if events:
                     yield Batch(events, version)
                     events = []
-                event, text = _odd(line, kind, fault)
+                event, text = _odd(line, kind, struct)
             else:
-                text = found.object.metadata.resource_version
-                event = _event(found, kind)
+                event, text = _event(found, kind), found.object.metadata.resource_version
             at = number(text)
             if at and at <= last:
                 continue
@@ -96,26 +99,36 @@ def number(version: str) -> int:
     return int(version) if version.isascii() and version.isdigit() else 0
 
 
+def _usual(decode: Callable[[bytes], Any], line: bytes) -> Any:
+    """The event, if it is about an object of the expected form or a bookmark; else None."""
+    try:
+        found = decode(line)
+    except lists.UNREADABLE:
+        return None
+    return found if found.type in _USUAL else None
+
+
 def _event(found: Any, kind: Kind) -> Event | None:
-    """None for a bookmark. Raises the StatusError that an ERROR event is."""
-    if found.type in {ADDED, MODIFIED, DELETED}:
-        item = found.object
-        lists.name(item, kind)
-        metadata = item.metadata
-        return Event(found.type, metadata.namespace, metadata.name, item, number(metadata.resource_version))
+    """None for a bookmark."""
     if found.type == BOOKMARK:
         return None
-    raise ClusterError(f"the server sent an event of the unknown type {found.type!r} about {kind.qualified}")
+    item = found.object
+    lists.name(item, kind)
+    metadata = item.metadata
+    return Event(found.type, metadata.namespace, metadata.name, item, number(metadata.resource_version))
 
 
-def _odd(line: bytes, kind: Kind, fault: Exception) -> tuple[Event | None, str]:
-    """An event whose object is a Status or is not of the kind's form, with its version."""
+def _odd(line: bytes, kind: Kind, struct: Any) -> tuple[Event | None, str]:
+    """An event whose object is not of the kind's form, with its version. Raises the StatusError of an ERROR event."""
+    what = f"an event about {kind.qualified}"
     try:
         found = lists.decoder(_Event[msgspec.Raw]).decode(line)
-    except lists.UNREADABLE:
-        raise lists.unreadable(f"an event about {kind.qualified}", fault) from fault
+    except lists.UNREADABLE as fault:
+        raise lists.unreadable(what, fault) from fault
     if found.type == ERROR:
         raise reported(found.object)
+    if found.type not in _USUAL:
+        raise ClusterError(one_line(f"the server sent {what} of the unknown type {found.type!r}"))
     try:
         text = lists.decoder(_Versioned).decode(found.object).metadata.resource_version
     except lists.UNREADABLE:
@@ -123,15 +136,19 @@ def _odd(line: bytes, kind: Kind, fault: Exception) -> tuple[Event | None, str]:
     if found.type == BOOKMARK:
         return None, text
     namespace, name = lists.called(found.object)
-    if found.type not in {ADDED, MODIFIED, DELETED} or not name:
-        raise lists.unreadable(f"an event about {kind.qualified}", fault) from fault
-    why = "" if found.type == DELETED else lists.left_out(kind, (namespace, name), 0, _of_object(fault))
+    why = "" if found.type == DELETED else lists.left_out(kind, (namespace, name), 0, _fault(found.object, struct))
+    if not name:
+        raise ClusterError(f"{what} could not be decoded: {why}")
     return Event(found.type, namespace, name, None, number(text), why), text
 
 
-def _of_object(fault: Exception) -> str:
-    """What is wrong with the object, as a list would say it."""
-    return str(fault).replace("`$.object", "`$", 1)
+def _fault(text: bytes, struct: Any) -> str:
+    """What is wrong with an object, as a list would say it."""
+    try:
+        lists.decoder(struct).decode(text)
+    except lists.UNREADABLE as fault:
+        return str(fault)
+    return ""
 
 
 def reported(status: bytes) -> StatusError:

@@ -14,7 +14,7 @@ from kubectl_kres.render.steps import shown_source, text
 from kubectl_kres.render.tekton import condition_lines, task_lines
 from kubectl_kres.render.values import CELL, answer, tables, title
 from kubectl_kres.reports import question as asked
-from kubectl_kres.reports.explanation import Explanation, Total, Verdict
+from kubectl_kres.reports.explanation import Explanation, Fact, Total, Verdict
 
 
 def lines(
@@ -92,7 +92,7 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
     yield from _demands(explanation, width)
     if steps:
         yield from _other_steps(explanation, width)
-    yield from _facts(explanation, width)
+    yield from fact_lines(explanation.facts, width)
     yield from remark_lines(explanation, steps=steps, width=width)
 
 
@@ -240,12 +240,13 @@ def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
                 yield from toned("quiet", wrapped(at, width, first="      ", rest="        "))
 
 
-def _facts(explanation: Explanation, width: int) -> Iterator[Line]:
-    if not explanation.facts:
+def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
+    """What the cluster says; nothing if it says nothing."""
+    if not facts:
         return
     yield [("", "")]
     yield [("strong", "seen in the cluster")]
-    for fact in explanation.facts:
+    for fact in facts:
         times = f" {fact.count}x" if fact.count > 1 else ""
         at = f", last {fact.time}" if fact.time else ""
         head, source = f"  {fact.reason}{times}", f"  {fact.source.ref}{at}"
@@ -281,4 +282,3 @@ def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
         if steps or field.partition(" ")[0] in refusing:
             how = f" ({edit.operation})" if edit.operation else ""
             yield f"{field} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"
-

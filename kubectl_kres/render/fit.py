@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.line import Line, Tone, draw, padded, toned, wrapped
+from kubectl_kres.render.tekton import waiting_texts
 from kubectl_kres.reports.denied import Denied
 from kubectl_kres.reports.fit import Fit
 from kubectl_kres.reports.replicas import Replicas
@@ -101,12 +102,19 @@ def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
     word, tone = ("refused", "bad") if denied.verdict.allowed is False else ("depends", "warn")
     if denied.verdict.allowed is True:
         word, tone = "waiting", "warn"
-    missing = f"{have.missing} of {have.wanted} pods missing" if have.missing else f"{have.wanted} pods, no new ones"
+    if have is None:
+        missing = "its pod missing"
+    else:
+        missing = (
+            f"{have.missing} of {have.wanted} pods missing" if have.missing else f"{have.wanted} pods, no new ones"
+        )
     yield [(tone, padded(word, 9)), ("strong", _name(denied.subject)), ("", f"  {missing}")]  # type: ignore[list-item]
     texts: list[tuple[str, str]] = []
     if denied.verdict.message:
         texts.append(("because", denied.verdict.message.partition(" is forbidden: ")[2] or denied.verdict.message))
     texts += [("remedy", remedy) for remedy in denied.remedies]
+    if denied.tekton is not None and denied.tekton.waiting is not None:
+        texts += [("waits", text) for text in waiting_texts(denied.tekton.waiting, fits=denied.verdict.allowed is True)]
     for fact in denied.seen[:1]:
         times = f" {fact.count}x" if fact.count > 1 else ""
         last = f", last {fact.time}" if fact.time else ""

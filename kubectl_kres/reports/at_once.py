@@ -42,7 +42,7 @@ def _limited(
 ) -> Iterator[AtOnce]:
     for quota in world.policies.quotas:
         name = quota.name
-        counted = {task: _charge(results, name) for task, results in found.results.items()}
+        counted = {task: _charge(results, name, world) for task, results in found.results.items()}
         within = {task: found.results[task] for task, charge in counted.items() if charge is not None}
         first = next((charge for charge in counted.values() if charge is not None), None)
         if first is None:
@@ -76,10 +76,12 @@ def _against(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, 
     )
 
 
-def _charge(results: Sequence[Result], quota: str) -> QuotaCharge | None:
+def _charge(results: Sequence[Result], quota: str, world: World) -> QuotaCharge | None:
     """What a task's pod costs a quota; None where the quota does not count it."""
     for one in results:
-        for charge in one.outcome.charges if one.outcome is not None else ():
+        if one.built is None or one.outcome is None or one.outcome.draft is None:
+            continue
+        for charge in charges(quota_request(one.built.pod, one.outcome.draft), world.policies.quotas):
             if charge.quota == quota:
                 return charge
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Fact, QuotaCost, Unseen, Verdict
@@ -10,8 +11,11 @@ from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas, replicas_of
 from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.tekton_part import TektonPart
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.pipeline_run import has_ended
+from kubectl_kres.tekton.waiting import waits
 
 #: Kinds that keep a number of pods, so that a pod of theirs can be missing.
 KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
@@ -23,17 +27,19 @@ _FAILURE = "ReplicaFailure"
 class Denied(Record, frozen=True):
     """A workload that lacks pods because they are refused. ``verdict``: of the next pod; ``remedies`` let it in.
 
-    ``seen``: what the cluster says of earlier tries; none: nobody has tried yet, or the events have expired.
+    ``replicas`` absent: a TaskRun, of which ``tekton`` says what it waits for. ``seen``: what the cluster says of
+    earlier tries; none: nobody has tried yet, or the events have expired.
     """
 
     subject: ObjectRef
-    replicas: Replicas
+    replicas: Replicas | None
     verdict: Verdict
     remedies: tuple[str, ...]
     quotas: tuple[QuotaCost, ...] = ()
     seen: tuple[Fact, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
+    tekton: TektonPart | None = None
 
 
 def denied_needs(namespace: str) -> tuple[Need, ...]:
@@ -41,7 +47,8 @@ def denied_needs(namespace: str) -> tuple[Need, ...]:
     policies = (Need("LimitRange", namespace), Need("ResourceQuota", namespace))
     workloads = tuple(Need(kind, namespace) for kind in KINDS)
     events = Need("Event", namespace, field_selector="type=Warning", required=False)
-    return (*policies, *workloads, events, Need("PriorityClass", required=False), Need("RuntimeClass", required=False))
+    runs = Need("TaskRun", namespace, required=False)
+    return (*policies, *workloads, runs, events, Need("PriorityClass", required=False), Need("RuntimeClass", required=False))
 
 
 def stands_alone(workload: Workload) -> bool:
@@ -52,6 +59,8 @@ def stands_alone(workload: Workload) -> bool:
 def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
     """None if no pod of the workload is being refused."""
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    if isinstance(workload, TaskRun):
+        return _run(store, subject, ask, workload)
     if not isinstance(workload, Workload):
         return None
     replicas = replicas_of(subject.ref.kind, workload)
@@ -71,4 +80,27 @@ def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
         seen,
         tuple(one for one in found.unseen if one.required),
         found.complete,
+    )
+
+
+def is_open(run: TaskRun) -> bool:
+    """Whether the run can still get a pod."""
+    return not has_ended(run)
+
+
+def _run(store: Store, subject: Subject, ask: Ask, run: TaskRun) -> Denied | None:
+    """A run that a quota holds up; what else refuses its pod has ended it."""
+    if waits(run) is None:
+        return None
+    found = explain(store, subject, ask)
+    return Denied(
+        subject.ref,
+        None,
+        found.verdict,
+        found.remedies,
+        tuple(cost for cost in found.quotas if cost.exceeded),
+        found.facts[:1],
+        tuple(one for one in found.unseen if one.required),
+        found.complete,
+        found.tekton,
     )

@@ -17,7 +17,6 @@ from kubectl_kres.admission.outcome import Outcome, QuotaCharge, unparsable
 from kubectl_kres.admission.pods import Policies, admit, quota_request
 from kubectl_kres.admission.quota import charges
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import TEKTON
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume
@@ -51,7 +50,7 @@ def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
 
 
 def analysis_of(store: Store, subject: Subject, ask: Ask) -> Analysis:
-    if subject.ref.kind in taskrun.KINDS and subject.kind.group == TEKTON:
+    if taskrun.makes_one_pod(subject):
         return taskrun.taskrun_analysis(store, subject, ask)
     made = taskrun.of_pod(store, subject, ask)
     if made is not None:
@@ -62,6 +61,15 @@ def analysis_of(store: Store, subject: Subject, ask: Ask) -> Analysis:
     analysis = analyse(start, known, ask)
     outcomes = tuple(_as_sent(outcome, subject.raw, subject.ref.kind) for outcome in analysis.outcomes)
     return Analysis(start, known, outcomes)
+
+
+def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
+    """Of another pod like it, where one is live; of a file's as it stands. Raises what ``explain`` raises."""
+    if taskrun.makes_one_pod(subject):
+        return taskrun.taskrun_analysis(store, subject, ask, another=True)
+    start = structs.replace(start_of(store, subject), live=None)
+    known = policies(store, subject.ref.namespace, ask.server)
+    return analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
 
 
 def _as_sent(outcome: Outcome, raw: Mapping[str, Any], kind: str) -> Outcome:

@@ -164,6 +164,9 @@ def _explained(
         analysis = refused_run(store, ref, ask, planned.name, tuple(one.problem for one in results if one.problem))
     else:
         analysis = analysed(store, ref, ask, run, planned.task, results, pod_of(store, run))
+    if analysis.tekton is not None:
+        part = structs.replace(analysis.tekton, pipeline_run=subject.ref.name if subject.ref.kind == "PipelineRun" else "")
+        analysis = structs.replace(analysis, tekton=part)
     told = explained(store, Subject(ref, subject.kind), ask, analysis)
     return structs.replace(told, unseen=(), assumptions=(), complete=True)
 
@@ -182,6 +185,7 @@ def _judged(
     refused = [one for one in open_tasks if one.explanation.verdict.allowed is not True]  # type: ignore[union-attr]
     if not refused:
         return Verdict(allowed=True, code=201), (NOTHING,)
+    refused.sort(key=_waits)
     first = refused[0].explanation
     others = tuple(f"task {one.name}: {one.explanation.verdict.message}" for one in refused[1:] if one.explanation)
     said = tuple(
@@ -191,6 +195,12 @@ def _judged(
     allowed = False if any(one.explanation and one.explanation.verdict.allowed is False for one in refused) else None
     message = f"task {refused[0].name}: {verdict.message}"
     return structs.replace(verdict, allowed=allowed, message=message, others=others), said
+
+
+def _waits(task: PlannedTask) -> bool:
+    """Whether the refusal is tried again; what is final comes first."""
+    part = task.explanation.tekton if task.explanation is not None else None
+    return part is not None and part.problem is not None and not part.problem.final
 
 
 def _assistant(one: Assistant) -> AssistantPod:

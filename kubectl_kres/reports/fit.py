@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from msgspec import structs
-
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import quota_request
 from kubectl_kres.admission.quota import charges
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.explain import Analysis, analyse, explained
+from kubectl_kres.reports.explain import Analysis, analysis_of_another, explained
 from kubectl_kres.reports.explanation import QuotaCost, Unseen, Verdict
-from kubectl_kres.reports.policies import policies
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas, replicas_of
 from kubectl_kres.reports.room import room_for
-from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.template import manifest_workload
 from kubectl_kres.store.store import Store
@@ -60,13 +56,11 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
 
     A live pod stands for another one like it.
     """
-    start = structs.replace(start_of(store, subject), live=None)
-    known = policies(store, subject.ref.namespace, ask.server)
-    analysis = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
+    analysis = analysis_of_another(store, subject, ask)
     found = explained(store, subject, ask, analysis)
     counts = [_room(outcome, analysis) for outcome in analysis.outcomes]
     fits, most = _least(counts), _most(counts)
-    workload = start.owner or manifest_workload(subject)
+    workload = analysis.start.owner or manifest_workload(subject)
     replicas = replicas_of(subject.ref.kind, workload) if isinstance(workload, Workload) else None
     lacking, surge_fits, rollout = _judged(replicas, fits)
     return Fit(

@@ -9,6 +9,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explanation import Edit
+from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.start import annotation_sets
 
 VPA = "vpaUpdates"
@@ -20,6 +21,10 @@ INJECTORS: Mapping[str, str] = {
     "instrumentation.opentelemetry.io/": "the OpenTelemetry operator",
     "dapr.io/": "the Dapr injector",
 }
+_OF_RUN = (
+    "no rule known here explains it; LimitRanges, Tekton's configuration or its version may have changed since, or a "
+    "webhook changed the pod"
+)
 #: Managers that only pass on what a template says.
 _CONTROLLERS = {"kube-controller-manager", "kube-scheduler", "kubelet"}
 
@@ -50,6 +55,8 @@ def why_different(
     if edit is not None and edit.manager not in _CONTROLLERS:
         at = f" at {edit.time}" if edit.time else ""
         return f"set by field manager {edit.manager}{at}"
+    if controller(pod)[0] == "TaskRun":
+        return _OF_RUN
     return "no rule known here explains it; the template or a policy may be newer than the pod"
 
 

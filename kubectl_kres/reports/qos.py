@@ -26,6 +26,7 @@ from kubectl_kres.reports.qos_reach import CLASSES, Case, Reach, reach
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.taskrun import makes_one_pod, of_pod, taskrun_analysis
 from kubectl_kres.store.store import Store
 
 
@@ -127,6 +128,9 @@ class Brief:
 
     def quality(self, subject: Subject) -> Quality | None:
         """Class, culprits and refusal without a journal; no reach, no scores. Raises what ``explain`` raises."""
+        made = taskrun_of(self._store, subject, self._ask)
+        if made is not None:
+            return _brief(subject, made, self._ask.server)
         space = subject.ref.namespace
         if space not in self._known:
             self._known[space] = policies(self._store, space, self._ask.server)
@@ -136,6 +140,13 @@ class Brief:
             return _brief(subject, analyse(start, known, self._ask, subject.raw), server)
         outcomes = admit(start.pod, known.policies, server, journal=False, counted=start.live is not None)
         return _brief(subject, Analysis(start, known, outcomes), server)
+
+
+def taskrun_of(store: Store, subject: Subject, ask: Ask) -> Analysis | None:
+    """Of a run, or of the run that made a pod, without a journal; None for anything else."""
+    if makes_one_pod(subject):
+        return taskrun_analysis(store, subject, ask, journal=False)
+    return of_pod(store, subject, ask, journal=False)
 
 
 def _brief(subject: Subject, analysis: Analysis, server: Server) -> Quality | None:

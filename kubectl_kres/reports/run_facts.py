@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.model.meta import Condition
-from kubectl_kres.model.policy import Namespace
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.reports.explanation import Fact
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.reports.tekton_config import remarks
 from kubectl_kres.reports.tekton_world import tekton_world
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 #: Reads whose failure the assumptions tell.
@@ -38,9 +38,9 @@ def _of(conditions: tuple[Condition, ...] | None, source: Source) -> Iterator[Fa
 def tekton_remarks(store: Store, namespace: str, ask: Ask, journal: Journal) -> tuple[Assume, ...]:
     """How Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
     config = tekton_world(store, namespace, ask).config
-    own = tuple(one for one in journal if isinstance(one, Assume) and one.rule.startswith("tekton/"))
-    found = (*remarks(store, config), *own)
-    if isinstance(store.get("Namespace", namespace), Namespace):
+    own = tuple(one for one in journal if isinstance(one, Assume) and one.code.startswith("tekton/"))
+    found = tuple({one.text: one for one in (*remarks(store, config), *own)}.values())
+    if store.covered(Need("Namespace", name=namespace)).known or store.get("Namespace", namespace) is not None:
         return found
     text = f"Namespace {namespace} was not read: whether it enforces Pod Security is not known"
     return (*found, Assume("", "tekton/pod-security-unknown", text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.capsule.conditions import READY, find
-from kubectl_kres.model.capsule import CustomQuota, CustomSource, GlobalCustomQuota, GlobalResourceQuota
+from kubectl_kres.model.capsule import CustomQuota, CustomSource, GlobalResourceQuota
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.amounts import amount, parsed, shown
@@ -34,7 +34,7 @@ def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
     for one in shared:
         if namespace in (one.status.namespaces or ()):
             yield _of_global(one, namespace)
-    counted: Iterator[GlobalCustomQuota] = store.all("GlobalCustomQuota")
+    counted: Iterator[CustomQuota] = store.all("GlobalCustomQuota")
     for custom in counted:
         if namespace in (custom.status.namespaces or ()):
             yield _of_custom(custom, "")

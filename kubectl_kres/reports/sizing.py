@@ -19,14 +19,12 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, maximum
 from kubectl_kres.reports.amounts import parsed
 from kubectl_kres.reports.capsule_needs import file_needs
-from kubectl_kres.reports.explain import analyse, explained
+from kubectl_kres.reports.explain import analysis_of_another, explained
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.policies import policies
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas, replicas_of
 from kubectl_kres.reports.scene import PREFIX, Scene
-from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.template import manifest_workload
 from kubectl_kres.reports.trial import trial_of
@@ -99,10 +97,8 @@ def sizing_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
 
 def sizing(store: Store, subject: Subject, ask: Ask) -> Sizing:
     """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
-    start = structs.replace(start_of(store, subject), live=None)
-    known = policies(store, subject.ref.namespace)
-    analysis = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
-    found = explained(store, subject, ask, analysis)
+    analysis = analysis_of_another(store, subject, ask)
+    start, found = analysis.start, explained(store, subject, ask, analysis)
     workload = start.owner or manifest_workload(subject)
     replicas = replicas_of(subject.ref.kind, workload) if isinstance(workload, Workload) else None
     count = _counted(replicas)

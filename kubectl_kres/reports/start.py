@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from kubectl_kres.admission.limitranger import ANNOTATION
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
+from kubectl_kres.model.kinds import TEKTON
 from kubectl_kres.model.meta import ResourceList
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
 from kubectl_kres.model.raw import decoded
@@ -41,6 +42,8 @@ class Start(Struct, frozen=True):
 
 def start_of(store: Store, subject: Subject) -> Start:
     """Raises NotFound or Forbidden if the object cannot be had, UsageError if it holds no template."""
+    if subject.kind.group == TEKTON and subject.ref.kind in {"Pipeline", "PipelineRun"}:
+        raise UsageError(f"{subject.ref} makes several pods", hint="ask about its TaskRuns or Tasks")
     if subject.raw is not None:
         return _from_file(subject)
     ref = subject.ref

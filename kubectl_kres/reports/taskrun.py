@@ -8,7 +8,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BY_KIND, TEKTON
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import Task, TaskRun
@@ -35,10 +35,16 @@ KINDS = ("TaskRun", "Task")
 LOST = "lost in the division"
 
 
+def makes_one_pod(subject: Subject) -> bool:
+    """Whether the answer about the object is made here."""
+    return subject.kind.group == TEKTON and subject.ref.kind in KINDS
+
+
 def taskrun_analysis(
-    store: Store, subject: Subject, ask: Ask, *, journal: bool = True, live: Pod | None = None
+    store: Store, subject: Subject, ask: Ask, *, journal: bool = True, live: Pod | None = None, another: bool = False
 ) -> Analysis:
-    """Every way in which the run can go. ``live``: a pod of it to compare with, instead of the run's last one.
+    """Every way in which the run can go. ``live``: a pod of it to compare with, instead of the run's last one;
+    ``another``: one more run like it.
 
     Raises NotFound or Forbidden if the run or its Task cannot be had, ClusterError if the Task is not in the cluster.
     """
@@ -49,8 +55,9 @@ def taskrun_analysis(
     found = task_of(run, world.lookups)
     if isinstance(found, Gap):
         raise unknown_task(subject, as_seen(store, found, subject.ref.namespace))
-    live = live or pod_of(store, run)
-    counted = live is not None and live.status.phase not in {"Succeeded", "Failed"}
+    live = None if another else live or pod_of(store, run)
+    # A quota is not asked again for a pod that was made; in lists the pod itself is not read.
+    counted = not another and (live is not None or bool(run.status.pod_name))
     results = task_run(run, world, task=found, journal=journal, counted=counted)
     if isinstance(results, Gap):
         raise unknown_task(subject, results)

@@ -16,6 +16,7 @@ from kubectl_kres.reports.tekton_config import configuration_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.convert import to_v1
+from kubectl_kres.tekton.waiting import waits
 
 
 def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -73,7 +74,7 @@ def run_needs(store: Store, run: TaskRun) -> Iterator[Need]:
     if status.pod_name:
         yield Need("Pod", namespace, status.pod_name, required=False)
     for owner in run.metadata.owner_references or ():
-        if owner.kind == "PipelineRun":
+        if owner.kind == "PipelineRun" and waits(run) is not None:
             yield Need("PipelineRun", namespace, owner.name, required=False)
     yield from template_needs(run.spec.pod_template)
 

@@ -51,7 +51,7 @@ def manifest_pod(subject: Subject) -> Pod | None:
 
 def manifest_workload(subject: Subject) -> Workload | None:
     """What a manifest from a file says beside its template; None if it is no manifest, a pod, or does not decode."""
-    if subject.raw is None or subject.ref.kind == "Pod":
+    if subject.raw is None or subject.kind.struct is not Workload:
         return None
     try:
         return decoded(subject.raw, Workload)

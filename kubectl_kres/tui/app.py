@@ -18,7 +18,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui import commands, save
 from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.drawn import Bar, safe
-from kubectl_kres.tui.keys import BY_ID, CHANGING, bindings
+from kubectl_kres.tui.keys import BY_ID, CHANGING, STARTING, bindings
 from kubectl_kres.tui.palette import Keys
 from kubectl_kres.tui.place import HOME, History, Place, Trail
 from kubectl_kres.tui.screens.making import pane_of
@@ -245,6 +245,9 @@ class Kres(App[None]):
 
     def action_act(self, action: str) -> None:
         """A key: what it means on this screen, or everywhere."""
+        if action in STARTING and self.screen.has_class("typing"):
+            self.screen.query_one(Prompt).insert_text_at_cursor(STARTING[action])
+            return
         if self.pane is None or self.pane.act(action):
             self.tell()
             return

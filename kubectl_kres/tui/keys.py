@@ -75,6 +75,9 @@ KEYS = (
     Key("recount", "r", "r", "recount", "count the objects, and show where the quota's status is not true", "quota"),
 )  # fmt: skip
 
+#: Keys that start to type: handled before the next key is looked at, which is for the prompt then.
+STARTING = {"command": ":", "filter": "/"}
+
 BY_ID = {key.id: key for key in KEYS}
 
 #: Keys with which k9s changes a cluster, and what they do there.
@@ -112,7 +115,9 @@ def moves(scope: str) -> list[BindingType]:
 def bindings() -> list[BindingType]:
     """All keys, as actions of the app."""
     found: list[BindingType] = [
-        Binding(key.keys, f"app.act('{key.id}')", key.word, show=False) for key in KEYS if key.id != "palette"
+        Binding(key.keys, f"app.act('{key.id}')", key.word, show=False, priority=key.id in STARTING)
+        for key in KEYS
+        if key.id != "palette"
     ]
     found += [Binding(way, f"app.act('{way}')", show=False) for way in ("left", "right")]
     return [*found, *(Binding(key, f"app.changing('{key}')", show=False) for key in CHANGING)]

@@ -15,6 +15,7 @@ from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.feed import Feed
 from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.cluster.target import Target
+from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
@@ -67,7 +68,10 @@ class Follower:
     def as_fresh(self, needs: Iterable[Need]) -> bool:
         """Whether the store is what reading the needs once gives now."""
         needs = tuple(needs)
-        store = self.fresh(*needs)
+        try:
+            store = self.fresh(*needs)
+        except ClusterError:
+            return False
         return contents(store) == contents(self.store) and store.needs() == self.store.needs()
 
 
@@ -77,10 +81,10 @@ def contents(store: Store) -> dict[str, list[Any]]:
 
 
 @contextmanager
-def following(server: Cluster | str, *needs: Need, **options: Any) -> Iterator[Follower]:
-    url = server if isinstance(server, str) else server.url
+def following(server: Cluster | Target, *needs: Need, **options: Any) -> Iterator[Follower]:
+    target = server if isinstance(server, Target) else Target(server.url, "default")
     options = {"clock": Fast(), "chunk_size": 3, "silence": 0.1, "kinds": KINDS, **options}
-    with connect(Target(url, "default"), environ={}) as connection:
+    with connect(target, environ={}) as connection:
         feed = Feed(connection, **options)
         feed.want(needs)
         try:

@@ -16,13 +16,14 @@ from kubectl_kres.admission.create import policies_of
 from kubectl_kres.admission.draft import draft_pod
 from kubectl_kres.admission.pods import admit
 from kubectl_kres.admission.server import Server
-from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.read import read
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton import config
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 SOURCE = Path(__file__).parents[2] / "scripts" / "demo"
@@ -78,9 +79,10 @@ def test_small_enough_to_ship_and_read(text: str):
 
 def test_everything_was_read(store: Store):
     assert store.gaps() == {}
-    policies = {"LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass", "Namespace"}
-    assert {need.kind for need in store.needs()} >= {*WORKLOADS, *policies, "Pod", "ControllerRevision", "Event"}
-    assert {need.namespace for need in store.needs()} == {""}
+    named = {need.name for need in store.needs() if need.namespace}
+    assert named == {config.DEFAULTS, config.FLAGS, config.INFO}
+    listed = {kind for kind, known in BY_KIND.items() if known.listed}
+    assert {need.kind for need in store.needs() if not need.namespace} == listed
     assert 40 <= len(pods(store)) <= 70
 
 
@@ -145,6 +147,12 @@ def test_scopes_of_quotas(store: Store):
         ("checkout", "ReplicaSet", "checkout", "exceeded quota: team, requested: requests.memory=1Gi, used: "),
         ("checkout", "ReplicaSet", "fraud-model", "maximum memory usage per Container is 4Gi, but limit is 6Gi"),
         ("checkout", "ReplicaSet", "receipts", "failed quota: cpu-budget: must specify limits.cpu for: printer"),
+        (
+            "ml-notebooks",
+            "ReplicaSet",
+            "notebook-hub",
+            "exceeded quota: capsule-pool-ml-compute, requested: requests.memory=2Gi, used: requests.memory=0, ",
+        ),
         ("batch", "Job", "thumbnails", "exceeded quota: best-effort, requested: pods=1, used: pods=4, limited: pods=4"),
     ],
 )

@@ -148,6 +148,8 @@ class PodPane(Pane):
         self.tabs.choose(tab)
         self.set_class(tab == "values", "tree")
         self.set_class(tab != "values", "page")
+        # The text begins with the verdict itself.
+        self.verdict.display = tab != "text"
         self._draw()
         (self.table if tab == "values" else self.page).focus()
         self.post_message(Told())

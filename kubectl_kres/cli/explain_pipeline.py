@@ -1,0 +1,40 @@
+"""``kubectl kres explain pipelinerun/x`` and ``pipeline/x``."""
+
+from __future__ import annotations
+
+from kubectl_kres.cli.answers import Turn
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.tally import Tally
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.render import pipeline as render
+from kubectl_kres.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.reports.subject import Subject
+
+
+def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Tally) -> None:
+    """The explanation of one object, in the format asked for; one without an explanation is missed.
+
+    Raises UsageError for a question about one value.
+    """
+    if options.question:
+        raise UsageError(f"--for asks about a pod, not about {subject.ref}", hint="-c TASK shows one task in full")
+    try:
+        found = explain_pipeline(turn.store, subject, turn.ask)
+    except KresError as error:
+        tally.missed(error)
+        return
+    color = colored(options.color)
+    if options.output in DOCUMENTS:
+        items.add(found)
+    elif options.output == "name":
+        print(named(subject))
+    elif turn.many and not (options.steps or options.container):
+        print(render.summary(found, color=color))
+    else:
+        columns = width(wide=options.output == "wide")
+        put(render.lines(found, steps=options.steps, task=options.container, color=color, width=columns))
+        put([""] * turn.many)
+    refused = found.verdict.allowed is not True
+    tally.meets("admitted", not refused)
+    tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)

@@ -1,0 +1,67 @@
+"""A session on a store that a test filled: nothing is read, nothing comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.cli.selector import labels_match
+from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tui.session import Session, Setting
+
+NOW = "2026-11-20T03:10:00Z"
+
+
+class Still:
+    """A feed under a test's hand: what is put into ``coming`` happens at the next drain."""
+
+    def __init__(self, states: Mapping[Need, FeedState] | None = None) -> None:
+        self.given = dict(states or {})
+        self.wanted: tuple[Need, ...] = ()
+        self.coming: list[tuple[str, str, Any]] = []
+        self.uncovered: list[tuple[Need, Any]] = []
+        self.closed = False
+
+    def want(self, needs: Iterable[Need]) -> None:
+        self.wanted = tuple(needs)
+
+    def drain(self, store: Store, *, most: int = 0) -> Changes:
+        changes = Changes()
+        from_here, self.coming = self.coming, []
+        for what, kind, item in from_here:
+            meta = item.metadata
+            ref = _ref(kind, meta)
+            if what == "gone":
+                store.remove(kind, meta.name, meta.namespace)
+                changes.take(ref)
+            else:
+                changes.put(ref, new=store.get(kind, meta.name, meta.namespace) is None)
+                store.add(kind, item)
+        for need, coverage in self.uncovered:
+            store.cover(need, coverage)
+            changes.needs[need] = None
+        self.uncovered = []
+        return changes
+
+    def states(self) -> Mapping[Need, FeedState]:
+        return self.given
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def _ref(kind: str, meta: Any) -> Any:
+    return ObjectRef(kind, meta.name, meta.namespace)
+
+
+def session_on(store: Store, feed: Still | None = None, **settings: Any) -> Session:
+    """``settings`` are those of ``Setting``."""
+    setting = Setting(lambda _: (Server(), ()), lambda: NOW, labels_match, **settings)
+    session = Session(store, feed or Still(), setting)
+    session.adder.touch(_ref("Pod", one.metadata) for one in store.all("Pod"))
+    return session
