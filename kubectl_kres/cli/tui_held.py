@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from kubectl_kres.cli.answers import read_yaml
 from kubectl_kres.cli.held import open_held
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import speaks_unicode
@@ -32,6 +33,7 @@ def held(options: Options) -> Session:
         places=places,
         supposed=source.supposed,
         flags="--demo" if options.demo else f"--snapshot {options.snapshot}",
+        read_yaml=read_yaml,
         ascii_only=options.ascii or not speaks_unicode(),
     )
     spaces = () if options.all_namespaces else options.namespaces

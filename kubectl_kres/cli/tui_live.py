@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from functools import partial
 
+from kubectl_kres.cli.answers import read_yaml
 from kubectl_kres.cli.live import connected
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import speaks_unicode
@@ -33,6 +34,7 @@ def live(options: Options) -> Session:
         clock=feed.clock.now,
         version=version,
         flags=f"--context {options.context}" if options.context else "",
+        read_yaml=read_yaml,
         ascii_only=options.ascii or not speaks_unicode(),
         live=True,
     )

@@ -60,10 +60,12 @@ def _hunk(group: list[_Step], before: _Yaml, after: _Yaml, reasons: Mapping[str,
             continue
         added = {path for _, path in after[j1:j2]}
         for text, path in before[i1:i2]:
-            reason = None if path in added else reasons.get(path)
-            body += _reasoned("-", text, reason, width)
+            reason = reasons.get(path)
+            replaced = reason is not None and path in added and not reason.note
+            body += _reasoned("-", text, "" if reason is None or replaced else reason.note or _rule(reason), width)
         for text, path in after[j1:j2]:
-            body += _reasoned("+", text, reasons.get(path), width)
+            reason = reasons.get(path)
+            body += _reasoned("+", text, "" if reason is None else _rule(reason) or reason.note, width)
     start, end = group[0], group[-1]
     # Comment lines belong to the side whose sign they carry, so the counts come from the lines themselves.
     removed = sum(1 for sign, _ in body if sign != "+")
@@ -78,9 +80,8 @@ def _range(start: int, count: int, _end: int) -> str:
     return f"{start + 1 if count else start},{count}"
 
 
-def _reasoned(sign: str, text: str, reason: Reason | None, width: int) -> list[tuple[str, str]]:
+def _reasoned(sign: str, text: str, why: str, width: int) -> list[tuple[str, str]]:
     """The line with its reason behind it where there is room, else in comment lines above it."""
-    why = _why(reason)
     if not why:
         return [(sign, text)]
     inline = f"{text}  # {why}"
@@ -91,9 +92,6 @@ def _reasoned(sign: str, text: str, reason: Reason | None, width: int) -> list[t
     return [*((sign, line) for line in comments), (sign, text)]
 
 
-def _why(reason: Reason | None) -> str:
-    if reason is None:
-        return ""
-    if reason.note:
-        return reason.note
+def _rule(reason: Reason) -> str:
+    """What sets the value; a live one that differs has a note on why it does."""
     return reason.rule if own(reason.rule) else f"{reason.rule} {shown_source(reason.source)}".strip()

@@ -145,10 +145,13 @@ def _after(start: Start, first: Outcome) -> dict[str, Any]:
 
 
 def _drop_incidental(before: dict[str, Any], after: dict[str, Any], known: Known) -> None:
-    """Take out what says nothing about the live pod's resources: the annotation, and classes that were not read."""
+    """Take out what says nothing about the live pod's resources: the annotation, classes that were not read, and a
+    default class, which is only looked up where a quota counts by it.
+    """
+    classless = known.policies.priorities is None or "priorityClassName" not in after["spec"]
     for document in (before, after):
         document["metadata"] = {key: value for key, value in document["metadata"].items() if key != "annotations"}
-        if known.policies.priorities is None:
+        if classless:
             document["spec"].pop("priorityClassName", None)
         if known.policies.runtimes is None:
             document["spec"].pop("overhead", None)

@@ -31,7 +31,9 @@ class Listing(Struct, frozen=True):
     every change makes all rows anew. prepare: computes what a costly column shows of a row, by the column's id, or
     whether the row has a fault (``fault``); ``ready``: whether it did. Absent: nothing is costly.
     sign: mark and tone before a row. detail: what is known about a row. opens: where Enter goes.
-    command: what prints the list. plural: what is counted, as ``pods``. hints: keys in the footer beside the usual.
+    command: what prints the list. hints: keys in the footer beside the usual.
+    also: what is read, too, as far as that is known by now. absent: what it means that the server has no such kind.
+    owner: what a row belongs to.
     """
 
     names: tuple[str, ...]
@@ -51,6 +53,9 @@ class Listing(Struct, frozen=True):
     labels: Callable[[Any], Mapping[str, str]] = no_labels
     words: Callable[[Any], str] | None = None
     hints: tuple[str, ...] = ()
+    also: Callable[[Session, str], Iterable[Need]] | None = None
+    absent: str = ""
+    owner: Callable[[Any], Place | None] | None = None
     scoped: bool = True
 
     @property

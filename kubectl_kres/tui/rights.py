@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.session import Session, read_as
 
 
 def gap_lines(session: Session, needs: Iterable[Need], width: int) -> Iterator[Line]:
@@ -15,7 +15,7 @@ def gap_lines(session: Session, needs: Iterable[Need], width: int) -> Iterator[L
     states = session.feed.states()
     for need in needs:
         coverage = session.store.covered(need)
-        state = states.get(need)
+        state = states.get(read_as(need))
         if coverage.known or (coverage.state == "unread" and (state is None or not state.held)):
             continue
         kind = BY_KIND[need.kind]

@@ -27,3 +27,14 @@ def write(path: str, text: str) -> str:
     except (OSError, ValueError) as error:
         return f"{path}: {getattr(error, 'strerror', None) or error}".lower()
     return ""
+
+
+def as_csv(table: Table) -> str:
+    """What a table shows, as CSV."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([column.head for column in table.shown])
+    for key in table.view.keys:
+        row = table.view.rows[key]
+        writer.writerow([safe(column.text(row)) for column in table.shown])
+    return out.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import monotonic
 from typing import Any
@@ -14,6 +15,7 @@ from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.qos import Brief
+from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
@@ -33,7 +35,7 @@ class Setting(Struct, frozen=True):
     ``server``: the server for a ``gitVersion``, and what is supposed about it. ``now``: the moment, as RFC 3339;
     ``clock``: the same in seconds of the feed's. ``version``: the server's, once it has said so. ``places``: the
     namespaces that hold an object of a name, if that is known before anything is read. ``flags``: what a command needs
-    to see the same objects, as ``--demo``. ``live``: the store changes by itself.
+    to see the same objects, as ``--demo``. ``read_yaml``: as in an Ask. ``live``: the store changes by itself.
     """
 
     server: Callable[[str], tuple[Server, tuple[str, ...]]]
@@ -44,6 +46,7 @@ class Setting(Struct, frozen=True):
     places: Callable[[Kind, str], tuple[str, ...]] | None = None
     supposed: tuple[str, ...] = ()
     flags: str = ""
+    read_yaml: Callable[[str], Any] = json.loads
     ascii_only: bool = False
     live: bool = False
 
@@ -59,6 +62,7 @@ class Session:
         self.policies = 0
         self._server: tuple[str, Server, tuple[str, ...]] | None = None
         self._brief: Brief | None = None
+        self._scene: tuple[tuple[int, ...], Scene] | None = None
         self._wanted: dict[object, tuple[Need, ...]] = {}
 
     @property
@@ -69,7 +73,7 @@ class Session:
     def ask(self) -> Ask:
         """The frame of every question, at this moment."""
         _, server, assumptions = self._settled()
-        return Ask(server, (*self.setting.supposed, *assumptions), self.setting.now())
+        return Ask(server, (*self.setting.supposed, *assumptions), self.setting.now(), self.setting.read_yaml)
 
     def _settled(self) -> tuple[str, Server, tuple[str, ...]]:
         version = self.store.origin.version
@@ -84,9 +88,17 @@ class Session:
             self._brief = Brief(self.store, self.ask)
         return self._brief
 
+    @property
+    def scene(self) -> Scene:
+        """Pools and claims as they are known now, looked up once for many answers."""
+        stamp = self.store.revision("ResourcePool", "ResourcePoolClaim")
+        if self._scene is None or self._scene[0] != stamp:
+            self._scene = (stamp, Scene(self.store))
+        return self._scene[1]
+
     def want(self, owner: object, needs: Iterable[Need]) -> None:
         """What a screen depends on. What an earlier screen read stays wanted as long as it is on the way back."""
-        self._wanted[owner] = tuple(needs)
+        self._wanted[owner] = tuple(map(read_as, needs))
         self._tell()
 
     def release(self, owner: object) -> None:
@@ -129,7 +141,7 @@ class Session:
         """The needs that have not been read whole yet."""
         states: Mapping[Need, FeedState] = self.feed.states()
         for need in needs:
-            state = states.get(need)
+            state = states.get(read_as(need))
             if state is not None and not state.held and state.phase in {"connecting", "listing", "retrying"}:
                 yield need, state
 
@@ -138,3 +150,8 @@ class Session:
 
     def get(self, ref: ObjectRef) -> Any | None:
         return self.store.get(ref.kind, ref.name, ref.namespace)
+
+
+def read_as(need: Need) -> Need:
+    """The need as it is read: once, whether an answer depends on it or only gains by it."""
+    return need if need.required else replace(need, required=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from itertools import combinations
 from typing import Any
 
 import msgspec
@@ -12,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_kres.capsule.events import Create, Delete, Event, Patch, replay, replay_all
-from kubectl_kres.capsule.world import World, world_of
+from kubectl_kres.capsule.settle import settle
+from kubectl_kres.capsule.world import World, with_claims, world_of
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.reports.claim_state import HELD, WAITING, standing
 from kubectl_kres.reports.letting import Deed, Way
@@ -117,8 +119,6 @@ def test_what_would_let_it_in_does(world: World):
 @given(worlds())
 def test_no_fewer_claims_do(world: World):
     """Every smaller set, in any order that puts those first that only wait, leaves the claim out."""
-    from itertools import combinations
-
     scene = Scene(store_of(world))
     for one in scene.claims:
         found = [way for way in ways(scene, one.claim, one.standing) if way.kind == "give way" and way.proven]
@@ -213,9 +213,6 @@ def test_a_queue_of_a_thousand_takes_no_minutes():
     world = world_of(
         scene.store.all("Namespace"), scene.store.all("ResourcePool"), (), scene.store.all("ResourceQuota")
     )
-    from kubectl_kres.capsule.settle import settle
-    from kubectl_kres.capsule.world import with_claims
-
     keyed = {("a", one.metadata.name): one for one in claims}
     scene = Scene(store_of(settle(with_claims(world, keyed), claims=tuple(keyed))[0]))
     found = ways_of(scene, "c0399")

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from reports.stored import store_of
 
+from kubectl_kres.quantity import parse
 from kubectl_kres.render import claim as render_claim
 from kubectl_kres.render import claims as render_claims
 from kubectl_kres.render import pooled as render_pooled
@@ -80,7 +81,8 @@ def estate_of(case: Raw) -> list[Raw]:
             meta = {"name": name, "uid": f"uid:ResourcePool/{name}", "generation": one["generation"]}
             objects.append({"kind": "ResourcePool", "metadata": meta, "spec": one["spec"], "status": one["status"]})
     sent = [*given.get("claims", ()), *(step["object"] for step in case["steps"] if step["do"] == "create")]
-    specs = {f"{one['metadata']['namespace']}/{one['metadata']['name']}": one for one in sent if "claim" in one.get("spec", {})}  # fmt: skip
+    claims = [one for one in sent if "claim" in one.get("spec", {})]
+    specs = {f"{one['metadata']['namespace']}/{one['metadata']['name']}": one for one in claims}
     for key, one in expect["claims"].items():
         if one is not None and key in specs:
             found = specs[key]
@@ -110,16 +112,10 @@ def test_every_recorded_state_has_its_word_and_every_answer_can_be_drawn(case: R
     for held in scene.pools.values():
         found = pool_report(scene, held)
         for use in found.uses:
-            hard, claimed, left = (msgspec_nano(text) for text in (use.hard, use.claimed, use.available))
+            hard, claimed, left = (parse(text).nano for text in (use.hard, use.claimed, use.available))
             assert claimed + left == hard
         assert "\n".join(render_pools.lines(found, whole=True))
         assert "\n".join(render_pooled.explain_pool_lines(explain_pool(scene, held), steps=True))
-
-
-def msgspec_nano(text: str) -> int:
-    from kubectl_kres.quantity import parse
-
-    return parse(text).nano
 
 
 def expected(said: dict[str, Any], *, assigned: bool) -> str | Any:

@@ -36,7 +36,13 @@ def _rows(session: Session, namespace: str) -> Rows:
 
 def _missing(row: Denied) -> str:
     pods = row.replicas
+    if pods is None:
+        return "its pod"
     return f"{pods.missing} of {pods.wanted}" if pods.missing else "none new"
+
+
+def _fewest(row: Denied) -> int:
+    return -row.replicas.missing if row.replicas is not None else -1
 
 
 def _by(row: Denied) -> str:
@@ -49,7 +55,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: f"{row.subject.kind}/{row.subject.name}", most=48),
-        Column("state", "MISSING", _missing, lambda row: -row.replicas.missing, right=True, width=9),
+        Column("state", "MISSING", _missing, _fewest, right=True, width=9),
         Column("by", "REFUSED BY", _by, tone=lambda _: "bad"),
         Column("remedy", "REMEDY", lambda row: row.remedies[0] if row.remedies else "", wide=True, most=60),
     )

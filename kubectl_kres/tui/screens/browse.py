@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
@@ -22,6 +20,7 @@ from kubectl_kres.tui.listing import Listing
 from kubectl_kres.tui.matching import matcher
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.rights import gap_lines
+from kubectl_kres.tui.save import as_csv
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
@@ -87,7 +86,8 @@ class Browse(Pane):
         self.set_class(self.size.height < 12 and self.size.width < _BESIDE, "bare")
 
     def needs(self) -> Iterable[Need]:
-        return self.listing.needs(self._namespace)
+        wanted, also = self.listing.needs(self._namespace), self.listing.also
+        return wanted if also is None else dict.fromkeys((*wanted, *also(self.session, self._namespace)))
 
     @property
     def _namespace(self) -> str:
@@ -257,8 +257,9 @@ class Browse(Pane):
             yield f"none of {hidden} rows has a fault (ctrl-z shows all)"
         elif self._making is not None or any(self.session.loading(self.needs())):
             yield f"reading {self.listing.id}{where}"
-        elif self.session.store.covered(next(iter(self.needs()))).known:
-            yield f"no {self.listing.id}{where}"
+        elif (coverage := self.session.store.covered(next(iter(self.needs())))).known:
+            absent = coverage.state == "absent" and self.listing.absent
+            yield absent or f"no {self.listing.id}{where}"
 
     def status(self) -> Line:
         shown, known = len(self.table.view.keys), len(self.table.view.rows)
@@ -273,9 +274,11 @@ class Browse(Pane):
         sort = f"  sort {column.head} {'down' if self.table.reverse else 'up'}" if column is not None else ""
         faults = "  faults only" if self._faults else ""
         line: list[tuple[Any, str]] = [("", f"{count} {self.listing.id}{sort}{faults}")]
-        gaps = sum(1 for need in self.needs() if self.session.store.covered(need).state in {"denied", "failed"})
-        if gaps:
-            line.append(("warn", f"  incomplete: {gaps} not readable (ctrl-a)"))
+        gaps = [need for need in self.needs() if self.session.store.covered(need).state in {"denied", "failed"}]
+        if any(need.required for need in gaps):
+            line.append(("warn", f"  incomplete: {len(gaps)} not readable (ctrl-a)"))
+        elif gaps:
+            line.append(("quiet", f"  {len(gaps)} not visible (ctrl-a)"))
         return line
 
     def command(self) -> str:
@@ -333,6 +336,11 @@ class Browse(Pane):
         return True
 
     def _owner(self, ref: ObjectRef) -> bool:
+        if self.listing.owner is not None:
+            place = self.listing.owner(self.table.row)
+            if place is not None:
+                self.post_message(Open(place))
+            return place is not None
         pod = self.session.get(ref)
         if not isinstance(pod, Pod):
             return False
@@ -381,14 +389,3 @@ class Browse(Pane):
     def table_csv(self) -> str:
         """The rows that are seen, with the columns that are shown."""
         return as_csv(self.table)
-
-
-def as_csv(table: Table) -> str:
-    """What a table shows, as CSV."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow([column.head for column in table.shown])
-    for key in table.view.keys:
-        row = table.view.rows[key]
-        writer.writerow([safe(column.text(row)) for column in table.shown])
-    return out.getvalue()

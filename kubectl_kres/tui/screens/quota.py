@@ -21,7 +21,7 @@ from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.matching import matcher
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.rights import gap_lines
-from kubectl_kres.tui.screens.browse import as_csv
+from kubectl_kres.tui.save import as_csv
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
