@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.cli.subjects import Found, complete, fault_of, in_files
-from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.errors import ClusterError, Forbidden, KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.capsule_needs import claim_needs, claims_needs, file_needs, pool_needs, pools_needs
@@ -84,7 +85,7 @@ def _named(source: Source, kind: Kind, words: Sequence[str]) -> Found:
         there = [one for one in group if source.store.get(kind.kind, name, one.ref.namespace) is not None]
         subjects += there
         if not there:
-            missing.append(fault_of(source, group))
+            missing.append(_hinted(fault_of(source, group), kind))
     complete(source, subjects, wants)
     return Found(tuple(subjects), tuple(missing))
 
@@ -125,10 +126,10 @@ def _listed(source: Source, kind: Kind, spaces: Sequence[str], options: Options)
     for space in spaces:
         coverage = source.store.covered(Need(kind.kind, space))
         if coverage.state == "absent":
-            missing.append(NotInstalled(f"{_NONE_HERE} {kind.qualified}"))
+            say(f"{_NONE_HERE} {kind.qualified}")
             break
         if not coverage.known:
-            missing.append(fault_of(source, [Subject(ObjectRef(kind.kind, "", space), kind)]))
+            missing.append(_hinted(fault_of(source, [Subject(ObjectRef(kind.kind, "", space), kind)]), kind))
             continue
         subjects += [
             Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind)
@@ -138,7 +139,8 @@ def _listed(source: Source, kind: Kind, spaces: Sequence[str], options: Options)
     return Found(tuple(subjects), tuple(missing), listed=True)
 
 
-class NotInstalled(KresError):
-    """The server has no such kind at all, which is a complete answer."""
-
-    exit_code = 0
+def _hinted(error: ClusterError, kind: Kind) -> ClusterError:
+    """Tenants may usually not read pools; their claims tell the most of it."""
+    if kind is POOL and isinstance(error, Forbidden):
+        error.hint = '"kubectl kres claims" tells from your own claims what their pools have left.'
+    return error

@@ -114,7 +114,9 @@ def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:
     found = [one for one in read([path], recursive=False, stdin=stdin) if one.kind == "ConfigMap"]
     if not any(one.metadata.get("name") in CONFIG_NAMES for one in found):
         hint = "kubectl get configmaps -n tekton-pipelines -o yaml writes such a file"
-        raise UsageError(f"{path}: there is no ConfigMap {', '.join(CONFIG_NAMES[:-1])} or {CONFIG_NAMES[-1]}", hint=hint)
+        raise UsageError(
+            f"{path}: there is no ConfigMap {', '.join(CONFIG_NAMES[:-1])} or {CONFIG_NAMES[-1]}", hint=hint
+        )
     return found
 
 

@@ -273,8 +273,13 @@ def complete(
 
 
 def _widened(need: Need, scope: str) -> Need:
-    """All of a kind in the scope instead of one or some objects; of what is never listed, and of one namespace, itself."""
+    """All of a kind in the scope instead of some objects; of what is never listed, and of one namespace, itself."""
     kind = BY_KIND.get(need.kind)
-    if not (need.name or need.label_selector) or kind is None or not kind.listed or (scope and need.kind == "Namespace"):
+    if (
+        not (need.name or need.label_selector)
+        or kind is None
+        or not kind.listed
+        or (scope and need.kind == "Namespace")
+    ):
         return need
     return Need(need.kind, scope if kind.namespaced else "", required=need.required)

@@ -93,11 +93,16 @@ def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterat
     yield [("", "")]
     yield [("strong", "what would let it in")]
     for number, way in enumerate(report.ways, 1):
-        lead = f"  {number}. "
-        yield from toned("", wrapped(way.text, width, first=lead, rest=" " * len(lead)))
-        for deed in way.deeds:
-            yield from _deed(deed, width, named=len(way.deeds) > 1 or bool(deed.holds))
-        yield from _after(way, width, others=report.place is not None and report.place.of > 1)
+        yield from way_lines(report, way, number, width)
+
+
+def way_lines(report: ClaimReport, way: Way, number: int, width: int) -> Iterator[Line]:
+    """One of the ways: what to do, as something to type, and what becomes of the others."""
+    lead = f"  {number}. "
+    yield from toned("", wrapped(way.text, width, first=lead, rest=" " * len(lead)))
+    for deed in way.deeds:
+        yield from _deed(deed, width, named=len(way.deeds) > 1 or bool(deed.holds))
+    yield from _after(way, width, others=report.place is not None and report.place.of > 1)
 
 
 def nothing_helps(report: ClaimReport) -> str:

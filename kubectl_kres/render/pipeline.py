@@ -158,7 +158,10 @@ def _group(quota: str, group: Sequence[AtOnce], width: int) -> Iterator[Line]:
     widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(heads)]
     labels = [f"  {one.resource}{' (finally)' if one.is_finally else ''}" for one in group]
     column = min(40, max(size(title), *map(size, labels)))
-    head: Line = [("strong", padded(clipped(title, column), column)), ("quiet", "  " + "  ".join(map(padded, heads, widths)))]
+    head: Line = [
+        ("strong", padded(clipped(title, column), column)),
+        ("quiet", "  " + "  ".join(map(padded, heads, widths))),
+    ]
     yield head
     for one, label, row, then in zip(group, labels, rows, (*group[1:], None), strict=True):
         tone: Tone = "bad" if one.exceeded else ""

@@ -17,7 +17,8 @@ from kubectl_kres.reports.pooled import ClaimExplanation, PoolExplanation, PoolO
 
 #: Turns that are shown without --steps: of the claims that wait, the last ones ahead.
 _TURNS = 8
-_RESULTS = {
+#: What becomes of a claim in a pass, in words.
+RESULTS = {
     "kept": "keeps what it holds",
     "taken": "gets what it asks for",
     "changed": "gets its new amounts",
@@ -48,7 +49,7 @@ def _tone(word: str) -> Tone:
 
 def claim_lines(found: ClaimExplanation, *, steps: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
     """Every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
-    for line in _claim(found, steps=steps, width=width):
+    for line in claim_page(found, steps=steps, width=width):
         yield draw(line, color=color)
 
 
@@ -56,11 +57,12 @@ def explain_pool_lines(
     found: PoolExplanation, *, steps: bool = False, ascii_only: bool = False, color: bool = False, width: int = 80
 ) -> Iterator[str]:
     """Every line about a pool."""
-    for line in _pool(found, steps=steps, ascii_only=ascii_only, width=width):
+    for line in pool_page(found, steps=steps, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
 
 
-def _claim(found: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
+def claim_page(found: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
+    """The same as ``claim_lines``, not drawn yet."""
     claim = found.claim
     name = f"{claim.subject.namespace}/{claim.subject.name}"
     state = f"would be {claim.state}" if claim.predicted else claim.state
@@ -71,7 +73,7 @@ def _claim(found: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line
     yield [("", "")]
     yield from _titled("pool", [found.chosen] if found.chosen else [], width)
     for option in found.options:
-        yield from toned("", wrapped(_option(option), width, first="  ", rest="    "))
+        yield from toned("", wrapped(option_text(option), width, first="  ", rest="    "))
     yield from _checks(found.checks, width)
     yield from _turns(found.turns, steps=steps, width=width)
     yield from _conditions(found.conditions, width)
@@ -109,7 +111,8 @@ def _titled(title: str, texts: Sequence[str], width: int) -> Iterator[Line]:
         yield from toned("", wrapped(text, width, first="  ", rest="    "))
 
 
-def _option(one: PoolOption) -> str:
+def option_text(one: PoolOption) -> str:
+    """How a pool that serves the namespace suits the claim."""
     named = " (named)" if one.named else ""
     if one.missing:
         chance = ", which of the two is seen first is random" if one.verdict == "either" else ""
@@ -149,7 +152,7 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
     label = max(size(_name(one.subject)) for one in shown)
     places = len(str(shown[-1].place))
     for one in shown:
-        head = f"  {one.place:>{places}}. {padded(_name(one.subject), label)}  {_RESULTS[one.result]}"
+        head = f"  {one.place:>{places}}. {padded(_name(one.subject), label)}  {RESULTS[one.result]}"
         since = f"  {one.created}" if steps and one.created else ""
         yield [("strong" if one.own else "", head), ("quiet", since)]
         for compared in one.compared:
@@ -189,7 +192,8 @@ def _term(path: str) -> str:
     return path.removeprefix("ResourcePoolClaim/")
 
 
-def _pool(found: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
+def pool_page(found: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
+    """The same as ``explain_pool_lines``, not drawn yet."""
     yield from pool_lines(found.pool, whole=True, ascii_only=ascii_only, width=width)
     if steps:
         yield from _turns(found.turns, steps=True, width=width)

@@ -32,9 +32,7 @@ def at_once(
 
 
 def _shown(peak: Peak) -> AtOnce:
-    return AtOnce(
-        peak.resource, str(peak.amount), peak.tasks, is_finally=peak.is_finally, at_least=peak.at_least
-    )
+    return AtOnce(peak.resource, str(peak.amount), peak.tasks, is_finally=peak.is_finally, at_least=peak.at_least)
 
 
 def _limited(

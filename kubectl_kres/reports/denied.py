@@ -48,7 +48,14 @@ def denied_needs(namespace: str) -> tuple[Need, ...]:
     workloads = tuple(Need(kind, namespace) for kind in KINDS)
     events = Need("Event", namespace, field_selector="type=Warning", required=False)
     runs = Need("TaskRun", namespace, required=False)
-    return (*policies, *workloads, runs, events, Need("PriorityClass", required=False), Need("RuntimeClass", required=False))
+    return (
+        *policies,
+        *workloads,
+        runs,
+        events,
+        Need("PriorityClass", required=False),
+        Need("RuntimeClass", required=False),
+    )
 
 
 def stands_alone(workload: Workload) -> bool:

@@ -12,18 +12,16 @@ from kubectl_kres.model.tekton import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.at_once import at_once
 from kubectl_kres.reports.explain import explained
-from kubectl_kres.reports.explanation import Explanation, Unseen, Verdict
+from kubectl_kres.reports.explanation import Explanation, Unseen
 from kubectl_kres.reports.pipeline import AssistantPod, PipelineExplanation, PlannedTask, State
 from kubectl_kres.reports.pipeline_needs import LABEL, pipeline_needs
+from kubectl_kres.reports.pipeline_verdict import judged
 from kubectl_kres.reports.policies import policies, unread
 from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.start import missing
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.taskrun import analysed, pod_of, refused_outcome, refused_run, unknown_task
-from kubectl_kres.reports.tekton_remedy import TEKTON_REMEDIES
+from kubectl_kres.reports.taskrun import analysed, pod_of, refused_run, unknown_task
 from kubectl_kres.reports.tekton_world import as_seen, tekton_world
-from kubectl_kres.reports.remedy import NOTHING, remedies
-from kubectl_kres.reports.verdict import verdict_of
 from kubectl_kres.reports.waiting_run import moment_of
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.affinity_assistant import Assistant
@@ -46,7 +44,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         raise unknown_task(subject, as_seen(store, found, subject.ref.namespace))
     tasks = tuple(_task(store, subject, ask, one, found, children) for one in found.plan.tasks)
     problems = (found.plan.problem,) if found.plan.problem is not None else ()
-    verdict, remedy = _judged(problems, found.plan.cycle, tasks)
+    verdict, remedy = judged(problems, found.plan.cycle, tasks)
     moment = moment_of(ask.now)
     left = time_left(run, moment, world.config.timeout_minutes) if moment is not None and not _over(run) else None
     unseen = _unseen(store, subject)
@@ -88,10 +86,8 @@ def _run(store: Store, subject: Subject, world: World) -> tuple[PipelineRun | No
     return structs.replace(item, metadata=metadata), refusals
 
 
-def _not_stored(
-    store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]
-) -> PipelineExplanation:
-    verdict, remedy = _judged(refusals, (), ())
+def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]) -> PipelineExplanation:
+    verdict, remedy = judged(refusals, (), ())
     unseen, where = _unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(
         subject.ref,
@@ -165,42 +161,11 @@ def _explained(
     else:
         analysis = analysed(store, ref, ask, run, planned.task, results, pod_of(store, run))
     if analysis.tekton is not None:
-        part = structs.replace(analysis.tekton, pipeline_run=subject.ref.name if subject.ref.kind == "PipelineRun" else "")
+        owner = subject.ref.name if subject.ref.kind == "PipelineRun" else ""
+        part = structs.replace(analysis.tekton, pipeline_run=owner)
         analysis = structs.replace(analysis, tekton=part)
     told = explained(store, Subject(ref, subject.kind), ask, analysis)
     return structs.replace(told, unseen=(), assumptions=(), complete=True)
-
-
-def _judged(
-    problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[PlannedTask]
-) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict over all open tasks, and what to change, with the task in front."""
-    if problems:
-        outcomes = tuple(refused_outcome(one) for one in problems)
-        return verdict_of(outcomes), remedies(outcomes, special=TEKTON_REMEDIES)
-    if cycle:
-        ring = " -> ".join((*cycle, cycle[0]))
-        return Verdict(False, 400, f"tasks wait for each other: {ring}"), ("take one of these tasks out of runAfter",)
-    open_tasks = [one for one in tasks if one.explanation is not None and one.state not in {"done", "failed", "skipped"}]
-    refused = [one for one in open_tasks if one.explanation.verdict.allowed is not True]  # type: ignore[union-attr]
-    if not refused:
-        return Verdict(allowed=True, code=201), (NOTHING,)
-    refused.sort(key=_waits)
-    first = refused[0].explanation
-    others = tuple(f"task {one.name}: {one.explanation.verdict.message}" for one in refused[1:] if one.explanation)
-    said = tuple(
-        f"task {one.name}: {text}" for one in refused if one.explanation is not None for text in one.explanation.remedies
-    )
-    verdict = first.verdict if first is not None else Verdict(allowed=True, code=201)
-    allowed = False if any(one.explanation and one.explanation.verdict.allowed is False for one in refused) else None
-    message = f"task {refused[0].name}: {verdict.message}"
-    return structs.replace(verdict, allowed=allowed, message=message, others=others), said
-
-
-def _waits(task: PlannedTask) -> bool:
-    """Whether the refusal is tried again; what is final comes first."""
-    part = task.explanation.tekton if task.explanation is not None else None
-    return part is not None and part.problem is not None and not part.problem.final
 
 
 def _assistant(one: Assistant) -> AssistantPod:

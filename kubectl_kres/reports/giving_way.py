@@ -13,7 +13,7 @@ from kubectl_kres.reports.trial import Trial, held_by, waiting_in
 #: Up to so many claims every set is looked at.
 EXACT = 20
 #: Claims that trials may go through, in sum; beyond that what was found so far is taken.
-_EFFORT = 200_000
+_EFFORT = 100_000
 _PART = 10**6
 
 
@@ -129,6 +129,7 @@ class _Search:
 
     def _greedy(self, least: int) -> Giving | None:
         """One more claim after the other, until it is in; then less by less. None: too many would have to give way."""
+        self.effort = 0
         chosen: list[Giver] = []
         now, rest = self.trial, {one.key: one for one in self.givers}
         while not now.holds(self.key):

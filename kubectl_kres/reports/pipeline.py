@@ -67,7 +67,7 @@ class AssistantPod(Record, frozen=True):
 
 class PipelineExplanation(Record, frozen=True):
     """What becomes of a PipelineRun. ``problem``: why nothing of it runs, in Tekton's words; ``cycle``: tasks that wait
-    for each other. ``verdict``: over all open tasks, each as if it ran alone; ``at_once`` says what they ask for together.
+    for each other. ``verdict``: over all open tasks, each as if it ran alone; ``at_once``: what they ask for together.
 
     ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started.
     """

@@ -23,6 +23,7 @@ from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.node import needs_with_node, node_of
 from kubectl_kres.reports.policies import Known, policies, unread
 from kubectl_kres.reports.qos_reach import CLASSES, Case, Reach, reach
+from kubectl_kres.reports.qos_run import reaches, run_case
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
@@ -108,7 +109,7 @@ def quality(
         found.live_class,
         found.alternatives,
         found.refused,
-        tuple(reach(case, name) for name in CLASSES if name != found.qos.name),
+        _reach(store, subject, ask, case, analysis),
         tuple(_scores(running, stored, machine)),
         live.spec.node_name if live is not None else "",
         machine.memory,
@@ -117,6 +118,15 @@ def quality(
         unseen,
         not any(one.required for one in unseen),
     )
+
+
+def _reach(store: Store, subject: Subject, ask: Ask, case: Case, analysis: Analysis) -> tuple[Reach, ...]:
+    """The ways to the other classes; of a run by what people write of it, since nobody writes its pod."""
+    if analysis.tekton is None:
+        now = qos.class_of(case.draft)
+        return tuple(reach(case, name) for name in CLASSES if name != now)
+    run = run_case(store, subject, ask, case.draft)
+    return tuple(reaches(run)) if run is not None else ()
 
 
 class Brief:

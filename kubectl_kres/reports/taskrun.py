@@ -66,18 +66,28 @@ def taskrun_analysis(
 
 def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis | None:
     """The run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
-    ref = subject.ref
-    pod = store.get("Pod", ref.name, ref.namespace) if subject.raw is None and ref.kind == "Pod" else None
-    kind, name = controller(pod) if isinstance(pod, Pod) else ("", "")
-    if kind != "TaskRun" or not isinstance(store.get(kind, name, ref.namespace), TaskRun):
+    run = run_behind(store, subject)
+    if run is None or run is subject:
         return None
-    run = Subject(ObjectRef(kind, name, ref.namespace), BY_KIND[kind])
+    pod = store.get("Pod", subject.ref.name, subject.ref.namespace)
     try:
         found = taskrun_analysis(store, run, ask, journal=journal, live=pod)
     except ClusterError:
         return None
     start = structs.replace(found.start, text=f"{run.ref}, {found.start.text}")
     return structs.replace(found, start=start)
+
+
+def run_behind(store: Store, subject: Subject) -> Subject | None:
+    """The subject itself if it is a run or a Task, the run that made a live pod; None for anything else."""
+    ref = subject.ref
+    if makes_one_pod(subject):
+        return subject
+    pod = store.get("Pod", ref.name, ref.namespace) if subject.raw is None and ref.kind == "Pod" else None
+    kind, name = controller(pod) if isinstance(pod, Pod) else ("", "")
+    if kind != "TaskRun" or not isinstance(store.get(kind, name, ref.namespace), TaskRun):
+        return None
+    return Subject(ObjectRef(kind, name, ref.namespace), BY_KIND[kind])
 
 
 def run_of(store: Store, subject: Subject, world: World) -> tuple[TaskRun | None, tuple[Problem, ...]]:
@@ -158,8 +168,7 @@ def _lost(journal: Journal) -> Mapping[str, str]:
     for entry in journal:
         if isinstance(entry, Derive) and entry.rule.startswith("tekton/task-level"):
             name = entry.path.rpartition("[")[2].rstrip("]")
-            terms = (one.value for one in entry.terms if one.path == LOST and parse(one.value).nano)
-            found.update({name: text for text in terms})
+            found.update((name, one.value) for one in entry.terms if one.path == LOST and parse(one.value).nano)
     return found
 
 

@@ -87,12 +87,8 @@ def remarks(store: Store, config: Config) -> Iterator[Assume]:
     states = {store.covered(_need(NAMESPACE, name)).state for name in missing}
     if not states & {"read", "absent"}:
         why = "may not be read" if "denied" in states else "was not read"
-        listed = "Tekton's configuration" if len(missing) == len(NAMES) else f"of Tekton's configuration {_and(missing)}"
-        yield Assume("", _UNKNOWN, f"{listed} {why}: assumed as shipped ({_FLAG})")
+        names = "" if len(missing) == len(NAMES) else f" ({' and '.join(missing)})"
+        yield Assume("", _UNKNOWN, f"Tekton's configuration{names} {why}: assumed as shipped ({_FLAG})")
     elif INFO in missing:
         where = " and ".join(dict.fromkeys((NAMESPACE, _place(store))))
         yield Assume("", _UNKNOWN, f"no configuration of Tekton's in {where}: assumed as shipped ({_FLAG})")
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join(names)

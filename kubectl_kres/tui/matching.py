@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -52,7 +53,10 @@ def matcher(text: str, selector: Selector | None = None) -> Matcher:
         return inner._replace(test=_not(inner.test), substring="") if inner.test is not None else inner
     if _REGEX.search(text):
         try:
-            return Matcher("text", _found(re.compile(text, re.IGNORECASE)))
+            with warnings.catch_warnings():
+                # A doubtful pattern is a pattern; a warning would be written over the screen.
+                warnings.simplefilter("ignore")
+                return Matcher("text", _found(re.compile(text, re.IGNORECASE)))
         except re.error:
             pass
     lowered = text.lower()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from pathlib import Path
 
 from textual.app import App
+
+from kubectl_kres.tui.drawn import safe
+from kubectl_kres.tui.table import Table
 
 #: The terminal's own fonts are used: nothing is fetched when the picture is looked at.
 _FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)

@@ -171,7 +171,7 @@ class _Talk(socketserver.StreamRequestHandler):
     def _answer(self, target: str) -> None:
         parts = urlsplit(target)
         query = dict(parse_qsl(parts.query))
-        found = re.fullmatch(r"/api(?:s/[^/]+)?/v1(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?", parts.path)
+        found = re.fullmatch(r"/api(?:s/[^/]+)?/v[0-9a-z]+(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?", parts.path)
         if found is None:
             self._say(200, {"gitVersion": "v1.33.2"} if parts.path == "/version" else {"items": [], "groups": []})
             return

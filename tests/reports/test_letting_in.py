@@ -101,7 +101,7 @@ def in_after(world: World, way: Way, key: tuple[str, str]) -> bool:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(worlds())
 def test_what_would_let_it_in_does(world: World):
     scene = Scene(store_of(world))
@@ -115,7 +115,7 @@ def test_what_would_let_it_in_does(world: World):
             assert in_after(world, way, key), way
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(worlds())
 def test_no_fewer_claims_do(world: World):
     """Every smaller set, in any order that puts those first that only wait, leaves the claim out."""

@@ -65,7 +65,8 @@ def report_of(name: str, *objects: Raw, unread: tuple[str, ...] = ()) -> ClaimRe
 def recorded() -> list[Any]:
     found = []
     for file in sorted(VECTORS.glob("*.json")):
-        cases = json.loads(file.read_text())["cases"]
+        # The random ones are many, and large.
+        cases = json.loads(file.read_text())["cases"][:40]
         found += [pytest.param(case, id=f"{file.stem}-{case['name']}") for case in cases if "steps" in case]
     return found
 

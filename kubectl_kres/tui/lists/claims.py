@@ -1,0 +1,179 @@
+"""Claims on resource pools: the state of each, what it is short of, since when it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kubectl_kres.model.capsule import ResourcePoolClaim
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.claim import amounts_table, head, ways_lines
+from kubectl_kres.render.claims import TONES, asks_words, counts
+from kubectl_kres.render.line import Line, Tone, toned, wrapped
+from kubectl_kres.reports.capsule_needs import claims_needs
+from kubectl_kres.reports.claim import ClaimReport
+from kubectl_kres.reports.claim_detail import claim_detail
+from kubectl_kres.reports.claim_state import WAITING, State
+from kubectl_kres.reports.claims import Claims
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.columns import Column
+from kubectl_kres.tui.listing import Listing, Rows
+from kubectl_kres.tui.lists.pods import since
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.session import Session
+
+#: What it means that the server has no such kind.
+NO_CAPSULE = "Capsule is not installed in this cluster"
+#: States from the worst on.
+ORDER: Sequence[State] = (
+    "failed", "lost", "exhausted", "unassigned", "queued", "pending", "released", "allocated", "in use",
+)  # fmt: skip
+#: Claims of a pool up to which it is computed on the way what would let one in.
+_FEW = 60
+
+
+class ClaimRow:
+    """A claim, with what would let it in once that is looked at."""
+
+    __slots__ = ("_session", "_whole", "claim", "report")
+
+    def __init__(self, session: Session, claim: ResourcePoolClaim, report: ClaimReport) -> None:
+        self.claim, self.report, self._session = claim, report, session
+        self._whole: ClaimReport | None = None
+
+    @property
+    def whole(self) -> ClaimReport | None:
+        """The claim in full; None where its pool has so many claims that this takes its time."""
+        scene = self._session.scene
+        if self._whole is None and len(scene.of_pool(self.report.pool)) <= _FEW:
+            self._whole = claim_detail(Claims(scene), self.claim)
+        return self._whole
+
+    @property
+    def waits(self) -> str:
+        """For how long it has been without what it asks for."""
+        if not self.report.waits:
+            return ""
+        return since(_moment(self.claim, self.report), self._session.setting.now())
+
+
+def _moment(claim: ResourcePoolClaim, report: ClaimReport) -> str:
+    """When the condition that decides came to be as it is; else when the claim was created."""
+    decides = "Exhausted" if report.state in WAITING else "Ready"
+    found = {one.type: one.last_transition_time for one in claim.status.conditions or ()}
+    return found.get(decides) or report.created
+
+
+def claim_rows(session: Session, namespace: str) -> Iterator[ClaimRow]:
+    """The claims of a namespace, of all if it is empty."""
+    making = Claims(session.scene)
+    for claim in session.store.all("ResourcePoolClaim", namespace or None):
+        yield ClaimRow(session, claim, making.report(claim))
+
+
+def sign(row: ClaimRow) -> tuple[str, Tone]:
+    """``x``: it does not get what it asks for; ``!``: it waits behind another, or holds nothing."""
+    tone = TONES[row.report.state]
+    return ("x" if tone == "bad" else "!", tone) if tone != "good" else ("!", "warn") if row.report.notes else ("", "")
+
+
+def short(report: ClaimReport) -> str:
+    """What is missing, in a few words."""
+    if report.lacks:
+        return ", ".join(f"{_brief(name)} {lack}" for name, lack in report.lacks.items())
+    if report.state == "queued":
+        names = [_brief(one.name) for one in report.amounts if one.behind is not None]
+        ahead = f"behind {report.place.place - 1}" if report.place is not None else "behind others"
+        return f"{ahead}: {', '.join(names)}" if names else ahead
+    return report.because if report.waits or report.state == "released" else ""
+
+
+def _brief(name: str) -> str:
+    """``cpu`` for requests, which are the rule; limits are named."""
+    return name.removeprefix("requests.")
+
+
+def _place(report: ClaimReport) -> str:
+    if report.state not in WAITING:
+        return ""
+    return f"{report.place.place} of {report.place.of}" if report.place is not None else "not visible"
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.report.subject.namespace)
+    return (
+        *(() if namespace else (where,)),
+        Column("name", "NAME", lambda row: row.report.subject.name, most=48),
+        Column("pool", "POOL", lambda row: row.report.pool or row.report.wanted_pool or "-", most=30),
+        Column("state", "STATE", lambda row: row.report.state, _state_rank, lambda row: TONES[row.report.state], width=10),
+        Column("short", "SHORT BY", lambda row: short(row.report), tone=lambda row: sign(row)[1], most=44),
+        Column("place", "PLACE", lambda row: _place(row.report), lambda row: row.report.place and row.report.place.place,
+               wide=True, most=11),
+        Column("waits", "WAITS", lambda row: row.waits, _waits_rank, right=True, width=5, searched=False),
+        Column("asks", "ASKS FOR", lambda row: asks_words(row.report.asks), wide=True, most=60),
+    )  # fmt: skip
+
+
+def _state_rank(row: ClaimRow) -> int:
+    return ORDER.index(row.report.state)
+
+
+def _waits_rank(row: ClaimRow) -> str | None:
+    return _moment(row.claim, row.report) if row.report.waits else None
+
+
+def _rows(session: Session, namespace: str) -> Rows:
+    for row in claim_rows(session, namespace):
+        yield (row.report.subject.namespace, row.report.subject.name), row
+
+
+def _detail(session: Session, row: ClaimRow, width: int) -> Iterator[Line]:
+    del session
+    report = row.whole or row.report
+    yield from head(report, width)
+    if report.waits and row.whole is None:
+        yield [("quiet", "enter: what would let it in")]
+    else:
+        yield from ways_lines(report, width)
+    yield from amounts_table(report.amounts, width)
+    for note in report.notes:
+        yield from toned("warn", wrapped(note, width, rest="  "))
+
+
+def needs(namespace: str) -> tuple[Need, ...]:
+    return Need("ResourcePoolClaim", namespace), Need("ResourcePool", required=False)
+
+
+def also(session: Session, namespace: str) -> Iterable[Need]:
+    """Who else waits for the pools."""
+    return claims_needs(session.store, (namespace,) if namespace else ())
+
+
+def said(rows: Sequence[ClaimRow]) -> str:
+    """How many claims are in each state, the worst first."""
+    found: Mapping[State, int] = {state: sum(row.report.state == state for row in rows) for state in ORDER}
+    return "  ".join(f"{count} {state}" for state, count in found.items() if count) or counts([])
+
+
+LISTING = Listing(
+    names=("claims", "claim", "resourcepoolclaims", "resourcepoolclaim"),
+    about="claims on Capsule's resource pools: which have what they ask for, why the others wait",
+    kinds=("ResourcePoolClaim", "ResourcePool"),
+    needs=needs,
+    also=also,
+    absent=NO_CAPSULE,
+    columns=_columns,
+    rows=_rows,
+    sign=sign,
+    detail=_detail,
+    opens=lambda row: Place("object", ref=row.report.subject),
+    ref=lambda row: row.report.subject,
+    owner=lambda row: pool_place(row.report.pool or row.report.wanted_pool),
+    command=lambda session, namespace: session.command("claims", namespace),
+    labels=lambda row: row.claim.metadata.labels or {},
+    hints=("owner", "sort-state", "faults"),
+)
+
+
+def pool_place(name: str) -> Place | None:
+    """The screen of a pool; None without one."""
+    return Place("object", ref=ObjectRef("ResourcePool", name)) if name else None

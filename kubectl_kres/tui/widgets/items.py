@@ -1,0 +1,91 @@
+"""The lines of an outline: sections that fold, each with heads for its own figures, and what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.tui.columns import Column
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.view import Key
+
+#: Figures that a line can have.
+_FIGURES = 3
+
+
+class Item(Struct, frozen=True):
+    """A line. ``path``: the key of its section, and behind it its own. ``cells``: figures; of a section their heads.
+
+    ``said``: what follows the figures. ``about``: all that is known of it, for a width. ``place``: where Enter goes.
+    ``name``, ``text``: what is copied, and as what. ``ref``: the object it is about.
+    """
+
+    path: Key
+    label: str
+    cells: tuple[str, ...] = ()
+    said: str = ""
+    sign: str = ""
+    tone: Tone = ""
+    about: Callable[[int], Iterable[Line]] | None = None
+    place: Place | None = None
+    name: str = ""
+    text: str = ""
+    ref: ObjectRef | None = None
+
+    @property
+    def is_section(self) -> bool:
+        return len(self.path) == 1
+
+
+class Sections:
+    """Gives the sections of an outline their keys, in the order in which they come; an empty one is left out."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def section(self, label: str, items: Iterable[Item], heads: Sequence[str] = (), said: str = "") -> Iterator[Item]:
+        """The line of the section, then its items."""
+        self._count += 1
+        key = f"{self._count:02}"
+        held = list(items)
+        if held:
+            yield Item((key,), label, tuple(heads), said)
+        for number, item in enumerate(held):
+            yield _below(key, number, item)
+
+
+def _below(key: str, number: int, item: Item) -> Item:
+    return Item(
+        (key, f"{number:05}"), item.label, item.cells, item.said, item.sign, item.tone, item.about, item.place,
+        item.name, item.text, item.ref,
+    )  # fmt: skip
+
+
+def seen(items: Iterable[Item], folded: set[Key]) -> dict[Key, Item]:
+    """The lines that no folded section hides."""
+    return {item.path: item for item in items if item.is_section or item.path[:1] not in folded}
+
+
+def columns(head: str, folded: set[Key], *, ascii_only: bool) -> Sequence[Column]:
+    """What the outline shows of a line."""
+    opened, closed = ("v ", "> ") if ascii_only else ("▾ ", "▸ ")
+
+    def label(item: Item) -> str:
+        return f"{closed if item.path in folded else opened}{item.label}" if item.is_section else f"  {item.label}"
+
+    return (
+        Column("name", head, label, tone=lambda item: "strong" if item.is_section else item.tone, most=46),
+        *(Column(f"figure-{at}", "", _figure(at), tone=_tone, right=True, most=14) for at in range(_FIGURES)),
+        Column("said", "", lambda item: item.said, tone=_tone, most=100),
+    )
+
+
+def _figure(at: int) -> Callable[[Item], str]:
+    return lambda item: item.cells[at] if at < len(item.cells) else ""
+
+
+def _tone(item: Item) -> Tone:
+    return "quiet" if item.is_section else item.tone

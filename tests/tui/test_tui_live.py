@@ -1,0 +1,138 @@
+"""The app on an API server whose objects change: what comes, goes, is forbidden, or stops to come."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.apiserver import kubeconfig
+from cluster.living import Cluster, living
+from tui.driving import LARGE, text
+
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.tui_live import live
+from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.commands import start
+
+#: Looks at the screen; a loaded machine needs few of them.
+_LOOKS = 1500
+WEB = {"containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}]}
+
+
+@pytest.fixture
+def cluster():
+    with living() as one:
+        one.put("namespaces", "", "a")
+        for name in ("web", "db", "cache"):
+            one.put("pods", "a", name, spec=WEB, status={"phase": "Running", "qosClass": "Burstable"})
+        hard = {"pods": "4"}
+        one.put("resourcequotas", "a", "team", spec={"hard": hard}, status={"hard": hard, "used": {"pods": "3"}})
+        yield one
+
+
+def watch(cluster: Cluster, tmp_path: Path, words: str, act: Callable[..., Any], **options: Any) -> Kres:
+    """Runs the app against the server while ``act`` goes on; ``act`` gets the pilot and a way to wait for a text."""
+    session = live(Options(kubeconfig=kubeconfig(tmp_path, cluster.url), all_namespaces=True, **options))
+    app = Kres(session, start(tuple(words.split()), session))
+
+    async def run() -> None:
+        async with app.run_test(size=LARGE) as pilot:
+
+            async def until(part: str, *, gone: bool = False) -> str:
+                for _ in range(_LOOKS):
+                    await pilot.pause(0.02)
+                    assert app._exception is None
+                    if (part in text(app)) != gone:
+                        return text(app)
+                raise AssertionError((part, text(app)))
+
+            await act(pilot, until)
+
+    asyncio.run(run())
+    return app
+
+
+def test_what_changes_is_seen_and_the_cursor_stays_on_its_object(cluster, tmp_path):
+    async def act(pilot, until):
+        await until("3 pods")
+        await until("live")
+        await pilot.press("down")
+        assert await until(" >  a          db")
+        cluster.put("pods", "a", "aaa", spec=WEB, status={"qosClass": "BestEffort"})
+        await until("4 pods")
+        assert " >  a          db" in await until("aaa")
+        cluster.put("pods", "a", "aaa", spec=WEB, status={"qosClass": "Guaranteed"})
+        await until("Guaranteed")
+        cluster.delete("pods", "a", "db")
+        assert " >  a          web" in await until("db was deleted")
+
+    watch(cluster, tmp_path, "pods", act)
+
+
+def test_a_pause_holds_the_screen_and_loses_nothing(cluster, tmp_path):
+    async def act(pilot, until):
+        await until("live")
+        await until("3 pods")
+        await pilot.press("p")
+        cluster.put("pods", "a", "aaa", spec=WEB)
+        for _ in range(20):
+            await pilot.pause(0.05)
+            assert "aaa" not in text(pilot.app)
+        await pilot.press("p")
+        await until("aaa")
+
+    watch(cluster, tmp_path, "pods", act)
+
+
+def test_sums_follow_and_a_quota_is_recounted_by_its_users(cluster, tmp_path):
+    async def act(pilot, until):
+        await until("3 Burstable")
+        cluster.put("pods", "a", "aaa", spec=WEB, status={"qosClass": "Burstable"})
+        await until("4 Burstable")
+        await pilot.press(":", *"quota", "space", *"team", "enter")
+        await until("Pod/aaa")
+        cluster.delete("pods", "a", "aaa")
+        await until("Pod/aaa", gone=True)
+
+    watch(cluster, tmp_path, "", act)
+
+
+def test_what_is_forbidden_says_so_and_names_the_rule(cluster, tmp_path):
+    cluster.denied.add(("list", "resourcequotas", ""))
+
+    async def act(pilot, until):
+        await until("forbidden: list resourcequotas")
+        assert 'resources: ["resourcequotas"]' in text(pilot.app)
+        assert "resourcequotas is forbidden" in text(pilot.app)
+        assert "incomplete" in text(pilot.app)
+        await pilot.press(":", *"overview", "enter")
+        await until("not visible")
+
+    watch(cluster, tmp_path, "quotas", act)
+
+
+def test_a_pod_that_goes_stays_readable(cluster, tmp_path):
+    async def act(_pilot, until):
+        await until("app.limits.cpu", gone=True)
+        await until("cpu limit")
+        cluster.delete("pods", "a", "web")
+        await until("deleted:")
+        await until("cpu limit")
+
+    watch(cluster, tmp_path, "pod web", act, namespaces=("a",))
+
+
+def test_it_asks_only_for_what_the_screen_needs(cluster, tmp_path):
+    async def act(_pilot, until):
+        await until("1 quotas")
+
+    watch(cluster, tmp_path, "quotas", act)
+    assert {path.rpartition("/")[2] for _, path in cluster.asked} <= {
+        *("version", "namespaces", "resourcequotas"),
+        # What the way back needs: the first screen.
+        *("pods", "limitranges"),
+    }
+    assert {verb for verb, _ in cluster.asked} <= {"list", "watch", "get"}
