@@ -4,10 +4,11 @@
     python scripts/make_demo.py                                  start a control plane, play the demo, write the file
     python scripts/make_demo.py --apply-only --kubeconfig FILE   only play it, on a control plane that runs
 
-The objects are those of scripts/demo/: first its own files, then those of later/, when the pods of the first are there.
-No scheduler and no kubelet runs: scripts/demo/standin.py writes what they would. Another run makes a file that differs
-in what the server chooses: the ends of pod names, UIDs, times, and which LimitRange fills the one pod of the shop that
-is made while there are two.
+The objects are those of scripts/demo/: first its own files, then those of later/, when the pods of the first are there,
+then Capsule's in ml/ and Tekton's in ci/. No scheduler and no kubelet runs: scripts/demo/standin.py writes what they
+would. Nor does Capsule or Tekton: pools.py and runs.py write what kres' own engine says that their controllers do, and
+the API server answers to it. Another run makes a file that differs in what the server chooses: the ends of pod names,
+UIDs, times, and which LimitRange fills the one pod of the shop that is made while there are two.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
-from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.answers import Choose, Turn, answer
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import (
     ALLOW_PARTIAL,
@@ -24,7 +25,7 @@ from kubectl_kres.cli.subjects import chosen, making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.kinds import Kind, find
 from kubectl_kres.render import explain as render
 from kubectl_kres.render import policy as render_policy
 from kubectl_kres.reports.explain import explain
@@ -35,6 +36,9 @@ from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports.explain_pooled import Explaining
 
 #: Kinds of Capsule that are explained.
 POOLED = ("ResourcePool", "ResourcePoolClaim")
@@ -55,8 +59,17 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         return resize.run(options, words)
     with Items(options.output) as items:
         page = Page(options, items)
-        choose = partial(chosen, wants=_wants, takes=_takes)
+        choose = _pooled_list(options, words) or partial(chosen, wants=_wants, takes=_takes)
         return answer(options, words, page.show, page.end, choose=choose, needed=True)
+
+
+def _pooled_list(options: Options, words: tuple[str, ...]) -> Choose | None:
+    kind = find(words[0]) if words else None
+    if kind is None or kind.kind not in POOLED:
+        return None
+    from kubectl_kres.cli import explain_pooled  # noqa: PLC0415, only what is needed is loaded
+
+    return explain_pooled.listed(options, words)
 
 
 def _takes(kind: Kind) -> bool:
@@ -83,6 +96,7 @@ class Page:
         self._width = width(wide=options.output == "wide")
         self._color = colored(options.color)
         self._verdicts: list[Verdict] = []
+        self._explaining: tuple[Turn, Explaining] | None = None
 
     def show(self, turn: Turn, tally: Tally) -> None:
         """The explanations of some objects; one without an explanation is missed."""
@@ -109,7 +123,9 @@ class Page:
     def _pooled(self, turn: Turn, subject: Subject, tally: Tally) -> None:
         from kubectl_kres.cli import explain_pooled  # noqa: PLC0415, only what is needed is loaded
 
-        explain_pooled.show(self._options, self._items, turn, subject, tally)
+        if self._explaining is None or self._explaining[0] is not turn:
+            self._explaining = turn, explain_pooled.explaining_of(turn.store)
+        explain_pooled.show(self._options, self._items, self._explaining[1], subject, tally, many=turn.many)
 
     def _pipeline(self, turn: Turn, subject: Subject, tally: Tally) -> None:
         from kubectl_kres.cli import explain_pipeline  # noqa: PLC0415, only what is needed is loaded

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from kubectl_kres.cli.answers import Turn
+from collections.abc import Sequence
+
+from kubectl_kres.cli import pooled
+from kubectl_kres.cli.answers import Choose
+from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, speaks_unicode, width
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import find
 from kubectl_kres.render import pooled as render
-from kubectl_kres.reports.explain_pooled import explain_pooled, negative, unseen_in
+from kubectl_kres.reports.explain_pooled import Explaining, negative, unseen_in
 from kubectl_kres.reports.pooled import ClaimExplanation, PoolExplanation
 from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.store import Store
 
 
-def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Tally) -> None:
+def show(options: Options, items: Items, explaining: Explaining, subject: Subject, tally: Tally, *, many: bool) -> None:
     """The explanation of one object, in the format asked for; one without an explanation is missed.
 
     Raises UsageError for flags that ask about pods.
@@ -23,7 +29,7 @@ def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Ta
             name = "for" if flag == "question" else flag
             raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
     try:
-        found = explain_pooled(turn.store, subject)
+        found = explaining.explain(subject)
     except KresError as error:
         tally.missed(error)
         return
@@ -31,11 +37,11 @@ def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Ta
         items.add(found)
     elif options.output == "name":
         print(named(subject))
-    elif turn.many and not options.steps:
+    elif many and not options.steps:
         print(render.summary(found, color=colored(options.color)))
     else:
         _put(options, found)
-        put([""] * turn.many)
+        put([""] * many)
     tally.answered(unseen_in(found), complete=True, negative=options.exit_code and negative(found))
 
 
@@ -46,3 +52,20 @@ def _put(options: Options, found: ClaimExplanation | PoolExplanation) -> None:
     else:
         plain = not speaks_unicode()
         put(render.explain_pool_lines(found, steps=options.steps, ascii_only=plain, color=color, width=columns))
+
+
+def listed(options: Options, words: Sequence[str]) -> Choose | None:
+    """How all pools, or all claims, are found: together, since each explains the others. None: not asked for."""
+    kind = find(words[0]) if len(words) == 1 and "/" not in words[0] and not options.filenames else None
+    if kind not in {pooled.POOL, pooled.CLAIM}:
+        return None
+    choose = pooled.pools if kind == pooled.POOL else pooled.claims
+    return lambda source, given, options, _, program: choose(source, given, options, (), program)
+
+
+def explaining_of(store: Store) -> Explaining:
+    """For all objects of a store; what had to be supposed is told at once."""
+    found = Explaining(store)
+    for text in found.supposed:
+        say(f"assumed: {text}")
+    return found

@@ -170,7 +170,7 @@ class _Loop:
 
 
 def _write(out: str, err: str) -> None:
-    for stream, text in ((sys.stderr, err), (sys.stdout, out)):
+    for stream, text in ((sys.stdout, out), (sys.stderr, err)):
         if text and stream is not None:
             stream.write(text)
             stream.flush()

@@ -12,7 +12,7 @@ from kubectl_kres.render.pool_trail import trail_lines
 from kubectl_kres.render.remarks import unseen_text
 from kubectl_kres.render.steps import shown_source, text
 from kubectl_kres.render.tekton import condition_lines, task_lines
-from kubectl_kres.render.values import CELL, answer, tables, title
+from kubectl_kres.render.values import CELL, answer, orders, tables, title
 from kubectl_kres.reports import question as asked
 from kubectl_kres.reports.explanation import Explanation, Fact, Total, Verdict
 
@@ -145,7 +145,7 @@ def _remedies(remedies: Sequence[str], width: int) -> Iterator[Line]:
 def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
     if explanation.totals:
         yield [("", "")]
-        order = f", if {' comes before '.join(explanation.order)}" if explanation.order else ""
+        order = orders(explanation.order, explanation.listed)
         yield from toned("strong", wrapped(f"pod in all{order}", width, rest="  "))
         names = _names(explanation)
         labels = [f"{total.resource} {total.side[:-1]}" for total in explanation.totals]

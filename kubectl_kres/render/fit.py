@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.line import Line, Tone, draw, padded, toned, wrapped
-from kubectl_kres.render.tekton import waiting_texts
+from kubectl_kres.render.tekton import never_text, waiting_texts
 from kubectl_kres.reports.denied import Denied
 from kubectl_kres.reports.fit import Fit
 from kubectl_kres.reports.replicas import Replicas
@@ -113,6 +113,8 @@ def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
     if denied.verdict.message:
         texts.append(("because", denied.verdict.message.partition(" is forbidden: ")[2] or denied.verdict.message))
     texts += [("remedy", remedy) for remedy in denied.remedies]
+    if denied.tekton is not None:
+        texts += [("never", never_text(one)) for one in denied.tekton.never]
     if denied.tekton is not None and denied.tekton.waiting is not None:
         texts += [("waits", text) for text in waiting_texts(denied.tekton.waiting, fits=denied.verdict.allowed is True)]
     for fact in denied.seen[:1]:

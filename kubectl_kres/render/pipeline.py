@@ -33,8 +33,8 @@ def summary(found: PipelineExplanation, *, color: bool = False) -> str:
     word, tone = _word(found.verdict)
     ref = found.subject
     text = f"{len(found.tasks)} task{'s' * (len(found.tasks) != 1)}"
-    rest = f"  {found.remedies[0]}" if found.verdict.allowed is not True else _tight(found)
-    return draw([(tone, padded(word, 9)), ("", f"{padded(_name(ref), 40)} {padded(text, 10)}{rest}")], color=color)
+    rest = found.remedies[0] if found.verdict.allowed is not True else _tight(found).removeprefix(", ")
+    return draw([(tone, padded(word, 9)), ("", f"{padded(_name(ref), 40)} {padded(text, 10)}  {rest}")], color=color)
 
 
 def pipeline_lines(found: PipelineExplanation, *, steps: bool, width: int) -> Iterator[Line]:

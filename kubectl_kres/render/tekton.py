@@ -8,6 +8,7 @@ from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.reports.explanation import Verdict
 from kubectl_kres.reports.tekton_part import TektonPart, Waiting
 from kubectl_kres.tekton.answer import Problem
+from kubectl_kres.tekton.waiting import TooMuch
 
 _INDENT = " " * 8
 
@@ -16,6 +17,8 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[
     """What becomes of the run, below verdict and remedy."""
     if part.problem is not None:
         yield from toned("", wrapped(_condition(part, part.problem), width, first="status: ", rest=_INDENT))
+    for one in part.never:
+        yield from toned("bad", wrapped(never_text(one), width, first="never:  ", rest=_INDENT))
     if part.waiting is not None:
         for text in waiting_texts(part.waiting, fits=verdict.allowed is True):
             yield from toned("warn", wrapped(text, width, first="waits:  ", rest=_INDENT))
@@ -44,14 +47,17 @@ def _next(part: TektonPart, problem: Problem) -> str:
 
 
 def waiting_texts(waiting: Waiting, *, fits: bool) -> Iterator[str]:
-    """Since when and until when a run waits, and whether that can end well."""
+    """Since when and until when a run waits."""
     since = f"since {waiting.since}" if waiting.since else "for a quota"
     tried = f"; next try about {waiting.next_try}" if waiting.next_try else ""
     yield f"{since}{tried}{', which finds room now' if fits else ''}"
-    for one in waiting.never:
-        yield f"in vain: it asks for {one.requested} of {one.resource}, quota {one.quota} has {one.hard} in all"
     if waiting.pipeline_run and waiting.seconds_left is not None:
         yield f"PipelineRun/{waiting.pipeline_run} {time_text(waiting.seconds_left)}"
+
+
+def never_text(one: TooMuch) -> str:
+    """That a pod cannot fit, whoever else goes."""
+    return f"it asks for {one.requested} of {one.resource}, quota {one.quota} has {one.hard} in all"
 
 
 def time_text(seconds: int) -> str:

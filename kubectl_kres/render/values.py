@@ -84,8 +84,17 @@ def _cells(value: Value, *, live: bool) -> tuple[str, ...]:
 
 
 def _other(other: Alternative) -> str:
-    first = f", if {' comes before '.join(other.order)}" if other.order else ""
-    return f"{other.value} by {other.rule} {shown_source(other.source)}{first}"
+    return f"{other.value} by {other.rule} {shown_source(other.source)}{orders(other.order, other.listed)}"
+
+
+def orders(order: Sequence[str], listed: Sequence[str]) -> str:
+    """Which order of LimitRanges leads there: of the API server, and of Tekton; empty where none matters."""
+    parts = [
+        f"{' comes before '.join(names)}{where}"
+        for names, where in ((order, ""), (listed, " in Tekton's list"))
+        if names
+    ]
+    return f", if {' and '.join(parts)}" if parts else ""
 
 
 def answer(one: Container, value: Value, width: int) -> Iterator[Line]:

@@ -13,10 +13,12 @@ from kubectl_kres.reports.tekton_part import TektonPart
 class Analysis(Struct, frozen=True):
     """Where admission starts, the policies, and every outcome, the first one leading.
 
-    ``tekton``: what Tekton did before; None where it had no part in it.
+    ``tekton``: what Tekton did before; None where it had no part in it. ``listed``: for each outcome the order in which
+    Tekton has to list LimitRanges, empty where that does not matter.
     """
 
     start: Start
     known: Known
     outcomes: tuple[Outcome, ...]
     tekton: TektonPart | None = None
+    listed: tuple[tuple[str, ...], ...] = ()

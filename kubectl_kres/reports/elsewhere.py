@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.capsule.allocation import Candidate, key_of
+from kubectl_kres.capsule.allocation import Candidate, Key, key_of
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.reports.amounts import listed, parsed, sentence, shown
 from kubectl_kres.reports.deeds import asking, moving, raising, ref_of
 from kubectl_kres.reports.letting import Way
 from kubectl_kres.reports.scene import Scene
-from kubectl_kres.reports.trial import trial_of, waiting_in
+from kubectl_kres.reports.scope_words import scope_words
+from kubectl_kres.reports.trial import held_by, trial_of, waiting_in
 
 #: Claims that are named where many wait.
 _NAMED = 20
@@ -26,15 +27,35 @@ def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]
         after = trial_of(scene, pool).joined(Candidate(claim, asks))
         if not after.holds(key):
             continue
-        waits = tuple(map(ref_of, waiting_in(after)[:_NAMED]))
+        also, behind = _left_behind(scene, claim, but)
+        left = (*behind, *waiting_in(after))
+        waits = tuple(map(ref_of, left[:_NAMED]))
         if claim.spec.pool == name:
             text = f"{_ANEW}: pool {name} has room for it, but looks at it only then"
-            yield Way("again", text, pool=name, replayed=True, waits=waits, waiting=len(after.queue))
-        else:
-            text = f"name pool {name}, which has room for it"
-            yield Way(
-                "pool", text, (moving(key, name),), pool=name, replayed=True, waits=waits, waiting=len(after.queue)
-            )
+            yield Way("again", text, pool=name, replayed=True, waits=waits, waiting=len(left))
+            continue
+        scopes = "".join(f" and counts {phrase}" for phrase in scope_words(pool.spec.quota))
+        yield Way(
+            "pool",
+            f"name pool {name}, which has room for it{scopes}",
+            (moving(key, name),),
+            pool=name,
+            replayed=True,
+            also=tuple(map(ref_of, also[:_NAMED])),
+            waits=waits,
+            gained=len(also),
+            waiting=len(left),
+        )
+
+
+def _left_behind(scene: Scene, claim: ResourcePoolClaim, name: str) -> tuple[tuple[Key, ...], tuple[Key, ...]]:
+    """Who gets in, and who still waits, in the pool that a claim leaves; nobody where it was in none."""
+    pool = scene.pools.get(name)
+    if pool is None or not scene.claims_known(pool):
+        return (), ()
+    before = trial_of(scene, pool)
+    after, held = before.without((key_of(claim),)), held_by(before)
+    return tuple(key for key in held_by(after) if key not in held), waiting_in(after)
 
 
 def without_foreign(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:

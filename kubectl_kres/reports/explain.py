@@ -108,7 +108,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     draft: Draft | None = first.draft
     seen = _facts(store, subject, start)
     pods = _replicas(subject, start)
-    table = Table(store, start, outcomes)
+    table = Table(store, start, outcomes, analysis.listed)
     containers, space = table.containers(), subject.ref.namespace
     return Explanation(
         subject=subject.ref,
@@ -136,6 +136,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
         certain=(certain := not any(value.alternatives for one in containers for value in one.values)),
         order=() if certain else first.order,
+        listed=() if certain or not analysis.listed else analysis.listed[0],
         complete=not any(one.required for one in unseen),
         journal=first.journal,
         tekton=analysis.tekton,
@@ -151,7 +152,7 @@ def _remedies(
 ) -> tuple[str, ...]:
     if analysis.tekton is not None:
         said = {**special, **TEKTON_REMEDIES}
-        return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton)
+        return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
     found = remedies(analysis.outcomes, names, special)
     if found != (NOTHING,):
         if (
@@ -170,6 +171,11 @@ def _remedies(
     if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
         return (f"{NOTHING} for admission: it is the scheduler that finds no node (see below)",)
     return found
+
+
+def _refused(outcomes: Sequence[Outcome]) -> Outcome:
+    """The outcome that the verdict is about."""
+    return next((one for one in outcomes if one.refusal is not None), outcomes[0])
 
 
 def _located(found: tuple[str, ...], subject: Subject, start: Start, first: Outcome) -> tuple[str, ...]:

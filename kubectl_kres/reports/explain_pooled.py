@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
+
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.reports.capsule_needs import claim_needs, file_needs, pool_needs
@@ -34,17 +36,32 @@ def pooled_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     return (*claim_needs(store, ref.namespace, ref.name), *beside)
 
 
-def explain_pooled(store: Store, subject: Subject) -> ClaimExplanation | PoolExplanation:
-    """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
-    ref = subject.ref
-    if store.get(ref.kind, ref.name, ref.namespace) is None:
-        raise missing(store, subject)
-    found = predicted(store)
-    if ref in found.refused:
-        raise UsageError(f"{ref}: {found.refused[ref]}")
-    item: Any = found.store.get(ref.kind, ref.name, ref.namespace)
-    scene = Scene(found.store)
-    return explain_pool(scene, item) if ref.kind == "ResourcePool" else explain_claim(scene, item)
+class Explaining:
+    """Explains many claims and pools of one store; what they share is looked up once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._found = store, predicted(store)
+        self._scene = Scene(self._found.store)
+
+    @property
+    def supposed(self) -> tuple[str, ...]:
+        """What had to be supposed of objects in files."""
+        return self._found.supposed
+
+    def explain(self, subject: Subject) -> ClaimExplanation | PoolExplanation:
+        """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
+        ref = subject.ref
+        if self._store.get(ref.kind, ref.name, ref.namespace) is None:
+            raise missing(self._store, subject)
+        if ref in self._found.refused:
+            raise UsageError(f"{ref}: {self._found.refused[ref]}")
+        item: Any = self._found.store.get(ref.kind, ref.name, ref.namespace)
+        if ref.kind == "ResourcePool":
+            return explain_pool(self._scene, item)
+        found = explain_claim(self._scene, item)
+        if ref in self._found.made:
+            return structs.replace(found, claim=structs.replace(found.claim, predicted=True))
+        return found
 
 
 def unseen_in(found: ClaimExplanation | PoolExplanation) -> tuple[Unseen, ...]:

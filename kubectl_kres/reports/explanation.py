@@ -23,12 +23,13 @@ class Edit(Record, frozen=True):
 
 
 class Alternative(Record, frozen=True):
-    """Another value that the server's arbitrary order of LimitRanges can lead to."""
+    """Another value that the server's arbitrary order of LimitRanges can lead to, or Tekton's (``listed``)."""
 
     value: str
     rule: str = ""
     source: Source | None = None
     order: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
 
 
 class Value(Record, frozen=True):
@@ -140,7 +141,7 @@ class Explanation(Record, frozen=True):
 
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
-    figures are then those of ``order``. ``complete`` False: something the answer needs could not be read.
+    figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs could not be read.
     """
 
     subject: ObjectRef
@@ -165,6 +166,7 @@ class Explanation(Record, frozen=True):
     pools: tuple[PoolTrail, ...] = ()
     certain: bool = True
     order: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
     complete: bool = True
     journal: Journal = ()
     tekton: TektonPart | None = None

@@ -146,7 +146,7 @@ class Brief:
             self._known[space] = policies(self._store, space, self._ask.server)
         start, known = start_of(self._store, subject), self._known[space]
         server = self._ask.server
-        if subject.raw is not None:
+        if subject.raw is not None and subject.ref.kind == "Pod":
             return _brief(subject, analyse(start, known, self._ask, subject.raw), server)
         outcomes = admit(start.pod, known.policies, server, journal=False, counted=start.live is not None)
         return _brief(subject, Analysis(start, known, outcomes), server)

@@ -23,7 +23,7 @@ from kubectl_kres.reports.start import Start, missing
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton_part import TektonPart
 from kubectl_kres.reports.tekton_world import as_seen, tekton_world
-from kubectl_kres.reports.waiting_run import pipeline_run_of, waiting_of
+from kubectl_kres.reports.waiting_run import pipeline_run_of, too_much, waiting_of
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.answer import Gap, Problem
 from kubectl_kres.tekton.resolve import UsedTask, task_of
@@ -152,14 +152,15 @@ def analysed(
         len(sidecars),
         tuple(one.name for one in containers if not one.name.startswith("step-") and one.name not in own),
         problem,
+        too_much(results, known.policies),
         max(0, run.spec.retries - len(run.status.retries_status or ())),
         _lost(first.journal),
         any(one.rule.startswith("tekton/task-level") for one in first.journal if isinstance(one, Derive)),
-        waiting_of(store, run, results, known.policies, ask.now, world.config.timeout_minutes),
+        waiting_of(store, run, ask.now, world.config.timeout_minutes),
         pipeline_run_of(run),
         ".".join(map(str, world.config.version or ())),
     )
-    return Analysis(start, known, tuple(_outcome(one) for one in results), part)
+    return Analysis(start, known, tuple(_outcome(one) for one in results), part, tuple(map(_listed, results)))
 
 
 def _lost(journal: Journal) -> Mapping[str, str]:
@@ -193,7 +194,7 @@ def _outcome(result: Result) -> Outcome:
     """The API server's answer, told as Tekton tells it in the run's condition."""
     if result.outcome is None:
         return refused_outcome(result.problem, result.journal) if result.problem is not None else Outcome(True, 201)
-    outcome = structs.replace(result.outcome, journal=result.journal, order=_order(result))
+    outcome = structs.replace(result.outcome, journal=result.journal)
     if result.problem is None:
         return outcome
     if outcome.refusal is None:
@@ -201,10 +202,8 @@ def _outcome(result: Result) -> Outcome:
     return structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=result.problem.text))
 
 
-def _order(result: Result) -> tuple[str, ...]:
-    """An order of LimitRanges that leads here: Tekton's and the API server's are not the same."""
-    if result.outcome is not None and result.outcome.order:
-        return result.outcome.order
+def _listed(result: Result) -> tuple[str, ...]:
+    """An order of Tekton's lister that leads here; the API server's is another."""
     return result.built.orders[0] if result.built is not None and result.built.orders else ()
 
 

@@ -13,14 +13,12 @@ from kubectl_kres.tekton.waiting import TooMuch
 class Waiting(Record, frozen=True):
     """A run whose pod a quota refuses now. Moments are RFC 3339, empty where they are not known.
 
-    ``never``: what the quota has too little of even when nothing else runs; empty: it fits once others have gone.
     ``seconds_left``: of the timeout of ``pipeline_run``, negative: it is over; absent: there is none, or it is not
     known.
     """
 
     since: str = ""
     next_try: str = ""
-    never: tuple[TooMuch, ...] = ()
     pipeline_run: str = ""
     seconds_left: int | None = None
 
@@ -29,8 +27,10 @@ class TektonPart(Record, frozen=True):
     """``task``: where the steps stand; absent: the run is not even stored. ``steps``: how many, which task-level
     requests and shares of LimitRanges are divided by. ``added``: containers that Tekton adds.
 
-    ``problem``: why there is no pod, as Tekton says it; absent: there is one. ``retries``: tries that the run has left.
-    ``lost``: what the division of task-level requests loses, by resource. ``version``: of Tekton, empty if unknown.
+    ``problem``: why there is no pod, as Tekton says it; absent: there is one. ``never``: what a quota that refuses it
+    has too little of even when nothing else runs; empty: it fits once others have gone. ``retries``: tries that are
+    left. ``lost``: what the division of task-level requests loses, by resource. ``version``: of Tekton, empty if
+    unknown.
     """
 
     task: Source | None = None
@@ -38,6 +38,7 @@ class TektonPart(Record, frozen=True):
     sidecars: int = 0
     added: tuple[str, ...] = ()
     problem: Problem | None = None
+    never: tuple[TooMuch, ...] = ()
     retries: int = 0
     lost: Mapping[str, str] = {}
     task_level: bool = False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from kubectl_kres.admission.outcome import Outcome
+from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.case import Case
 from kubectl_kres.reports.remedy import Remedy
 from kubectl_kres.reports.tekton_part import TektonPart
@@ -50,18 +52,44 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     ),
 }
 
-_OURS = re.compile(r"\bcontainer (step|sidecar)-(?=\S)")
-_NATIVE = re.compile(r"\bsidecar sidecar-(?=\S)")
+_PLACE = re.compile(r"\b(requests|limits)\.([^\s,]+) of (?:init )?(?:container|sidecar) ([^\s,]+)")
+_OURS = re.compile(r"\b(?:container|sidecar) (step|sidecar)-(?=\S)")
+
+#: Rules of values that whoever runs the Task wrote, so that a change of the Task would not help.
+_OF_RUN = ("tekton/task-level", "tekton/step-spec", "tekton/sidecar-spec")
 
 
-def run_remedies(found: Sequence[str], part: TektonPart) -> tuple[str, ...]:
-    """The remedies with steps and sidecars named as in the Task, and how a container of Tekton's gets a value."""
-    return tuple(_in_task(text, part.added) for text in found)
+def run_remedies(found: Sequence[str], part: TektonPart, outcome: Outcome) -> tuple[str, ...]:
+    """The remedies with fields of the run where it set the value, else steps and sidecars named as in the Task; and how
+    a container that Tekton adds gets a value.
+    """
+    last = {entry.path: entry for entry in outcome.journal if isinstance(entry, Set)}
+    slots = outcome.draft.slots() if outcome.draft is not None else ()
+    paths = {slot.name: slot.path for slot in slots}
+
+    def place(match: re.Match[str]) -> str:
+        entry = last.get(f"{paths.get(match[3], '')}.resources.{match[1]}[{match[2]}]")
+        if entry is None or entry.source is None or not entry.rule.startswith(_OF_RUN):
+            return match[0]
+        each = f", for each of {part.steps} steps," if match[1] == "requests" and part.steps > 1 else ""
+        shared = each if entry.rule.startswith("tekton/task-level") else ""
+        return f"{entry.source.field} of {entry.source.ref}{shared}"
+
+    said = [_in_task(_PLACE.sub(place, text), part.added) for text in found]
+    return tuple(dict.fromkeys(_possible(text, part) for text in said))
+
+
+def _possible(text: str, part: TektonPart) -> str:
+    """Without what would not help: to free what a quota does not have."""
+    for one in part.never:
+        head = re.compile(rf"free \S+ of {re.escape(one.resource)} in quota {re.escape(one.quota)}, or raise its hard")
+        text = head.sub(f"raise {one.resource} of quota {one.quota}", text)
+    return text
 
 
 def _in_task(text: str, added: Sequence[str]) -> str:
-    named = _NATIVE.sub("sidecar ", _OURS.sub(r"\1 ", text))
-    foreign = [name for name in added if re.search(rf"\b{re.escape(name)}\b", text)]
+    named = _OURS.sub(r"\1 ", text)
+    foreign = [name for name in added if re.search(rf"\b{re.escape(name)}(?![\w-])", text)]
     if not foreign:
         return named
     how = "default-container-resource-requirements of ConfigMap config-defaults, or a LimitRange"

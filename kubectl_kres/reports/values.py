@@ -25,8 +25,11 @@ _Raw = Mapping[str, Any]
 class Table:
     """Everything that the values of one pod are made from."""
 
-    def __init__(self, store: Store, start: Start, outcomes: Sequence[Outcome]) -> None:
+    def __init__(
+        self, store: Store, start: Start, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
+    ) -> None:
         self.store, self.start, self.outcomes = store, start, outcomes
+        self._listed = listed or [()] * len(outcomes)
         self.first = outcomes[0]
         self._steps = [by_path(outcome.journal) for outcome in outcomes]
         self._values_of = [_shown(outcome.draft) for outcome in outcomes]
@@ -101,14 +104,16 @@ class Table:
 
     def _alternatives(self, path: str, shown: str | None) -> Iterator[Alternative]:
         seen = {shown}
-        for outcome, values, entries in list(zip(self.outcomes, self._values_of, self._steps, strict=True))[1:]:
+        ways = zip(self.outcomes, self._values_of, self._steps, self._listed, strict=True)
+        for outcome, values, entries, listed in list(ways)[1:]:
             value = str(values[path]) if path in values else None
             if value in seen or value is None:
                 continue
             seen.add(value)
             sets = [entry for entry in entries.get(path, ()) if isinstance(entry, Set) and entry.source]
             last = sets[-1] if sets else None
-            yield Alternative(value, last.rule if last else "", last.source if last else None, outcome.order)
+            source = last.source if last else None
+            yield Alternative(value, last.rule if last else "", source, outcome.order, listed)
 
     def _edit(self, source: Source | None) -> Edit | None:
         if source is None:

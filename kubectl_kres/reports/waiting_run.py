@@ -10,12 +10,10 @@ from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.reports.tekton_part import Waiting
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.run import Result
-from kubectl_kres.tekton.waiting import never_fits, next_try, time_left, waits
+from kubectl_kres.tekton.waiting import REASON, TooMuch, never_fits, next_try, time_left, waits
 
 
-def waiting_of(
-    store: Store, run: TaskRun, results: Sequence[Result], policies: Policies, now: str, minutes: int
-) -> Waiting | None:
+def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | None:
     """None: the run does not wait for a quota. ``minutes``: the timeout of a PipelineRun that names none."""
     held = waits(run)
     if held is None:
@@ -25,14 +23,20 @@ def waiting_of(
     owner = pipeline_run_of(run)
     found = store.get("PipelineRun", owner, run.metadata.namespace) if owner else None
     left = time_left(found, moment, minutes) if isinstance(found, PipelineRun) and moment is not None else None
-    fits = [never_fits(one, policies) for one in results]
     return Waiting(
         held.last_transition_time or "",
         tried.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if tried is not None else "",
-        fits[0] if fits and all(fits) else (),
         owner,
         int(left.total_seconds()) if left is not None else None,
     )
+
+
+def too_much(results: Sequence[Result], policies: Policies) -> tuple[TooMuch, ...]:
+    """What of a pod that a quota refuses is more than that has at all; empty: in one way or another it can fit."""
+    if any(one.problem is None or one.problem.reason != REASON for one in results):
+        return ()
+    found = [never_fits(one, policies) for one in results]
+    return found[0] if found and all(found) else ()
 
 
 def pipeline_run_of(run: TaskRun) -> str:

@@ -152,9 +152,10 @@ class Kres(App[None]):
         """Takes in what arrived, adds up for a while, and lets the screen follow."""
         self._ticks += 1
         changes = self.session.drain()
-        fresh = self.session.adder.step(self.session.server, _SUMMING) if self.session.adder.busy else set[str]()
         if self.pane is None or not self.pane.is_mounted:
             return
+        adder = self.session.adder
+        fresh = adder.step(self.session.server, _SUMMING) if self.pane.sums and adder.busy else set[str]()
         if self.paused:
             self._missed = self._missed or bool(changes) or bool(fresh)
             return

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubectl_kres.tui.listing import Listing
-from kubectl_kres.tui.lists import limitranges, namespaces, pods, quotas, refused
+from kubectl_kres.tui.lists import claims, limitranges, namespaces, pods, pools, quotas, refused
 
 LISTINGS: Mapping[str, Listing] = {
-    module.LISTING.id: module.LISTING for module in (namespaces, pods, quotas, limitranges, refused)
+    module.LISTING.id: module.LISTING for module in (namespaces, pods, quotas, limitranges, refused, pools, claims)
 }
 
 

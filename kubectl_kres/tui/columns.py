@@ -24,7 +24,8 @@ class Column(Struct, frozen=True):
     """A column. ``text`` is a cell's, ``rank`` what it sorts by (absent: by the text; its None comes last).
 
     ``width`` 0: as wide as its texts, from the head's to ``most``. ``wide``: only where there is room, or asked for.
-    ``searched``: filters look at it, which must cost little. ``down``: the first sort is from the largest.
+    ``searched``: filters look at it, which must cost little. ``down``: the first sort is from the largest. ``spills``:
+    whether a row's text goes on over the columns behind it, which are empty then; such a text makes no column wide.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Column(Struct, frozen=True):
     most: int = 40
     searched: bool = True
     down: bool = False
+    spills: Callable[[Any], bool] | None = None
 
     def value(self, row: Any) -> Any:
         """What the row sorts by."""
@@ -57,14 +59,15 @@ def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:
     return rank
 
 
-def natural(columns: Sequence[Column], rows: Iterable[Any]) -> list[int]:
-    """The width that each column would like, by the rows that are given."""
+def natural(columns: Sequence[Column], rows: Iterable[Any], *, costly: int = _FEW) -> list[int]:
+    """The width that each column would like, by the rows that are given; ``costly`` cells of each that costs much."""
     widths = [column.width or cell_len(column.head) for column in columns]
     for count, row in enumerate(rows):
         for at, column in enumerate(columns):
-            costly = not column.searched and count >= _FEW
-            if not column.width and widths[at] < column.most and not costly:
-                widths[at] = max(widths[at], min(column.most, cell_len(safe(column.text(row)))))
+            skipped = not column.searched and count >= costly
+            if not column.width and widths[at] < column.most and not skipped:
+                shown = "" if column.spills is not None and column.spills(row) else safe(column.text(row))
+                widths[at] = max(widths[at], min(column.most, cell_len(shown)))
     return widths
 
 

@@ -13,6 +13,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explain_policy import explains
+from kubectl_kres.reports.explain_pooled import explains_pooled
 from kubectl_kres.tui import catalogue
 from kubectl_kres.tui.listing import Listing
 from kubectl_kres.tui.place import HOME, Place, Trail
@@ -51,7 +52,7 @@ def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) ->
     filtered = next((f"-l {word}" for word in rest if "=" in word), filtered)
     names = [word for word in rest if not word.startswith("/") and "=" not in word and word not in _ALL]
     namespace = "" if set(rest) & set(_ALL) else session.namespace
-    if names and not _is_namespace(names[0], session):
+    if names and (not _is_namespace(names[0], session) or listing.id == "pools"):
         found = _object(head, names, session)
         if found.place is not None or listing.scoped:
             return found
@@ -125,7 +126,7 @@ def _named(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
 
 
 def _explained(kind: Kind) -> bool:
-    return kind.struct in {Pod, Workload} or explains(kind)
+    return kind.struct in {Pod, Workload} or explains(kind) or explains_pooled(kind)
 
 
 def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:

@@ -105,14 +105,27 @@ class Drawn(ScrollView, can_focus=True):
     }}
     """
 
+    _plain: Style | None = None
+
+    @property
+    def plain(self) -> Style:
+        """The widget's own style, which textual makes anew each time it is asked."""
+        if self._plain is None:
+            self._plain = self.rich_style
+        return self._plain
+
+    def notify_style_update(self) -> None:
+        self._plain = None
+        super().notify_style_update()
+
     def tone(self, name: str) -> Style:
         """The style of a tone; of none, the widget's own."""
-        return self.get_component_rich_style(f"tone--{name}") if name else self.rich_style
+        return self.get_component_rich_style(f"tone--{name}") if name else self.plain
 
     def strip(self, line: Line, width: int) -> Strip:
         """A line as cells."""
         segments = [Segment(safe(text), self.tone(tone)) for tone, text in line]
-        return Strip(segments).adjust_cell_length(width, self.rich_style)
+        return Strip(segments).adjust_cell_length(width, self.plain)
 
 
 class Bar(Widget):

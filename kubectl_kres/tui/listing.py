@@ -32,6 +32,7 @@ class Listing(Struct, frozen=True):
     whether the row has a fault (``fault``); ``ready``: whether it did. Absent: nothing is costly.
     sign: mark and tone before a row. detail: what is known about a row. opens: where Enter goes.
     command: what prints the list. hints: keys in the footer beside the usual.
+    scoped: it is of one namespace, if one was chosen. sums: it shows pods added up.
     also: what is read, too, as far as that is known by now. absent: what it means that the server has no such kind.
     owner: what a row belongs to.
     """
@@ -57,6 +58,7 @@ class Listing(Struct, frozen=True):
     absent: str = ""
     owner: Callable[[Any], Place | None] | None = None
     scoped: bool = True
+    sums: bool = False
 
     @property
     def id(self) -> str:

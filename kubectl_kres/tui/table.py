@@ -63,6 +63,8 @@ class Table(Drawn):
         self._sign = sign
         self._liked: list[int] = []
         self._layout: list[tuple[int, int]] = []
+        self._drawn: list[tuple[int, int]] = []
+        self._changed: set[Key] = set()
 
     @property
     def row(self) -> Any | None:
@@ -93,15 +95,17 @@ class Table(Drawn):
         self.view.replace(rows)
         self._liked = []
         self.settle()
+        self.refresh()
 
     def update(self, changed: Mapping[Key, Any], gone: Iterable[Key] = ()) -> None:
         """Rows that came, changed or went; seen after the next ``settle``."""
         gone = list(gone)
         self.view.update(changed, gone)
+        self._changed.update(changed)
         if self.cursor in gone and self.cursor is not None:
             self.post_message(self.Gone(self.cursor))
         if changed and self._liked:
-            liked = natural(self.columns, list(changed.values())[:_MEASURED])
+            liked = natural(self.columns, list(changed.values())[:_MEASURED], costly=0)
             self._liked = [max(pair) for pair in zip(self._liked, liked, strict=True)]
 
     def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
@@ -116,7 +120,7 @@ class Table(Drawn):
     def settle(self) -> None:
         """Shows what the rows, filter and sort come to; the view stays where it is unless the cursor would leave it."""
         visible = self._on_screen(self._line)
-        self.view.settle()
+        moved = self.view.settle()
         before = self.cursor
         keys = self.view.keys
         place = self.view.place(self.cursor) if self.cursor is not None else None
@@ -128,9 +132,21 @@ class Table(Drawn):
         self.virtual_size = Size(self.size.width, len(keys) + 1)
         if visible:
             self._reveal()
-        self.refresh()
+        layout = self._layout
+        if moved or layout != self._drawn or before != self.cursor:
+            self.refresh()
+        else:
+            self._refresh_changed()
+        self._changed, self._drawn = set(), layout
         if before != self.cursor:
             self.post_message(self.Moved(self.cursor))
+
+    def _refresh_changed(self) -> None:
+        """Draws only those of the changed rows that are seen."""
+        top = int(self.scroll_offset.y)
+        for line, key in enumerate(self.view.keys[top : top + self.size.height]):
+            if key in self._changed:
+                self.refresh_line(top + line + 1)
 
     def go(self, line: int) -> None:
         """Puts the cursor on a line, the nearest that there is."""
@@ -154,13 +170,13 @@ class Table(Drawn):
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         if y == 0:
-            return self._heads().adjust_cell_length(width, self.rich_style)
+            return self._heads().adjust_cell_length(width, self.plain)
         line = int(self.scroll_offset.y) + y - 1
         keys = self.view.keys
         if line >= len(keys):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.plain)
         current = line == self._line
-        style = self.rich_style + self._over(current=current)
+        style = self.plain + self._over(current=current)
         return self._cells(keys[line], current=current).adjust_cell_length(width, style)
 
     def _heads(self) -> Strip:
@@ -182,15 +198,18 @@ class Table(Drawn):
         row = self.view.rows[key]
         over = self._over(current=current)
         mark, tone = self._sign(row)
-        plain = self.rich_style
+        plain = self.plain
         segments = [
             Segment(" >" if current else "  ", plain + over),
             Segment(f"{mark:<2}"[:2], self.tone(tone) + over),
         ]
-        for at, width in self._layout:
+        for place, (at, width) in enumerate(self._layout):
             column = self.columns[at]
             tone = column.tone(row) if column.tone is not None else ""
             style = (self.tone(tone) if tone else plain) + over
+            if column.spills is not None and column.spills(row):
+                room = self.size.width - _MARGIN - sum(cells + GAP for _, cells in self._layout[:place])
+                return Strip([*segments, Segment(fitted(column.text(row), max(width, room - 1)), style)])
             segments += [
                 Segment(fitted(column.text(row), width, right=column.right), style),
                 Segment(" " * GAP, plain + over),

@@ -56,7 +56,9 @@ class View(Generic[Row]):
         for key in gone:
             self._reordered |= self.rows.pop(key, None) is not None
             self._texts.pop(key, None)
-        self._stale = True
+        # What a row holds matters to order and filter only where there is a sort or a filter.
+        plain = self._rank is None and self._matcher is EVERYTHING and not self._faults
+        self._stale = self._stale or self._reordered or not plain
 
     def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
         """See only what matches; ``faults``: and has a fault."""

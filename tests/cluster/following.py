@@ -38,9 +38,9 @@ class Follower:
         while changes := self.feed.drain(self.store):
             self.drained.append(changes)
 
-    def until(self, holds: Callable[[], object]) -> None:
-        """Drain until it holds. Fails after a minute."""
-        deadline = time.monotonic() + PATIENCE
+    def until(self, holds: Callable[[], object], patience: float = PATIENCE) -> None:
+        """Drain until it holds. Fails after a minute, or so many seconds."""
+        deadline = time.monotonic() + patience
         while True:
             self.drain()
             if holds():

@@ -17,6 +17,7 @@ from kubectl_kres.cluster.clock import Clock
 from kubectl_kres.model.kinds import KINDS
 
 Object = dict[str, Any]
+_PATH = r"/api(?:s/[^/]+)?/v[0-9a-z]+(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?"
 STATUS = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
 
 
@@ -171,7 +172,7 @@ class _Talk(socketserver.StreamRequestHandler):
     def _answer(self, target: str) -> None:
         parts = urlsplit(target)
         query = dict(parse_qsl(parts.query))
-        found = re.fullmatch(r"/api(?:s/[^/]+)?/v[0-9a-z]+(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?", parts.path)
+        found = re.fullmatch(_PATH, parts.path)
         if found is None:
             self._say(200, {"gitVersion": "v1.33.2"} if parts.path == "/version" else {"items": [], "groups": []})
             return

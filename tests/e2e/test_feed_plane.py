@@ -8,6 +8,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from typing import Any
 import pytest
 from cluster.following import Follower, following
 from controlplane import BASIC_CONTROLLERS, ControlPlane
+from e2e.asking import Asking
 from e2e.conftest import watched
+from e2e.plugin import environment
 
 from kubectl_kres.cluster import read
 from kubectl_kres.cluster.clock import Clock
@@ -29,6 +32,7 @@ pytestmark = pytest.mark.e2e
 
 NEEDS = (Need("Pod"), Need("ResourceQuota"), Need("LimitRange", "kres-feed"), Need("Namespace"))
 SPACE = "kres-feed"
+MANY = 5000
 
 
 class Hurried(Clock):
@@ -153,6 +157,55 @@ def test_a_list_goes_on_after_a_compaction(plane: ControlPlane, target: Target) 
     assert status in {200, 410}
     assert [name for name in found if name in names] == names
     assert len(found) == len(set(found))
+
+
+def test_five_thousand_pods_come_and_half_of_them_go(plane: ControlPlane, follower: Follower) -> None:
+    """They come while the feed watches; then the server goes away, and comes back with a gap in what it remembers."""
+    space = "/api/v1/namespaces/kres-many"
+    create(plane, "/api/v1/namespaces", {"metadata": {"name": "kres-many"}})
+    with Asking(plane) as asking, ThreadPoolExecutor(8) as pool:
+        made = [
+            pool.submit(asking.send, "POST", f"{space}/pods", pod(f"p{number}") | {"kind": "Pod"})
+            for number in range(MANY)
+        ]
+        follower.until(lambda: all(one.done() for one in made), 600)
+        assert {one.result().status for one in made} == {201}
+        follower.until(lambda: len(list(follower.store.all("Pod", "kres-many"))) == MANY, 300)
+        assert follower.as_fresh(NEEDS)
+        gone = [
+            pool.submit(asking.send, "DELETE", f"{space}/pods/p{number}?gracePeriodSeconds=0")
+            for number in range(0, MANY, 2)
+        ]
+        follower.until(lambda: all(one.done() for one in gone), 600)
+    with without(plane, "kube-apiserver"):
+        compact(plane)
+    follower.until(lambda: follower.phases() == {"watching"} and follower.as_fresh(NEEDS))
+    assert len(list(follower.store.all("Pod", "kres-many"))) == MANY // 2
+
+
+def test_a_runbook_waits_for_room(plane: ControlPlane, kubectl: Path, tmp_path: Path) -> None:
+    space = "/api/v1/namespaces/kres-room"
+    create(plane, "/api/v1/namespaces", {"metadata": {"name": "kres-room"}})
+    create(plane, f"{space}/resourcequotas", {"metadata": {"name": "none"}, "spec": {"hard": {"pods": "0"}}})
+    deadline = time.monotonic() + 60
+    # The quota refuses nothing before its controller has seen it.
+    while "hard" not in plane.request("GET", f"{space}/resourcequotas/none")[1]["status"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    (tmp_path / "pod.json").write_text(json.dumps({"apiVersion": "v1", "kind": "Pod", **pod("web")}))
+    words = ("explain", "-f", "pod.json", "-n", "kres-room", "-w", "--until", "admitted", "--timeout", "60s")
+    environ = environment(plane.kubeconfig, kubectl, tmp_path)
+    with subprocess.Popen(
+        [str(kubectl), "kres", *words], env=environ, cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        more = {"spec": {"hard": {"pods": "5"}}}
+        plane.request("PATCH", f"{space}/resourcequotas/none", more, content_type="application/merge-patch+json")
+        rest = process.stdout.read()
+    assert process.returncode == 0
+    assert first.startswith("refused by ResourceQuota/none")
+    assert "after a change of ResourceQuota/none\nadmitted: kres-room/Pod/web" in rest
 
 
 def compact(plane: ControlPlane) -> None:

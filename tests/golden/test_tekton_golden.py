@@ -34,7 +34,7 @@ CASES = {
     "pipelinerun.txt": "explain pipelinerun/release-1 -n ci",
     "pipelinerun.json": "explain pipelinerun/release-1 -n ci -o json",
     "pipelinerun-task.txt": "explain pipelinerun/release-1 -n ci -c notify",
-    "pipelines.txt": "explain pipelines pipelineruns -n ci",
+    "pipelines-list.txt": "explain pipelines,pipelineruns -n ci",
     "denied.txt": "quota --denied -n ci",
     "fit.txt": "quota --fit task/build -n ci",
     "qos.txt": "qos taskrun/whole -n ci",

@@ -54,7 +54,12 @@ async def settled(pilot: Pilot[None]) -> None:
         if app._exception is not None or not app.is_running:
             return
         quiet = not isinstance(feed, ReadOnce) or feed.idle
-        if quiet and not app.session.adder.busy and app.pane is not None and app.pane.is_mounted:
+        if (
+            quiet
+            and not (app.pane and app.pane.sums and app.session.adder.busy)
+            and app.pane is not None
+            and app.pane.is_mounted
+        ):
             break
     await pilot.pause()
 

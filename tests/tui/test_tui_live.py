@@ -116,7 +116,7 @@ def test_what_is_forbidden_says_so_and_names_the_rule(cluster, tmp_path):
 
 def test_a_pod_that_goes_stays_readable(cluster, tmp_path):
     async def act(_pilot, until):
-        await until("app.limits.cpu", gone=True)
+        await until("live")
         await until("cpu limit")
         cluster.delete("pods", "a", "web")
         await until("deleted:")

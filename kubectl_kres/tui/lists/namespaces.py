@@ -161,4 +161,5 @@ LISTING = Listing(
     command=lambda session, _namespace: session.command("qos --summary", ""),
     hints=("sort-cpu", "sort-memory", "explain"),
     scoped=False,
+    sums=True,
 )

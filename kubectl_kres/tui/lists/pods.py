@@ -52,7 +52,9 @@ class PodRow:
 
     def ready(self, what: str) -> bool:
         """Whether a column, or the fault, is computed."""
-        return self._counted if "." in what else self._stamp == self._session.policies
+        if "." in what:
+            return self._counted
+        return what not in {"why", "fault"} or self._stamp == self._session.policies
 
     def prepare(self, what: str) -> None:
         """Compute it."""

@@ -70,9 +70,11 @@ class Browse(Pane):
         self._made: dict[Key, Any] = {}
         self._preparing: Iterator[Any] | None = None
         self._costly = ""
+        self._described: Any | None = None
         self._filter, self._faults = "", False
         self._due, self._settled = False, 0.0
         self._pending: Timer | None = None
+        self._also: dict[str, dict[Need, None]] = {}
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -87,7 +89,12 @@ class Browse(Pane):
 
     def needs(self) -> Iterable[Need]:
         wanted, also = self.listing.needs(self._namespace), self.listing.also
-        return wanted if also is None else dict.fromkeys((*wanted, *also(self.session, self._namespace)))
+        if also is None:
+            return wanted
+        # What was needed once stays needed, else it would be dropped and then be needed again.
+        known = self._also.setdefault(self._namespace, {})
+        known.update(dict.fromkeys((*wanted, *also(self.session, self._namespace))))
+        return known
 
     @property
     def _namespace(self) -> str:
@@ -118,10 +125,12 @@ class Browse(Pane):
             self._remake()
         self._go_on(_SLICE)
 
+    @property
+    def sums(self) -> bool:
+        return self.listing.sums
+
     def refresh_sums(self) -> None:
-        """Sums that rows show are new."""
-        if "Pod" in self.listing.kinds and self.listing.row is None:
-            self._due = True
+        self._due = True
 
     def _update(self, changes: Changes) -> None:
         assert self.listing.row is not None
@@ -133,10 +142,13 @@ class Browse(Pane):
                     changed[row[0]] = row[1]
         main = self.listing.kinds[0]
         gone = [(ref.namespace, ref.name) for ref in changes.gone if ref.kind == main and self._concerns(ref)]
-        self._made.update(changed)
+        if self._making is not None:
+            self._made.update(changed)
+            for key in gone:
+                self._made.pop(key, None)
         if changed or gone:
             self.table.update(changed, gone)
-        self._settle()
+            self._settle()
 
     def _concerns(self, ref: ObjectRef) -> bool:
         return self._namespace in {"", ref.namespace}
@@ -156,7 +168,11 @@ class Browse(Pane):
             self._pending = None
         self._settled = perf_counter()
         self.table.settle()
-        self._show()
+        row = self.table.row
+        if row is None or row is not self._described:
+            self._show()
+        else:
+            self.post_message(Told())
 
     def _remake(self) -> None:
         """All rows anew, as many as there is time for; the rest later."""
@@ -168,23 +184,30 @@ class Browse(Pane):
         """Makes rows, then computes what is costly about them, for so many seconds."""
         end = perf_counter() + seconds
         if self._making is not None:
-            for key, row in self._making:
-                if key:
-                    self._made[key] = row
-                if perf_counter() > end:
-                    break
-            else:
-                self._making = None
-                self._settled = perf_counter()
-            whole = self._making is None
-            if whole or not self.table.view.rows:
-                self.table.replace(self._made)
-            else:
-                self.table.update(self._made)
-                self._settle()
-            self._show()
+            self._make(end)
         if self._preparing is not None:
             self._prepare(end)
+
+    def _make(self, end: float) -> None:
+        """Makes rows until then. Older rows stay until all new ones are there."""
+        assert self._making is not None
+        fresh: dict[Key, Any] = {}
+        for key, row in self._making:
+            if key:
+                fresh[key] = row
+            if perf_counter() > end:
+                break
+        else:
+            self._making = None
+            self._settled = perf_counter()
+        self._made.update(fresh)
+        if self._making is None:
+            self.table.replace(self._made)
+            self._made = {}
+            self._show()
+        else:
+            self.table.update(fresh)
+            self._settle()
 
     def _prepare(self, end: float) -> None:
         prepare, ready = self.listing.prepare, self.listing.ready
@@ -235,7 +258,7 @@ class Browse(Pane):
 
     def _show(self) -> None:
         """The detail of the row, or why there is none; and the lines around."""
-        row = self.table.row
+        row = self._described = self.table.row
         if row is not None and self.table.view.keys:
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
         else:

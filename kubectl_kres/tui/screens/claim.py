@@ -10,13 +10,13 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.claim import edits, may_lines
 from kubectl_kres.render.claims import TONES, short_words
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.pooled import RESULTS, claim_page, option_text
+from kubectl_kres.render.pooled import claim_page, option_text
 from kubectl_kres.reports.claim import Amount, ClaimReport, May
 from kubectl_kres.reports.claim_state import WAITING
 from kubectl_kres.reports.explain_claim import explain_claim
 from kubectl_kres.reports.explain_pooled import pooled_needs
 from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.reports.pooled import ClaimExplanation, PoolOption, QueueTurn, Says
+from kubectl_kres.reports.pooled import ClaimExplanation, PoolOption
 from kubectl_kres.reports.start import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.claims import pool_place
@@ -24,7 +24,7 @@ from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.rights import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import Item, Sections
-from kubectl_kres.tui.widgets.ways import way_items
+from kubectl_kres.tui.widgets.pooled import condition_item, said_item, turn_item, warning_item, way_items
 
 _MAY = {"change": "changed", "delete": "deleted", "release": "released"}
 
@@ -35,7 +35,7 @@ class ClaimPane(OutlinePane):
     HEAD = "CLAIM"
     found: ClaimExplanation | None
 
-    def needs(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[Need]:
         return pooled_needs(self.session.store, self.subject)
 
     def ask(self) -> ClaimExplanation:
@@ -59,9 +59,17 @@ class ClaimPane(OutlinePane):
     def head(self, width: int) -> Iterator[Line]:
         report, state = self.report, self.report.state
         place = report.place
-        pool = f" of pool {report.pool}" if report.pool else f", names pool {report.wanted_pool}" * bool(report.wanted_pool)
-        queue = f", place {place.place} of {place.of} in the {'ordered ' * place.ordered}queue" if place is not None else ""
-        first, *rest = wrapped(f"{state}: {report.subject.namespace}/{report.subject.name}{pool}{queue}", width, rest="  ")
+        pool = (
+            f" of pool {report.pool}"
+            if report.pool
+            else f", names pool {report.wanted_pool}" * bool(report.wanted_pool)
+        )
+        queue = (
+            f", place {place.place} of {place.of} in the {'ordered ' * place.ordered}queue" if place is not None else ""
+        )
+        first, *rest = wrapped(
+            f"{state}: {report.subject.namespace}/{report.subject.name}{pool}{queue}", width, rest="  "
+        )
         yield [(TONES[state], first[: len(state)]), ("", first[len(state) :])]
         yield from toned("", rest)
         yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
@@ -75,15 +83,15 @@ class ClaimPane(OutlinePane):
         yield from sections.section("asks for", _amounts(report), ("ASKS", "LEFT", "LACKS"))
         yield from sections.section("what would let it in", way_items(report))
         yield from sections.section("queue, up to its place", self._queue(found))
-        yield from sections.section("warnings", map(_warning, report.notes))
+        yield from sections.section("warnings", map(warning_item, report.notes))
         yield from sections.section("pools of its namespace", map(_option, found.options), said=found.chosen)
         yield from sections.section("may it be", map(_may, report.may))
         quota = report.quota
         if quota is not None:
             title = f"quota {quota.subject.name}"
             yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
-        yield from sections.section("conditions", map(_says, found.conditions), ("STATUS",))
-        yield from sections.section("last changed", map(_edit, edits(report)))
+        yield from sections.section("conditions", map(condition_item, found.conditions), ("STATUS",))
+        yield from sections.section("last changed", map(said_item, edits(report)))
         yield from sections.section("not visible", map(self._unseen, report.unseen))
 
     def _queue(self, found: ClaimExplanation) -> Iterator[Item]:
@@ -93,7 +101,7 @@ class ClaimPane(OutlinePane):
             yield Item((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
         for one in found.turns:
             if one.result != "kept" or one.own:
-                yield _turn(one)
+                yield turn_item(one)
         if not found.turns and self.report.state in WAITING:
             yield Item((), "not visible", said="the pool, or the claims of others, could not be read", tone="warn")
 
@@ -139,41 +147,10 @@ def _amount_lines(one: Amount, width: int) -> Iterator[Line]:
     yield from toned("", wrapped(text, width, rest="  "))
 
 
-def turn_item(one: QueueTurn) -> Item:
-    """A claim's turn in a pass over a queue."""
-    ref, own = one.subject, one.own
-    tone: Tone = "strong" if own else ""
-    return Item((), f"{one.place}. {ref.namespace}/{ref.name}", said=f"{RESULTS[one.result]}{' (this one)' * own}",
-                tone=tone, about=partial(_turn_lines, one), place=None if own else Place("object", ref=ref), ref=ref)  # fmt: skip
-
-
-_turn = turn_item
-
-
-def _turn_lines(one: QueueTurn, width: int) -> Iterator[Line]:
-    yield [("strong", f"{one.subject.namespace}/{one.subject.name}"), ("", f" {RESULTS[one.result]}")]
-    for part in one.compared:
-        if part.closed_by is not None:
-            text = f"{part.resource}: asks for {part.asked}; closed by {part.closed_by.namespace}/{part.closed_by.name}"
-        elif part.missing:
-            text = f"{part.resource}: asks for {part.asked}; the pool does not have it"
-        else:
-            text = f"{part.resource}: asks for {part.asked}, {part.left} left"
-        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
-    if one.created:
-        yield [("quiet", f"  created {one.created}")]
-
-
-def _warning(text: str) -> Item:
-    return Item((), text, sign="!", tone="warn", about=lambda width: toned("warn", wrapped(text, width)))
-
-
-def _edit(text: str) -> Item:
-    return Item((), text, tone="quiet", about=lambda width: toned("", wrapped(text, width)))
-
-
 def _option(one: PoolOption) -> Item:
-    said = "has room" if not (one.missing or one.short) else "has not all of it" if one.missing else "has too little left"
+    said = (
+        "has room" if not (one.missing or one.short) else "has not all of it" if one.missing else "has too little left"
+    )
     text = option_text(one)
     return Item((), f"{one.pool}{' (named)' * one.named}", said=said, place=pool_place(one.pool),
                 ref=ObjectRef("ResourcePool", one.pool), about=lambda width: toned("", wrapped(text, width, rest="  ")))  # fmt: skip
@@ -193,20 +170,6 @@ def _quota(report: ClaimReport) -> Iterator[Item]:
         yield Item((), text, sign="!", tone="warn", ref=quota.subject)
     for line in quota.lines:
         default = f"+ default {line.default}" if line.default is not None else ""
-        yield Item((), line.name, (line.used or "-", line.hard, line.claimed or "-"), default, place=place, ref=quota.subject)
-
-
-def _says(one: Says) -> Item:
-    return Item((), one.type, (one.status,), f"{one.reason}: {one.message}", sign="!" if one.computed else "",
-                tone="warn" if one.computed else "", about=partial(_condition, one))  # fmt: skip
-
-
-def _condition(one: Says, width: int) -> Iterator[Line]:
-    yield [("strong", one.type), ("", f" {one.status}"), ("quiet", f"  since {one.since}" if one.since else "")]
-    yield from toned("", wrapped(f"{one.reason}: {one.message}", width, first="  ", rest="    "))
-    if one.computed:
-        yield from toned("warn", wrapped(f"would now say: {one.computed}", width, first="  ", rest="    "))
-
-
-#: For the screen of a pool, whose parts are partly the same.
-warning_item, edit_item, condition_item = _warning, _edit, _says
+        yield Item(
+            (), line.name, (line.used or "-", line.hard, line.claimed or "-"), default, place=place, ref=quota.subject
+        )

@@ -11,6 +11,7 @@ from textual.containers import Container
 from kubectl_kres.errors import KresError, NotFound
 from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.matching import matcher
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.rights import gap_lines
@@ -29,7 +30,7 @@ _TABS = (("parts", "parts"), ("text", "text"))
 
 
 class OutlinePane(Pane):
-    """What differs from object to object are the four methods below ``needs``."""
+    """What differs from object to object are the five methods from ``wanted`` on."""
 
     DEFAULT_CSS = """
     OutlinePane {
@@ -62,6 +63,7 @@ class OutlinePane(Pane):
         self.found: Any = None
         self.fault: KresError | None = None
         self.gone, self.steps = False, False
+        self._asked: dict[Need, None] = {}
         self._items: list[Item] = []
         self._folded: set[Key] = set()
         self._filter = ""
@@ -82,6 +84,15 @@ class OutlinePane(Pane):
 
     def on_resize(self) -> None:
         self.set_class(self.size.width >= _BESIDE, "beside")
+
+    def needs(self) -> Iterable[Need]:
+        """What was needed once stays needed: a read that has served its end would be dropped, and be needed again."""
+        self._asked.update(dict.fromkeys(self.wanted()))
+        return self._asked
+
+    def wanted(self) -> Iterable[Need]:
+        """What the answer depends on, as far as that is known by now."""
+        raise NotImplementedError
 
     def ask(self) -> Any:
         """The answer of now. Raises KresError."""
@@ -116,8 +127,11 @@ class OutlinePane(Pane):
             self.fault = error
             if self.found is None or not isinstance(error, NotFound):
                 self.found = None
+        began = not self._items
         self._items = list(self.items()) if self.found is not None else []
         self._fill()
+        if began and self._items:
+            self.table.find(next(item.path for item in self._items if not item.is_section))
         self.verdict.put(self._verdict)
         self._show()
 

@@ -73,8 +73,11 @@ class OverviewPane(Pane):
         if changes:
             self._draw()
 
+    @property
+    def sums(self) -> bool:
+        return True
+
     def refresh_sums(self) -> None:
-        """Sums of pods are new."""
         self._draw()
 
     def _draw(self) -> None:

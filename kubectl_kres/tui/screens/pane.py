@@ -60,6 +60,11 @@ class Pane(Widget):
     def changed(self, changes: Changes) -> None:
         """The store changed, or time passed."""
 
+    @property
+    def sums(self) -> bool:
+        """Whether pods have to be added up for it."""
+        return False
+
     def refresh_sums(self) -> None:
         """Sums of pods are new."""
 

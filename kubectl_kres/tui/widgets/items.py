@@ -77,14 +77,27 @@ def columns(head: str, folded: set[Key], *, ascii_only: bool) -> Sequence[Column
         return f"{closed if item.path in folded else opened}{item.label}" if item.is_section else f"  {item.label}"
 
     return (
-        Column("name", head, label, tone=lambda item: "strong" if item.is_section else item.tone, most=46),
-        *(Column(f"figure-{at}", "", _figure(at), tone=_tone, right=True, most=14) for at in range(_FIGURES)),
-        Column("said", "", lambda item: item.said, tone=_tone, most=100),
-    )
+        Column("name", head, label, tone=lambda item: "strong" if item.is_section else item.tone, most=46,
+               spills=lambda item: not item.cells and not item.said),
+        *(Column(f"figure-{at}", "", _figure(at), tone=_tone, right=True, most=14, spills=_goes_on(at))
+          for at in range(_FIGURES)),
+        Column("said", "", _figure(_FIGURES), tone=_tone, most=100),
+    )  # fmt: skip
 
 
 def _figure(at: int) -> Callable[[Item], str]:
-    return lambda item: item.cells[at] if at < len(item.cells) else ""
+    """A figure; behind the last one of the line what follows it."""
+
+    def text(item: Item) -> str:
+        if at < len(item.cells):
+            return item.cells[at]
+        return item.said if at == len(item.cells) else ""
+
+    return text
+
+
+def _goes_on(at: int) -> Callable[[Item], bool]:
+    return lambda item: at == len(item.cells)
 
 
 def _tone(item: Item) -> Tone:

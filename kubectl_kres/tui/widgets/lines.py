@@ -46,7 +46,7 @@ class Lines(Drawn):
     def render_line(self, y: int) -> Strip:
         line = int(self.scroll_offset.y) + y
         if line >= len(self._drawn):
-            return Strip.blank(self.scrollable_content_region.width, self.rich_style)
+            return Strip.blank(self.scrollable_content_region.width, self.plain)
         return self.strip(self._drawn[line], self.scrollable_content_region.width)
 
     def on_resize(self) -> None:

@@ -1,0 +1,189 @@
+"""A pool: what it shares out, among which namespaces, who waits in which order, and what would let the first one in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.claims import TONES, asks_words
+from kubectl_kres.render.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.pooled import pool_page
+from kubectl_kres.reports.claim import ClaimReport
+from kubectl_kres.reports.claim_detail import claim_detail
+from kubectl_kres.reports.claims import Claims
+from kubectl_kres.reports.explain_pool import explain_pool
+from kubectl_kres.reports.explain_pooled import pooled_needs
+from kubectl_kres.reports.explanation import Edit
+from kubectl_kres.reports.pool import Holder, PoolNamespace, PoolReport, PoolUse, Queued
+from kubectl_kres.reports.pooled import PoolExplanation
+from kubectl_kres.reports.start import missing
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.lists.pods import since
+from kubectl_kres.tui.lists.pools import NEAR, use_bar
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.screens.outline import OutlinePane
+from kubectl_kres.tui.widgets.items import Item, Sections
+from kubectl_kres.tui.widgets.pooled import condition_item, said_item, warning_item, way_items
+
+
+class PoolPane(OutlinePane):
+    """Everything shown comes from the report of ``explain pool/x``, and of the claim that waits first."""
+
+    HEAD = "POOL"
+    found: PoolExplanation | None
+
+    def wanted(self) -> Iterable[Need]:
+        return pooled_needs(self.session.store, self.subject)
+
+    def ask(self) -> PoolExplanation:
+        pool: Any = self.session.get(self.ref)
+        if pool is None:
+            raise missing(self.session.store, self.subject)
+        return explain_pool(self.session.scene, pool)
+
+    @property
+    def word(self) -> str:
+        return "pool"
+
+    @property
+    def report(self) -> PoolReport:
+        assert self.found is not None
+        return self.found.pool
+
+    def head(self, width: int) -> Iterator[Line]:
+        report = self.report
+        spaces, held = len(report.namespaces), report.claims
+        waiting = "claims could not be read" if report.queue is None else f"{len(report.queue) or 'none'} wait"
+        text = f"pool {report.subject.name}: {spaces} namespaces, {held or 'no'} claims allocated, {waiting}"
+        tone: Tone = "bad" if report.ready is False else "warn" if report.exhausted else "good"
+        yield from toned(tone, wrapped(text, width, rest="  "))
+        if report.message not in {"", "reconciled"}:
+            yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
+        for option in report.options:
+            yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
+
+    def items(self) -> Iterator[Item]:
+        assert self.found is not None
+        found, report, sections = self.found, self.report, Sections()
+        first = self._first()
+        yield from sections.section("shares out", map(self._use, report.uses), ("CLAIMED", "HARD", "LEFT"))
+        yield from sections.section("warnings", map(warning_item, report.warnings))
+        order = "in order" if report.ordered else "whoever fits is served"
+        yield from sections.section("queue", self._queue(), ("AGE",), order)
+        if first is not None:
+            name = f"{first.subject.namespace}/{first.subject.name}"
+            yield from sections.section("what would let the first one in", way_items(first), said=name)
+        yield from sections.section("namespaces", map(_namespace, report.namespaces), ("HOLD",))
+        yield from sections.section("claims that hold something", map(_holder, report.holders))
+        yield from sections.section("selectors", map(said_item, report.selectors))
+        yield from sections.section("counts", map(said_item, report.scopes))
+        yield from sections.section("options", map(said_item, report.options))
+        yield from sections.section("conditions", map(condition_item, found.conditions), ("STATUS",))
+        yield from sections.section("may it be changed", map(said_item, found.bounds))
+        yield from sections.section("if it is deleted, which is never refused", map(said_item, found.follows))
+        yield from sections.section(
+            "last changed", (said_item(f"{field} {_by(edit)}") for field, edit in report.edits.items())
+        )
+
+    def _first(self) -> ClaimReport | None:
+        """The claim that waits first, with what would let it in."""
+        queue = self.report.queue
+        claim: Any = self.session.get(queue[0].subject) if queue else None
+        return claim_detail(Claims(self.session.scene), claim) if claim is not None else None
+
+    def _use(self, use: PoolUse) -> Item:
+        tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEAR or use.wanted is not None else ""
+        wanted = f"  {use.wanted} wanted" if use.wanted is not None else ""
+        said = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{wanted}"
+        edit = self.report.edits.get(f"spec.quota.hard[{use.name}]")
+        return Item((), use.name, (use.claimed, use.hard, use.available), said, "x" if use.over else "!" if tone else "",
+                    tone, partial(_use_lines, use, edit))  # fmt: skip
+
+    def _queue(self) -> Iterator[Item]:
+        queue, now = self.report.queue, self.session.setting.now()
+        if queue is None:
+            yield Item((), "not visible", said="claims could not be read", tone="warn")
+        for one in queue or ():
+            yield _queued(one, since(one.created, now))
+        if queue == ():
+            yield Item((), "nobody waits", tone="quiet")
+
+    def text(self, width: int) -> Iterable[Line]:
+        assert self.found is not None
+        return pool_page(self.found, steps=self.steps, ascii_only=self.session.setting.ascii_only, width=width)
+
+    def status(self) -> Line:
+        if self.found is None:
+            return [("warn", "not known")]
+        found = len(self.report.warnings)
+        return [("", f"{len(self.report.uses)} resources"), ("warn", f"  {found} warnings" if found else "")]
+
+
+def _use_lines(use: PoolUse, edit: Edit | None, width: int) -> Iterator[Line]:
+    yield [("strong", use.name), ("", f"  {use.claimed} of {use.hard} claimed, {use.available} left")]
+    if use.used is not None:
+        yield [("", f"  pods use {use.used}")]
+    if use.wanted is not None:
+        text = f"claims that do not fit ask for {use.wanted} in sum, and were offered {use.offered or 'nothing'}"
+        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    if use.default is not None:
+        yield [("", f"  each namespace has {use.default} of it without a claim")]
+    if edit is not None:
+        yield from toned("quiet", wrapped(f"hard last changed {_by(edit)}", width, first="  ", rest="    "))
+
+
+def _by(edit: Edit) -> str:
+    return f"by {edit.manager}{f' at {edit.time}' if edit.time else ''}"
+
+
+def _namespace(one: PoolNamespace) -> Item:
+    shares = (f"{name} {value}{_percent(one, name)}" for name, value in one.claimed.items())
+    ref = ObjectRef("Namespace", one.name)
+    return Item((), one.name, (str(one.claims or "-"),), ", ".join(shares), "!" if one.note else "",
+                "warn" if one.note else "", partial(_namespace_lines, one), Place("claims", one.name), ref=ref)  # fmt: skip
+
+
+def _percent(one: PoolNamespace, name: str) -> str:
+    return f" {one.percents[name]}%" if name in one.percents else ""
+
+
+def _namespace_lines(one: PoolNamespace, width: int) -> Iterator[Line]:
+    yield [
+        ("strong", one.name),
+        ("", f"  {one.claims or 'no'} claim{'s' * (one.claims != 1)} allocated; enter lists them"),
+    ]
+    for name, value in one.claimed.items():
+        used = f", pods use {one.used[name]}" if one.used is not None and name in one.used else ""
+        yield [("", f"  {name} {value}{_percent(one, name)}{used}")]
+    for selector in one.chosen:
+        yield from toned("quiet", wrapped(f"chosen by {selector}", width, first="  ", rest="    "))
+    if one.note:
+        yield from toned("warn", wrapped(one.note, width, first="  ", rest="    "))
+
+
+def _queued(one: Queued, waits: str) -> Item:
+    ref = one.subject
+    lacks = f"lacks {asks_words(one.lacks)}" if one.lacks else ""
+    behind = f"behind for {', '.join(one.behind)}" if one.behind else ""
+    said = f"{one.state}: {', '.join(filter(None, (lacks, behind)))}"
+    return Item((), f"{one.place}. {ref.namespace}/{ref.name}", (waits,), said, "x" if one.lacks else "!",
+                TONES[one.state], partial(_queued_lines, one), Place("object", ref=ref), ref=ref)  # fmt: skip
+
+
+def _queued_lines(one: Queued, width: int) -> Iterator[Line]:
+    yield [(TONES[one.state], one.state), ("", f"  {one.subject.namespace}/{one.subject.name}, place {one.place}")]
+    yield from toned("", wrapped(f"asks for {asks_words(one.asks)}", width, first="  ", rest="    "))
+    if one.lacks:
+        yield from toned("bad", wrapped(f"lacks {asks_words(one.lacks)}", width, first="  ", rest="    "))
+    if one.behind:
+        text = f"closed by an earlier claim, which waits for the same: {', '.join(one.behind)}"
+        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    yield [("quiet", f"  created {one.created or 'at a time that is not known'}; enter: what would let it in")]
+
+
+def _holder(one: Holder) -> Item:
+    tone: Tone = TONES[one.state] if one.state is not None else "quiet"
+    return Item((), f"{one.subject.namespace}/{one.subject.name}", said=f"{one.state or '?'}: {asks_words(one.holds)}",
+                tone=tone, place=Place("object", ref=one.subject), ref=one.subject)  # fmt: skip

@@ -1,0 +1,252 @@
+"""``kubectl kres pools``, ``claims`` and ``explain claim/x`` on a server and on files: reads, exit codes, formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cli.running import Kres
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+ESTATE = GOLDEN / "estate.yaml"
+CHECKOUT = GOLDEN / "checkout-pool.yaml"
+
+
+@pytest.fixture
+def estate(api: Any) -> Any:
+    api.objects += list(yaml.safe_load_all(ESTATE.read_text()))
+    return api
+
+
+def plurals(api: Any) -> list[str]:
+    paths = [path.partition("?")[0] for path in api.asked]
+    names = [path.rpartition("/namespaces/")[2].split("/")[-1] for path in paths if "version" not in path]
+    return sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        # Claims, pools, and since some wait the claims of all namespaces.
+        ("claims -n solar-prod", ["resourcepoolclaims", "resourcepoolclaims", "resourcepools"]),
+        ("claims -A", ["resourcepoolclaims", "resourcepools"]),
+        ("claims -n rain", ["resourcepoolclaims", "resourcepools"]),
+        ("pools", ["namespaces", "resourcepoolclaims", "resourcepools", "resourcequotas"]),
+        ("claims web -n solar-prod", ["capsule-pool-green", "resourcepoolclaims", "resourcepools", "web"]),
+        ("explain claim/late -n solar-prod", ["capsule-pool-green", "late", "resourcepoolclaims", "resourcepools"]),
+    ],
+)
+def test_only_what_is_needed_is_read(kres: Kres, estate: Any, text: str, reads: list[str]):
+    assert kres(text).code == 0
+    assert plurals(estate) == reads
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("claims -n solar-prod", 0),
+        ("claims -n solar-prod --exit-code", 1),
+        ("claims web -n solar-prod --exit-code", 0),
+        ("claims late -n solar-prod --exit-code", 1),
+        ("claims web late -n solar-prod -n rain --exit-code", 1),
+        ("claims nobody -n rain", 3),
+        ("claims nobody -n rain --ignore-not-found", 0),
+        ("claim claim/web -n solar-prod", 0),
+        ("resourcepoolclaims -n rain", 0),
+        ("pool blue --exit-code", 0),
+        ("quotapool pool/green --exit-code", 1),
+        ("pools nobody", 3),
+        ("claims web -A", 2),
+        ("claims pod/web", 2),
+        ("claims web -l a=b", 2),
+        ("claims web --pool green", 2),
+        ("claims --for web", 2),
+        ("claims --for deploy/web -A", 2),
+        ("claims web --for deploy/web", 2),
+        ("claims -o describe", 2),
+        ("explain claim/web -n solar-prod -c app", 2),
+        ("explain claim/late -n solar-prod --exit-code", 1),
+        ("explain claims -A --exit-code", 1),
+        ("explain pools", 0),
+        ("explain claim/nobody -n rain", 3),
+    ],
+)
+def test_exit_codes(kres: Kres, estate: Any, text: str, code: int):
+    found = kres(text)
+    assert found.code == code, found
+    assert "Traceback" not in found.err
+
+
+def test_what_a_list_can_be_narrowed_to(kres: Kres, estate: Any):
+    assert kres("claims -A --pool blue -o name").out.splitlines() == [
+        f"resourcepoolclaim.capsule.clastix.io/{name}" for name in ("big", "gpu", "rel", "moved")
+    ]
+    assert len(kres("claims -A --pool green --waiting -o name").out.splitlines()) == 4
+    assert kres("claims -n solar-dev -n wind --waiting -o name").out.count("\n") == 5
+
+
+def test_a_tenant_without_cluster_rights_gets_a_whole_answer(kres: Kres, estate: Any):
+    estate.denied |= {"resourcepools", "namespaces", "resourcequotas"}
+    for text in ("claims late -n solar-prod", "explain claim/late -n solar-prod", "claims -n solar-prod"):
+        code, out, err = kres(text)
+        assert (code, "queued" in out) == (0, True)
+        assert "Forbidden" not in err
+    assert "not seen: ResourcePool: resourcepools is forbidden" in kres("claims late -n solar-prod").out
+    assert json.loads(kres("claims late -n solar-prod -o json").out)["metadata"]["complete"] is True
+    code, out, err = kres("pools")
+    assert (code, out) == (3, "")
+    assert '"kubectl kres claims" tells from your own claims' in err
+
+
+def test_claims_that_may_not_be_listed_are_read_where_they_may(kres: Kres, estate: Any):
+    """All of them may not be listed at once, those of each namespace may."""
+    whole = "/apis/capsule.clastix.io/v1beta2/resourcepoolclaims"
+    answer = estate.answer
+
+    def refusing(path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if path == whole:
+            return 403, {"kind": "Status", "reason": "Forbidden", "message": "no", "code": 403}
+        return answer(path, query)
+
+    estate.answer = refusing
+    found = json.loads(kres("claims late -n solar-prod -o json").out)["items"][0]
+    assert found["place"]["of"] == 4
+    assert "unseen" not in found
+    assert {way["kind"] for way in found["ways"]} == {"give way", "raise"}
+
+
+def test_without_capsule(kres: Kres, api: Any):
+    answer = api.answer
+    missing = {"kind": "Status", "message": "the server could not find the requested resource", "code": 404}
+    api.answer = lambda path, query: (404, missing) if "capsule" in path else answer(path, query)
+    for text in ("claims -A", "pools"):
+        code, out, err = kres(text)
+        assert (code, out) == (0, "")
+        assert "Capsule is not installed: the server has no resourcepool" in err
+    assert kres("claims x -n shop").code == 3
+
+
+def test_files_are_told_what_would_become_of_them(kres: Kres):
+    code, out, err = kres(f"claims -f {CHECKOUT} --offline --exit-code")
+    assert (code, [line.split()[:3] for line in out.splitlines()[1:3]]) == (
+        1,
+        [["allocated", "*", "base"], ["exhausted", "*", "more"]],
+    )
+    assert "namespace checkout is taken to exist" in err
+    assert kres(f"explain -f {CHECKOUT} --offline").out.splitlines()[1].startswith("allocated")
+    found = json.loads(kres(f"pools -f {CHECKOUT} --offline -o json").out)["items"][0]
+    assert (found["predicted"], found["claims"], len(found["queue"])) == (True, 1, 1)
+    assert found["namespaces"][0]["chosen"] == ["kubernetes.io/metadata.name=checkout"]
+
+
+def made(name: str, amounts: Any, **metadata: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "capsule.clastix.io/v1beta2",
+        "kind": "ResourcePoolClaim",
+        "metadata": {"name": name, "namespace": "checkout", **metadata},
+        "spec": {"pool": "shared", "claim": amounts},
+    }
+
+
+@pytest.mark.parametrize(
+    ("amounts", "said"),
+    [
+        ({"requests.cpu": "three"}, "is invalid: spec.claim[requests.cpu]"),
+        (None, 'spec.claim in body must be of type object: "null"'),
+    ],
+)
+def test_what_the_server_would_not_take_is_one_line(kres: Kres, file: Any, amounts: Any, said: str):
+    code, out, err = kres(f"claims -f {file(made('bad', amounts))} -f {CHECKOUT} --offline")
+    assert code == 2
+    assert sum(said in line for line in err.splitlines()) == 1
+    assert "base" in out
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("amount", ["-5", "1e300", "0", "9999999999999999999999999E", 7])
+def test_absurd_amounts_are_answered(kres: Kres, file: Any, amount: Any):
+    name = file(made("odd", {"requests.cpu": amount}))
+    for text in ("claims odd -n checkout", "claims", "pools", "explain"):
+        found = kres(f"{text} -f {name} -f {CHECKOUT} --offline")
+        assert found.code == 0, found
+        assert "Traceback" not in found.err
+
+
+def test_what_to_claim_for_a_workload(kres: Kres):
+    """On the demo, with a pool from a file: what exists counts as used, the rolling update on top."""
+    text = f"claims --for deploy/checkout -n checkout -f {CHECKOUT} --demo"
+    found = json.loads(kres(f"{text} -o json").out)["items"][0]
+    sized = {one["name"]: one for one in found["pools"][0]["amounts"]}
+    assert {name: (one["peak"], one.get("claim"), one.get("lacks")) for name, one in sized.items()} == {
+        "limits.cpu": ("4", "4", None),
+        "requests.cpu": ("2", "1", None),
+        "requests.memory": ("4Gi", "2Gi", "1Gi"),
+    }
+    assert kres(f"{text} --exit-code").code == 1
+
+
+SHARED = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: capsule-global-quota-abc, namespace: shop, labels: {projectcapsule.dev/managed-by: controller}}
+spec: {hard: {requests.cpu: "10"}}
+status: {hard: {requests.cpu: "10"}, used: {requests.cpu: "3"}}
+---
+apiVersion: capsule.clastix.io/v1beta2
+kind: GlobalResourceQuota
+metadata: {name: tenant-cpu}
+status:
+  namespaces: [shop, shop-dev]
+  total: {hard: {requests.cpu: "10"}, used: {requests.cpu: "7"}}
+  namespaceUsage: {shop: {used: {requests.cpu: "3"}}, shop-dev: {used: {requests.cpu: "4"}}}
+---
+apiVersion: capsule.clastix.io/v1beta2
+kind: GlobalResourceQuota
+metadata: {name: of-others}
+status: {namespaces: [far], total: {hard: {requests.cpu: "10"}}}
+---
+apiVersion: capsule.clastix.io/v1beta2
+kind: CustomQuota
+metadata: {name: replicas, namespace: shop}
+spec: {limit: "20", sources: [{apiVersion: apps/v1, kind: Deployment, op: add, path: .spec.replicas}]}
+status: {usage: {used: "21", available: "-1"}}
+---
+apiVersion: capsule.clastix.io/v1beta2
+kind: GlobalCustomQuota
+metadata: {name: all-pods}
+spec: {limit: 100, sources: [{kind: Pod, op: count}]}
+status: {namespaces: [shop], usage: {used: "5", available: "95"}}
+"""
+
+
+def test_capsules_other_quotas_stand_beside_those_of_the_namespace(kres: Kres, tmp_path: Path):
+    (tmp_path / "quotas.yaml").write_text(SHARED)
+    found = json.loads(kres("quota -f quotas.yaml --offline -n shop -o json").out)["items"]
+    shown = [(one["subject"]["kind"], one["uses"][0]["used"], one["uses"][0]["left"]) for one in found]
+    assert shown == [
+        ("ResourceQuota", "3", "7"),
+        ("GlobalResourceQuota", "7", "3"),
+        ("GlobalCustomQuota", "5", "95"),
+        ("CustomQuota", "21", "-1"),
+    ]
+    assert kres("quota -f quotas.yaml --offline -n shop --exit-code").code == 1
+    assert (
+        "counts the sum of .spec.replicas of Deployment (apps/v1)" in kres("quota -f quotas.yaml --offline -n shop").out
+    )
+
+
+@pytest.mark.parametrize("command", ["explain deploy/heavy -n solar-prod", "quota --denied -n solar-prod"])
+def test_a_pod_refused_by_a_managed_quota_is_told_what_to_claim(kres: Kres, estate: Any, command: str):
+    pod = {"containers": [{"name": "app", "resources": {"requests": {"cpu": "2500m", "memory": "1Gi"}}}]}
+    meta = {"name": "heavy", "namespace": "solar-prod"}
+    estate.objects.append({"kind": "Deployment", "metadata": meta, "spec": {"replicas": 1, "template": {"spec": pod}}})
+    code, out, _ = kres(command)
+    assert code == 0
+    assert "claim 500m more of requests.cpu from pool green" in out
+    if command.startswith("explain"):
+        assert "quota capsule-pool-green is kept by Capsule for pool green" in out
+        assert [line.split()[1] for line in out.splitlines() if line.startswith(("  in use", "  queued"))] != []
+    assert "kept by Capsule for pool green" in kres("quota -n solar-prod").out
