@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.render import claim as render_claim
 from kubectl_kres.render import claims as render
 from kubectl_kres.reports.claim import ClaimReport
-from kubectl_kres.reports.claim_detail import claim_detail
+from kubectl_kres.reports.claim_detail import claim_detail, with_ways
 from kubectl_kres.reports.claims import Claims
 from kubectl_kres.reports.predicted import Prediction, predicted
 from kubectl_kres.reports.scene import Scene
@@ -67,10 +68,7 @@ class Page:
         making = Claims(Scene(found.store))
         for text in found.supposed:
             say(f"assumed: {text}")
-        for subject in turn.found.subjects:
-            report = self._report(making, found, subject, tally)
-            if report is None or not self._chosen(report):
-                continue
+        for subject, report in self._answers(making, found, turn, tally):
             if self._options.output in DOCUMENTS:
                 self._items.add(report)
             elif self._options.output == "name":
@@ -81,6 +79,16 @@ class Page:
             self._reports.append(report)
             tally.meets("allocated", report.state in {"allocated", "in use"})
             tally.answered(report.unseen, complete=report.complete, negative=report.waits and self._options.exit_code)
+
+    def _answers(
+        self, making: Claims, found: Prediction, turn: Turn, tally: Tally
+    ) -> Iterator[tuple[Subject, ClaimReport]]:
+        """The claims that were chosen, each with its report."""
+        made = [(subject, self._report(making, found, subject, tally)) for subject in turn.found.subjects]
+        kept = [(subject, report) for subject, report in made if report is not None and self._chosen(report)]
+        reports = [report for _, report in kept]
+        named_ = self._whole or self._options.output == "name"
+        yield from zip((subject for subject, _ in kept), reports if named_ else with_ways(making, reports), strict=True)
 
     def _report(self, making: Claims, found: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
         """None for one that the server would not take; that is told."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kubectl_kres.cli import flags
+from kubectl_kres.cli.config import applied
 from kubectl_kres.cli.options import CONNECTION, GLOBAL, Options
 
 if TYPE_CHECKING:  # the kinds' structs cost more than a page of help
@@ -39,6 +40,7 @@ class Command(click.Command):
     """One command. ``usage`` is what follows its name; ``formats`` are those that ``-o`` takes.
 
     ``connects``: it may talk to a cluster; other commands accept the flags of a connection but do not list them.
+    ``configured``: the user's settings apply to it; they never do to a command that does not connect.
     ``completes``: what its words are, for completion: some words, the type whose objects they name, or for words that
     name type and object which kinds they may be of.
     """
@@ -54,6 +56,7 @@ class Command(click.Command):
         flags: Sequence[click.Parameter] = (),
         formats: tuple[str, ...] = (),
         connects: bool = True,
+        configured: bool = True,
         completes: Completes = (),
     ) -> None:
         params = [*flags, *CONNECTION, *GLOBAL, help_flag()]
@@ -61,17 +64,23 @@ class Command(click.Command):
         self.context_settings = {"allow_extra_args": True}
         self.run, self.usage, self.examples, self.formats = run, usage, dedent(examples).strip(), formats
         self.completes = completes
+        self.configured = configured and connects
         self.listed = [*flags, *CONNECTION] if connects else list(flags)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The words that are no flags; the flags that stood before the command are taken in."""
         line = flags.split(args, self.params, ctx)
-        plain = flags.joined(ctx.obj or (), line.given, self.params, ctx)
+        before = ctx.obj or ()
+        plain = flags.joined(before, line.given, self.params, ctx)
+        ctx.obj = (*before, *line.given)
         return super().parse_args(ctx, [*plain, "--", *line.words])
 
     def invoke(self, ctx: click.Context) -> int:
-        """Runs the command and returns its exit code."""
-        return self.run(Options(**ctx.params), tuple(ctx.args))
+        """Runs the command and returns its exit code. Raises InputError for a bad file of settings."""
+        options = Options(**ctx.params)
+        if self.configured:
+            options = applied(options, {one.field for one in ctx.obj})
+        return self.run(options, tuple(ctx.args))
 
     def get_help(self, ctx: click.Context) -> str:
         """What the command does, examples, the flags that people use, the usage line."""

@@ -37,18 +37,18 @@ class Said(NamedTuple):
 
 
 class Captured(io.StringIO):
-    """Text that is kept, for writers who ask what it will be shown on."""
+    """Text that is kept, for writers who ask what it will be shown on. ``drawn_on``: it may be a terminal to them."""
 
-    def __init__(self, shown_on: Any) -> None:
+    def __init__(self, shown_on: Any, *, drawn_on: bool) -> None:
         super().__init__()
-        self._shown_on = shown_on
+        self._shown_on, self._drawn_on = shown_on, drawn_on
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
         return getattr(self._shown_on, "encoding", None) or "utf-8"
 
     def isatty(self) -> bool:
-        return self._shown_on is not None and bool(self._shown_on.isatty())
+        return self._drawn_on and self._shown_on is not None and bool(self._shown_on.isatty())
 
 
 def follow(options: Options, once: Callable[[], int]) -> int:
@@ -142,7 +142,8 @@ class _Loop:
         return f"\n{now}{cause}\n{out}"
 
     def _answer(self, *, first: bool = False) -> Said:
-        out, err = Captured(sys.stdout), Captured(sys.stderr)
+        # How far a read has come is no part of an answer, so that standard error is no terminal to it.
+        out, err = Captured(sys.stdout, drawn_on=True), Captured(sys.stderr, drawn_on=False)
         code = UNREAD
         with redirect_stdout(out), redirect_stderr(err):
             try:

@@ -145,7 +145,7 @@ class Live:
         return self.namespaces if kind.namespaced else ("",)
 
     def fill(self, needs: Iterable[Need]) -> None:
-        wanted = [need for need in dict.fromkeys(needs) if self.store.covered(need).state == "unread"]
+        wanted = [need for need in dict.fromkeys(needs) if self.store.wants(need)]
         if not wanted:
             return
         self._tell(wanted)

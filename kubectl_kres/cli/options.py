@@ -54,6 +54,7 @@ class Options(NamedTuple):
     ascii: bool = False
     no_mouse: bool = False
     theme: str = ""
+    theme_place: str = ""  # file and line of the settings that name the theme; empty: a flag, or nothing does
     pool: str = ""
     waiting: bool = False
     sized: str = ""

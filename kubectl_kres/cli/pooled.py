@@ -116,7 +116,7 @@ def _fill(source: Source, needs: Callable[[Store], Iterable[Need]]) -> None:
     tried: set[Need] = set()
     while new := [need for need in needs(source.store) if need not in tried]:
         tried.update(new)
-        source.fill(need for need in new if source.store.covered(need).state == "unread")
+        source.fill(need for need in new if source.store.wants(need))
 
 
 def _listed(source: Source, kind: Kind, spaces: Sequence[str], options: Options) -> Found:

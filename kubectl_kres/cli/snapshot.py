@@ -214,4 +214,5 @@ command = Command(
         """,
     usage="--out FILE",
     flags=(OUT, ALL_NAMESPACES, ALLOW_PARTIAL),
+    configured=False,
 )

@@ -263,7 +263,7 @@ def complete(
             for need in wants(source.store, subject):
                 if listed and not (need.required or subject.ref.kind == "Pod" or need.kind in _ALWAYS):
                     continue
-                if source.store.covered(need).state == "unread":
+                if source.store.wants(need):
                     wanted[_widened(need, scope) if listed else need] = None
         new = wanted.keys() - tried
         if not new:

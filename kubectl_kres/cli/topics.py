@@ -8,6 +8,20 @@ from kubectl_kres.cli.command import Command, row, rows
 from kubectl_kres.cli.options import CONNECTION, GLOBAL, Options
 
 
+_SETTINGS = """\
+What counts where no flag and no variable of the environment says otherwise can
+be written to $XDG_CONFIG_HOME/kubectl-kres/config.toml (without that variable:
+~/.config/kubectl-kres/config.toml, on Windows below %APPDATA%):
+
+  [output]
+  color = "auto"      # always, never
+
+  [tui]
+  theme = "nord"      # as --theme
+  ascii = false       # true: as --ascii
+  mouse = true        # false: as --no-mouse"""
+
+
 def _help(_options: Options, words: tuple[str, ...]) -> int:
     """The help of the command that is named, or of all."""
     ctx = click.get_current_context().find_root()
@@ -25,6 +39,7 @@ def _options(_options: Options, _words: tuple[str, ...]) -> int:
     """The flags that every command takes."""
     click.echo("The following flags can be passed to any command:\n")
     click.echo("\n".join(rows(row(flag) for flag in (*CONNECTION, *GLOBAL))))
+    click.echo(f"\n{_SETTINGS}")
     return 0
 
 

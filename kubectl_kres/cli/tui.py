@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import ALL_NAMESPACES, ASCII, DEMO, NO_MOUSE, SERVER, SNAPSHOT, THEME, Options
+from kubectl_kres.cli.output import colored
 from kubectl_kres.cli.source import excluding
 from kubectl_kres.errors import UsageError
 
@@ -21,14 +22,13 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     """Raises UsageError without a terminal: escape sequences would go into a pipe, and no key could end it."""
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         raise UsageError("tui needs a terminal on standard input and output", hint="the other commands print text")
-    # Read when textual is imported; nothing here gains by moving.
-    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     excluding(options)
+    monochrome = _monochrome(options)
+    _tell_textual(monochrome=monochrome)
     from kubectl_kres.tui.app import Kres  # noqa: PLC0415, a tenth of a second that only this command needs
     from kubectl_kres.tui.commands import start  # noqa: PLC0415
 
-    monochrome = "NO_COLOR" in os.environ
-    theme = _theme(options.theme, monochrome=monochrome)
+    theme = _theme(options, monochrome=monochrome)
     session = _session(options)
     try:
         trail = start(words, session)
@@ -39,15 +39,31 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     return app.return_code or 0
 
 
-def _theme(name: str, *, monochrome: bool) -> str:
+def _tell_textual(*, monochrome: bool) -> None:
+    """What textual takes from the environment alone: nothing here gains by moving, and whether there are colours."""
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    if monochrome:
+        os.environ["NO_COLOR"] = "1"
+    else:
+        os.environ.pop("NO_COLOR", None)
+
+
+def _monochrome(options: Options) -> bool:
+    """Whether there are no colours. A theme that a flag names asks for them, whatever the environment says."""
+    flagged = bool(options.theme) and not options.theme_place
+    return not (colored(options.color) or (flagged and options.color == "auto"))
+
+
+def _theme(options: Options, *, monochrome: bool) -> str:
     """Raises UsageError for a theme that does not exist."""
     from textual.theme import BUILTIN_THEMES  # noqa: PLC0415
 
+    name, place = options.theme, options.theme_place
     if name and name not in BUILTIN_THEMES:
         near = difflib.get_close_matches(name, BUILTIN_THEMES, 1, 0.3)
         nearest = f", the nearest is {near[0]}" if near else ""
-        raise UsageError(f'invalid argument "{name}" for "--theme" flag: no such theme{nearest}',
-                         hint=f"themes: {', '.join(BUILTIN_THEMES)}")  # fmt: skip
+        said = f'{place}: tui.theme "{name}"' if place else f'invalid argument "{name}" for "--theme" flag'
+        raise UsageError(f"{said}: no such theme{nearest}", hint=f"themes: {', '.join(BUILTIN_THEMES)}")
     return "ansi-dark" if monochrome else name
 
 
@@ -77,7 +93,7 @@ command = Command(
         merged, and why each value is what it is. It reads and watches; nothing changes the cluster.
 
         Keys are those of k9s where they mean the same; ? lists them. Each screen names the command that prints it.
-        NO_COLOR is heeded. Without a command, kubectl kres starts it, too, if it is on a terminal.
+        NO_COLOR is heeded, unless --color or --theme says otherwise. Without a command, kubectl kres starts it, too, if it is on a terminal.
         """,
     examples="""
         # Everything in the namespace of the context

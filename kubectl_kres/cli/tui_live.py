@@ -33,6 +33,7 @@ def live(options: Options) -> Session:
         labels_match,
         clock=feed.clock.now,
         version=version,
+        places=lambda _kind, _name: (target.namespace,),
         flags=f"--context {options.context}" if options.context else "",
         read_yaml=read_yaml,
         ascii_only=options.ascii or not speaks_unicode(),

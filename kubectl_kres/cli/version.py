@@ -109,4 +109,5 @@ command = Command(
         """,
     flags=(CLIENT, OUTPUT),
     formats=("text", "json", "yaml"),
+    configured=False,
 )

@@ -107,6 +107,8 @@ def why(report: ClaimReport) -> Iterator[tuple[Tone, str]]:
     elif report.state in STUCK or report.state == "released":
         said = report.message if report.message not in {"", "reconciled"} else ""
         yield "", f"{report.because}{f': {said}' if said and said not in report.because else ''}"
+    if report.ways:
+        yield "strong", f"to let it in: {report.ways[0].text}"
     for note in report.notes:
         yield "warn", f"note: {note}"
 

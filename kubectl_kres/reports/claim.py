@@ -67,8 +67,8 @@ class May(Record, frozen=True):
 class ClaimReport(Record, frozen=True):
     """A claim. ``because``: why, in our words; ``message``: the controller's.
 
-    asks: what it claims. amounts: each resource, with what is there. ways: what would let it in, the smallest first;
-    only of a claim that is asked about by name. notes: what does not fit together. old: Capsule before 0.13.
+    asks: what it claims. amounts: each resource, with what is there. ways: what would let it in, the smallest first; in
+    a list only where few claims wait. notes: what does not fit together. old: Capsule before 0.13.
     predicted: it comes from a file, and this is what the controller would make of it.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import structs
 
@@ -21,6 +21,9 @@ from kubectl_kres.reports.may import may
 from kubectl_kres.reports.scene import PREFIX, Scene
 from kubectl_kres.reports.unseen import unseen_of
 
+#: Waiting claims whose remedies a list has, and claims of a pool up to which they are looked for.
+_FEW, _LARGE = 10, 300
+
 
 def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
     """What could not be read is in ``unseen``; without the pool the claim and its quota still say what they say."""
@@ -32,11 +35,28 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
         report,
         place=place,
         ways=ways(scene, claim, found),
-        may=may(claim, found),
+        # What versions before 0.13 refuse is another matter, which nothing here was recorded from.
+        may=() if found.old else may(claim, found),
         quota=managed_of(scene, claim),
         edits=_edits(claim),
         unseen=unseen_of(scene, claim),
     )
+
+
+def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimReport]:
+    """The rows of a list, with what would let each in where few claims wait; of many that would take too long."""
+    scene = claims.scene
+    waiting = {report.subject for report in reports if report.waits}
+    if len(waiting) > _FEW:
+        return list(reports)
+    found = []
+    for report in reports:
+        ref = report.subject
+        claim = scene.store.get(ref.kind, ref.name, ref.namespace) if ref in waiting else None
+        if claim is not None and len(scene.of_pool(report.pool or report.wanted_pool)) <= _LARGE:
+            report = structs.replace(report, ways=ways(scene, claim, scene.states()[ref.namespace, ref.name]))  # noqa: PLW2901
+        found.append(report)
+    return found
 
 
 def managed_of(scene: Scene, claim: ResourcePoolClaim) -> ManagedQuota | None:

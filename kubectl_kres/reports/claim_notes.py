@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.capsule.amounts import Amounts, same
+from kubectl_kres.capsule.leaving import wants_release
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.reports.amounts import faults, parsed, sentence, shown, texts
 from kubectl_kres.reports.claim_state import HELD, WAITING, Standing
@@ -38,6 +39,11 @@ def _of_itself(claim: ResourcePoolClaim, asked: Amounts) -> Iterator[str]:
     negative = {name: value for name, value in asked.items() if value.nano < 0}
     if negative:
         yield f"it claims less than nothing ({sentence(shown(negative))}): that raises what others can take"
+    if wants_release(claim):
+        yield "it carries the annotation for its release; the controller is about to let it go"
+    seen = max((one.observed_generation for one in claim.status.conditions or ()), default=0)
+    if seen and seen < claim.metadata.generation:
+        yield f"what the controller says is about generation {seen} of it, and it has changed since"
     if claim.metadata.deletion_timestamp:
         yield f"it is being deleted, since {claim.metadata.deletion_timestamp}"
 
@@ -49,6 +55,9 @@ def _beside(
     name, space = pool.metadata.name, claim.metadata.namespace
     served = space in scene.spaces(pool)
     entry = scene.entry(pool, claim)
+    if pool.metadata.deletion_timestamp:
+        fate = "deleted with it" if found.state in WAITING or pool.spec.config.delete_bound_resources else "let go of"
+        yield f"pool {name} is being deleted, and the claim is {fate}"
     if found.state in WAITING and not served:
         yield f"what the controller says is stale: pool {name} no longer serves namespace {space}"
     if found.state in HELD and entry is None and not unwritable(claim.metadata.name):

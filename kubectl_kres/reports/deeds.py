@@ -16,6 +16,7 @@ _RELEASED = (
     "its pods keep running, the quota of its namespace falls below their use, and it is not queued again until its "
     "spec changes"
 )
+_OLD = f"Capsule before 0.13 refuses to delete an allocated claim: annotate it with {RELEASE}=true instead"
 _UNKNOWN = "it could not be read: if pods use it, deleting is refused, and it has to be released"
 
 
@@ -29,14 +30,15 @@ def key_of(ref: ObjectRef) -> Key:
     return ref.namespace, ref.name
 
 
-def leaving(key: Key, state: State | None, holds: Mapping[str, str]) -> Deed:
-    """How a claim gives way: one in use is released, any other deleted."""
+def leaving(key: Key, state: State | None, holds: Mapping[str, str], *, old: bool = False) -> Deed:
+    """How a claim gives way: one in use is released, any other deleted. ``old``: Capsule before 0.13."""
     space, name = map(shlex.quote, key)
     if state == "in use":
         command = f"kubectl annotate resourcepoolclaim {name} -n {space} {RELEASE}=true"
         return Deed("release", ref_of(key), state, holds, command=command, follows=_RELEASED)
     command = f"kubectl delete resourcepoolclaim {name} -n {space}"
-    return Deed("delete", ref_of(key), state or "", holds, command=command, follows="" if state else _UNKNOWN)
+    follows = _UNKNOWN if state is None else _OLD if old else ""
+    return Deed("delete", ref_of(key), state or "", holds, command=command, follows=follows)
 
 
 def asking(key: Key, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> Deed:

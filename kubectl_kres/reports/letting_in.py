@@ -99,7 +99,8 @@ class _Ways:
         for key in found.keys:
             state = states.get(key)
             holds = {name: amount for name, amount in held.get(key, {}).items() if name in self.asks}
-            deeds.append(leaving(key, state.state if state is not None else None, shown(holds)))
+            word, old = (state.state, state.old) if state is not None else (None, False)
+            deeds.append(leaving(key, word, shown(holds), old=old and bool(holds)))
         words = (f"{one.verb} {one.subject.namespace}/{one.subject.name}" for one in deeds)
         doubt = "" if found.proven else " (not proven smallest)"
         way = Way("give way", f"{listed(words, 8)}{doubt}", tuple(deeds), proven=found.proven)

@@ -121,8 +121,8 @@ def _overlaps(scene: Scene, pool: ResourcePool) -> Iterator[str]:
         both = sorted(scene.hard(pool).keys() & scene.hard(other).keys())
         if name != pool.metadata.name and shared and both:
             yield (
-                f"pool {name} also limits {listed(both)} in {listed(sorted(shared))}: each has a quota there, and a pod "
-                "must fit all that count it"
+                f"pool {name} also limits {listed(both)} in {listed(sorted(shared))}: each has a quota there, and a "
+                "pod must fit all that count it"
             )
 
 

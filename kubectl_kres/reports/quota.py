@@ -142,7 +142,7 @@ def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quanti
     if used is None:
         return Use(name, str(bound), wanted=other)
     percent = used.nano * 100 // bound.nano if bound.nano > 0 else None
-    left = Quantity(bound.nano - used.nano, bound.format)
+    left = bound - used
     return Use(name, str(bound), str(used), str(left), percent, other)
 
 

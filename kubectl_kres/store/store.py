@@ -25,6 +25,10 @@ class Origin(Struct, frozen=True, omit_defaults=True):
     context: str = ""
 
 
+#: Kinds that tenants may usually list in their namespaces and not in all.
+_OWN = frozenset({"ResourcePoolClaim"})
+
+
 class Store:
     """The objects of one moment. An object added twice replaces the first one.
 
@@ -99,6 +103,13 @@ class Store:
                     return coverage
                 found = coverage
         return found
+
+    def wants(self, need: Need) -> bool:
+        """Whether it is worth reading: nobody asked, or only for more than that, which a tenant may not read."""
+        coverage = self.covered(need)
+        if coverage.state == "unread":
+            return True
+        return not coverage.known and need.kind in _OWN and need not in self._coverage
 
     def gaps(self) -> dict[Need, Coverage]:
         """What was asked for and is not known, in the order of asking."""

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND, TEKTON, Kind
 from kubectl_kres.model.kinds import find as find_kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explain_policy import explains
 from kubectl_kres.reports.explain_pooled import explains_pooled
+from kubectl_kres.reports.pipeline_needs import KINDS as PIPELINES
+from kubectl_kres.reports.taskrun import KINDS as RUNS
 from kubectl_kres.tui import catalogue
 from kubectl_kres.tui.listing import Listing
 from kubectl_kres.tui.place import HOME, Place, Trail
@@ -126,7 +128,8 @@ def _named(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
 
 
 def _explained(kind: Kind) -> bool:
-    return kind.struct in {Pod, Workload} or explains(kind) or explains_pooled(kind)
+    runs = kind.group == TEKTON and kind.kind in (*RUNS, *PIPELINES)
+    return kind.struct in {Pod, Workload} or explains(kind) or explains_pooled(kind) or runs
 
 
 def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:

@@ -61,6 +61,7 @@ class Session:
         self.adder = Adder(store)
         self.policies = 0
         self._server: tuple[str, Server, tuple[str, ...]] | None = None
+        self._ask: Ask | None = None
         self._brief: Brief | None = None
         self._scene: tuple[tuple[int, ...], Scene] | None = None
         self._wanted: dict[object, tuple[Need, ...]] = {}
@@ -73,7 +74,11 @@ class Session:
     def ask(self) -> Ask:
         """The frame of every question, at this moment."""
         _, server, assumptions = self._settled()
-        return Ask(server, (*self.setting.supposed, *assumptions), self.setting.now(), self.setting.read_yaml)
+        now = self.setting.now()
+        if self._ask is None or self._ask.now != now or self._ask.server is not server:
+            # The same one for the same moment: reports keep what they looked up by it.
+            self._ask = Ask(server, (*self.setting.supposed, *assumptions), now, self.setting.read_yaml)
+        return self._ask
 
     def _settled(self) -> tuple[str, Server, tuple[str, ...]]:
         version = self.store.origin.version

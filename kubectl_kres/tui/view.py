@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from kubectl_kres.tui.matching import EVERYTHING, Labels, Matcher
@@ -52,7 +53,8 @@ class View(Generic[Row]):
         for key, row in changed.items():
             self._reordered |= key not in self.rows
             self.rows[key] = row
-            self._texts.pop(key, None)
+            if key in self._texts:
+                self._texts[key] = self._faces.text(row).lower()
         for key in gone:
             self._reordered |= self.rows.pop(key, None) is not None
             self._texts.pop(key, None)
@@ -92,6 +94,16 @@ class View(Generic[Row]):
         if self._places is None:
             self._places = {key: line for line, key in enumerate(self.keys)}
         return self._places.get(key)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the texts of all rows are ready to be searched."""
+        return len(self._texts) >= len(self.rows)
+
+    def read(self, most: int) -> None:
+        """Makes the texts of some more rows ready."""
+        missing = (key for key in self.rows if key not in self._texts)
+        self._read(list(islice(missing, most)))
 
     def _matching(self, keys: list[Key]) -> list[Key]:
         rows, faces = self.rows, self._faces

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kubectl_kres.store.coverage import Need
 
-PODS, QUOTAS = Need("Pod"), Need("ResourceQuota", "a")
+PODS, LIMITS = Need("Pod"), Need("LimitRange", "a")
 
 #: What one request of any kind, a list, a watch meets with.
 FAULTS = st.one_of(
@@ -37,7 +37,7 @@ def change(cluster: Cluster, step: tuple[str, int]) -> None:
     what, number = step
     keys = sorted(cluster.objects)
     if what == "put":
-        cluster.put("pods" if number % 3 else "resourcequotas", "ab"[number % 2], f"n{number}")
+        cluster.put("pods" if number % 3 else "limitranges", "ab"[number % 2], f"n{number}")
     elif what in {"compact", "forget", "disconnect"}:
         getattr(cluster, what)()
     elif what in {"change", "delete", "lapse"} and keys:
@@ -62,7 +62,7 @@ def test_the_store_ends_as_a_fresh_list(first, then, faults, slow, inconsistent)
             change(cluster, ("put", number))
         cluster.inconsistent = inconsistent
         cluster.faults.extend(faults + slow)
-        with following(cluster, PODS, QUOTAS) as follower:
+        with following(cluster, PODS, LIMITS) as follower:
             for step in then:
                 change(cluster, step)
                 follower.drain()
@@ -70,4 +70,4 @@ def test_the_store_ends_as_a_fresh_list(first, then, faults, slow, inconsistent)
                     follower.until(lambda: follower.phases() == {"watching"})
             follower.until(lambda: follower.phases() == {"watching"})
             cluster.faults.clear()
-            follower.until(lambda: follower.as_fresh([PODS, QUOTAS]))
+            follower.until(lambda: follower.as_fresh([PODS, LIMITS]))

@@ -189,6 +189,17 @@ def test_what_is_odd_about_a_claim_is_a_note(objects: tuple[Raw, ...], note: str
     assert any(note in text for text in report_of("a.b", *objects).notes)
 
 
+def test_what_is_under_way_is_a_note():
+    going = claim("c", READY, {**SHORT, "observedGeneration": 1}, generation=2,
+                  annotations={"projectcapsule.dev/release": "TRUE"})  # fmt: skip
+    ending = pool()
+    ending["metadata"]["deletionTimestamp"] = "2026-11-20T04:00:00Z"
+    notes = " ".join(report_of("c", ending, going).notes)
+    assert "annotation for its release" in notes
+    assert "about generation 1 of it" in notes
+    assert "pool green is being deleted, and the claim is deleted with it" in notes
+
+
 def test_a_status_that_contradicts_the_claims_is_a_note():
     entry = {"name": "c", "namespace": "ns", "uid": "u-c", "claims": {CPU: "1"}}
     held = condition("Exhausted", "False", "NoExhaustions", "")

@@ -35,7 +35,7 @@ def cluster():
 
 def watch(cluster: Cluster, tmp_path: Path, words: str, act: Callable[..., Any], **options: Any) -> Kres:
     """Runs the app against the server while ``act`` goes on; ``act`` gets the pilot and a way to wait for a text."""
-    session = live(Options(kubeconfig=kubeconfig(tmp_path, cluster.url), all_namespaces=True, **options))
+    session = live(Options(kubeconfig=kubeconfig(tmp_path, cluster.url), all_namespaces=not options, **options))
     app = Kres(session, start(tuple(words.split()), session))
 
     async def run() -> None:

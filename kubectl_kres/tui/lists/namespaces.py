@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.policy import policy_lines
+from kubectl_kres.reports.claim_state import STUCK
 from kubectl_kres.reports.explain_policy import explain_policy
 from kubectl_kres.reports.qos_reach import CLASSES
 from kubectl_kres.reports.qos_sums import Sums
@@ -25,7 +26,8 @@ from kubectl_kres.tui.session import Session
 class SpaceRow(Struct, frozen=True):
     """A namespace. ``sums`` absent: its pods have not been added up yet. ``quota``: the one with the least left.
 
-    ``partial``: pods are still being read.
+    ``partial``: pods are still being read. ``pools``: those that serve it; ``waiting``: claims in it that do not have what
+    they ask for.
     """
 
     name: str
@@ -33,6 +35,8 @@ class SpaceRow(Struct, frozen=True):
     quota: QuotaRow | None = None
     partial: bool = False
     phase: str = ""
+    pools: tuple[str, ...] = ()
+    waiting: int = 0
 
 
 def names(session: Session) -> list[str]:
@@ -45,6 +49,7 @@ def names(session: Session) -> list[str]:
 
 def _rows(session: Session, namespace: str) -> Rows:
     partial = any(session.loading((Need("Pod", session.namespace), Need("Pod"))))
+    pools, waiting = _pools(session), _waiting(session)
     for name in names(session):
         if namespace and name != namespace:
             continue
@@ -52,7 +57,26 @@ def _rows(session: Session, namespace: str) -> Rows:
         tight = max(rows, key=lambda row: -1 if row.percent is None else row.percent, default=None)
         held = session.store.get("Namespace", name)
         phase = held.status.phase if held is not None else ""
-        yield (name,), SpaceRow(name, session.adder.done.get(name), tight, partial, phase)
+        served = tuple(pools.get(name, ()))
+        yield (name,), SpaceRow(name, session.adder.done.get(name), tight, partial, phase, served, waiting.get(name, 0))
+
+
+def _pools(session: Session) -> Mapping[str, Sequence[str]]:
+    """The pools that serve each namespace, as far as they are known."""
+    found: dict[str, list[str]] = {}
+    for name, pool in session.scene.pools.items():
+        for space in pool.status.namespaces or ():
+            found.setdefault(space, []).append(name)
+    return found
+
+
+def _waiting(session: Session) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for one in session.scene.claims:
+        if one.standing.state in STUCK:
+            space = one.claim.metadata.namespace
+            found[space] = found.get(space, 0) + 1
+    return found
 
 
 def _pods(row: SpaceRow) -> str:
@@ -121,6 +145,9 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
             "state", "TIGHTEST QUOTA", _tightest, lambda row: -(row.quota.percent or 0) if row.quota else 1,
             tone=lambda row: sign(row)[1], most=44,
         ),
+        Column("waiting", "WAIT", lambda row: str(row.waiting or "-"), lambda row: row.waiting, right=True, wide=True,
+               tone=lambda row: "warn" if row.waiting else "", down=True),
+        Column("pools", "POOLS", lambda row: ", ".join(row.pools) or "-", wide=True, most=30),
         Column("phase", "PHASE", lambda row: row.phase, wide=True),
     )  # fmt: skip
 
@@ -131,10 +158,17 @@ def _needs(namespace: str) -> tuple[Need, ...]:
         Need("ResourceQuota", namespace),
         Need("LimitRange", namespace),
         Need("Pod", namespace),
+        Need("ResourcePool", required=False),
+        Need("ResourcePoolClaim", namespace, required=False),
     )
 
 
 def _detail(session: Session, row: SpaceRow, width: int) -> Iterator[Line]:
+    if row.waiting:
+        text = f"{row.waiting} claim{'s' * (row.waiting != 1)} without what they ask for (:claims {row.name})"
+        yield from toned("warn", wrapped(text, width, rest="  "))
+    if row.pools:
+        yield from toned("", wrapped(f"served by pool {', '.join(row.pools)}", width, rest="  "))
     try:
         found = explain_policy(session.store, session.subject(_ref(row)), session.ask)
     except KresError as error:
@@ -150,7 +184,7 @@ def _ref(row: SpaceRow) -> ObjectRef:
 LISTING = Listing(
     names=("namespaces", "namespace", "ns"),
     about="pods by QoS class, what they request, the quota nearest to its limit",
-    kinds=("Namespace", "ResourceQuota", "LimitRange", "Pod"),
+    kinds=("Namespace", "ResourceQuota", "LimitRange", "Pod", "ResourcePool", "ResourcePoolClaim"),
     needs=_needs,
     columns=_columns,
     rows=_rows,

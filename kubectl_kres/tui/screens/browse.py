@@ -29,6 +29,8 @@ from kubectl_kres.tui.widgets.lines import Lines
 
 #: Seconds that rows are made for in one go, at first and later.
 _FIRST, _SLICE = 0.15, 0.015
+#: Rows whose texts are made ready at a tick, for a filter to come.
+_READ = 2_000
 #: From so many rows on, order and filter follow changes twice a second only.
 _MANY = 20_000
 _PATIENCE = 0.5
@@ -124,6 +126,8 @@ class Browse(Pane):
         if self._due and self._making is None and now - self._settled >= max(patience, 0.2):
             self._remake()
         self._go_on(_SLICE)
+        if self._making is None and not self.table.view.whole:
+            self.table.view.read(_READ)
 
     @property
     def sums(self) -> bool:
@@ -149,6 +153,8 @@ class Browse(Pane):
         if changed or gone:
             self.table.update(changed, gone)
             self._settle()
+        if changes.needs:
+            self._show()
 
     def _concerns(self, ref: ObjectRef) -> bool:
         return self._namespace in {"", ref.namespace}

@@ -15,14 +15,23 @@ from kubectl_kres.tui.screens.denied import KindsPane
 from kubectl_kres.tui.screens.help import HelpPane
 from kubectl_kres.tui.screens.overview import OverviewPane
 from kubectl_kres.tui.screens.pane import Pane
+from kubectl_kres.tui.screens.pipelinerun import PipelineRunPane
 from kubectl_kres.tui.screens.pod import PodPane
 from kubectl_kres.tui.screens.pool import PoolPane
 from kubectl_kres.tui.screens.quota import QuotaPane
 from kubectl_kres.tui.screens.report import ReportPane
+from kubectl_kres.tui.screens.taskrun import TaskRunPane
 from kubectl_kres.tui.session import Session
 
 #: Kinds whose objects have a screen of their own; what makes pods and what is a policy needs no entry.
-OBJECTS: Mapping[str, type[Pane]] = {"ResourcePool": PoolPane, "ResourcePoolClaim": ClaimPane}
+OBJECTS: Mapping[str, type[Pane]] = {
+    "ResourcePool": PoolPane,
+    "ResourcePoolClaim": ClaimPane,
+    "TaskRun": TaskRunPane,
+    "Task": TaskRunPane,
+    "PipelineRun": PipelineRunPane,
+    "Pipeline": PipelineRunPane,
+}
 _VIEWS: Mapping[str, type[Pane]] = {
     "overview": OverviewPane,
     "quota": QuotaPane,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec import Struct
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
@@ -12,6 +11,7 @@ from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.reports.merged import merged
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.areas import Areas, Finding
 from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.lists.limitranges import sign as limits_sign
 from kubectl_kres.tui.lists.quotas import QuotaRow, quota_row, sign, state
@@ -26,16 +26,6 @@ from kubectl_kres.tui.view import Faces, Key
 _MOST = 50
 
 
-class Finding(Struct, frozen=True):
-    """A line: an area with its counts, or one thing that is wrong. ``place``: where Enter goes."""
-
-    sign: tuple[str, Tone]
-    what: str
-    where: str
-    said: str
-    place: Place
-
-
 class OverviewPane(Pane):
     """Only what is read anyway: nothing is asked that costs more than a look."""
 
@@ -48,6 +38,7 @@ class OverviewPane(Pane):
         faces = Faces(lambda row: f"{row.what} {row.where} {row.said}", lambda _: {}, lambda row: row.sign[0] in "x!")
         self.table = Table(_COLUMNS, faces, sign=lambda row: row.sign)
         self._filter = ""
+        self._areas = Areas(session)
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -62,6 +53,7 @@ class OverviewPane(Pane):
             Need("ResourceQuota", space),
             Need("LimitRange", space),
             Need("Pod", space),
+            *self._areas.needs(),
         )
 
     def enter(self, place: Place) -> None:
@@ -91,6 +83,7 @@ class OverviewPane(Pane):
         quotas = [quota_row(self.session, one) for one in self.session.store.all("ResourceQuota", self._space)]
         yield self._quotas(quotas)
         yield self._pods()
+        yield from self._areas.lines(self._number)
         yield self._limits()
         yield self._count("namespaces", "Namespace", "pods, requests and the tightest quota of each")
         yield Finding(
@@ -99,10 +92,11 @@ class OverviewPane(Pane):
         )  # fmt: skip
         bad = [row for row in quotas if sign(row)[0]]
         bad.sort(key=lambda row: (sign(row)[0] != "x", -(row.percent or 0), row.ref.namespace, row.ref.name))
-        for row in bad[:_MOST]:
-            yield Finding(
-                sign(row), f"quota/{row.ref.name}", row.ref.namespace, _said(row), Place("quota", ref=row.ref)
-            )
+        found = [
+            Finding(sign(row), f"quota/{row.ref.name}", row.ref.namespace, _said(row), Place("quota", ref=row.ref))
+            for row in bad[:_MOST]
+        ]
+        yield from sorted((*found, *self._areas.findings()), key=lambda one: one.sign[0] != "x")
         yield from self._gaps()
 
     @property

@@ -24,6 +24,7 @@ from kubectl_kres.reports.node import needs_with_node
 from kubectl_kres.reports.qos import Quality, quality
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.rights import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
@@ -86,8 +87,9 @@ class PodPane(Pane):
         self.steps = True
         self._rows: list[ValueRow] = []
         self._folded: set[Key] = set()
+        self._asked: dict[Need, None] = {}
         self.table = Table(
-            columns(self._folded, ascii_only=session.setting.ascii_only),
+            self.columns(),
             Faces(lambda row: f"{row.label} {row.text} {row.by}", _no_labels, lambda row: bool(row.tone)),
             sign=_sign,
         )
@@ -107,6 +109,10 @@ class PodPane(Pane):
     def needs(self) -> Iterable[Need]:
         store, subject = self.session.store, self.subject
         return dict.fromkeys((*needs(store, subject), *needs_with_node(store, subject)))
+
+    def columns(self) -> Sequence[Column]:
+        """What the tree shows of a value."""
+        return columns(self._folded, ascii_only=self.session.setting.ascii_only)
 
     def crumb(self) -> str:
         return f"{self.subject.kind.names[1]}/{self.ref.name}"
@@ -233,7 +239,7 @@ class PodPane(Pane):
             folded = key not in self._folded
         (self._folded.add if folded else self._folded.discard)(key)
         self.table.cursor = key if folded else row.path
-        self.table.change_columns(columns(self._folded, ascii_only=self.session.setting.ascii_only))
+        self.table.change_columns(self.columns())
         self.table.replace(seen(self._rows, self._folded))
 
     def act(self, action: str) -> bool:

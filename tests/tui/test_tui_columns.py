@@ -1,0 +1,54 @@
+"""Columns keep to the room there is, and texts to their cells."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from kubectl_kres.render.escape import plain
+from kubectl_kres.tui.columns import GAP, Column, amount, laid_out
+from kubectl_kres.tui.drawn import fitted, folded
+
+columns = st.builds(
+    Column,
+    id=st.text("ab", min_size=1, max_size=3),
+    head=st.text("AB", min_size=1, max_size=12),
+    text=st.just(str),
+    right=st.booleans(),
+    wide=st.booleans(),
+    width=st.sampled_from([0, 0, 0, 6]),
+)
+
+
+@given(st.lists(st.tuples(columns, st.integers(1, 60)), min_size=1, max_size=9), st.integers(1, 200), st.booleans())
+def test_columns_fit(pairs, room, wide):
+    shown = [column for column, _ in pairs]
+    if all(column.wide for column in shown) and not wide:
+        return
+    found = laid_out(shown, [liked for _, liked in pairs], room, wide=wide)
+    assert [at for at, _ in found] == sorted(at for at, _ in found)
+    assert found
+    assert sum(width for _, width in found) + GAP * (len(found) - 1) <= room
+    assert all(width > 0 for _, width in found)
+
+
+@given(st.text(), st.integers(1, 30), st.booleans())
+def test_a_cell_has_its_width(text, width, right):
+    assert cell_len(fitted(text, width, right=right)) == width
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "bad"]), st.text(max_size=60)), max_size=3), st.integers(4, 30))
+def test_folding_loses_nothing_but_blanks(line, width):
+    pieces = list(folded(line, width))
+    assert all(sum(cell_len(text) for _, text in piece) <= width for piece in pieces)
+    kept = "".join(text for piece in pieces for _, text in piece).replace(" ", "")
+    assert kept == "".join(plain(text) for _, text in line).replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "rank"), [("1", 10**9), ("500m", 5 * 10**8), ("1Ki", 1024 * 10**9), ("-", None), ("x", None)]
+)
+def test_amounts_rank_by_worth(text, rank):
+    assert amount(lambda _: text)(None) == rank

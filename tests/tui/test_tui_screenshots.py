@@ -1,0 +1,44 @@
+"""The pictures of the README, made from the running app: ``KRES_GOLDEN=write`` makes them again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from pathlib import Path
+
+import pytest
+from tui.driving import LARGE, SMALL, demo, press, settled, typed
+
+from kubectl_kres.tui import save
+
+FOLDER = Path(__file__).parents[2] / "screenshots"
+CASES = {
+    "overview": ("", [], SMALL),
+    "pods": ("pods", ["/", *typed("cart"), "enter", "down"], LARGE),
+    "pod": ("pod cart-dd98c7b99-4z4sn", ["down", "down"], LARGE),
+    "refused": ("deploy fraud-model", ["down", "down", "down", "down"], LARGE),
+    "quotas": ("quotas", ["G"], SMALL),
+    "quota": ("quota cpu-budget", [], SMALL),
+    "limitranges": ("limitranges", ["G"], SMALL),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_picture_is_what_the_app_draws(name):
+    words, keys, size = CASES[name]
+    app = demo(words)
+
+    async def run() -> str:
+        async with app.run_test(size=size) as pilot:
+            await settled(pilot)
+            await press(pilot, keys)
+            return save.svg(app, "kubectl kres")
+
+    drawn = asyncio.run(run())
+    assert not re.search(r"@font-face|@import|<image|url\((?!#)", drawn), "a picture fetches nothing"
+    path = FOLDER / f"{name}.svg"
+    if os.environ.get("KRES_GOLDEN") == "write":
+        FOLDER.mkdir(exist_ok=True)
+        path.write_text(drawn, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == drawn
