@@ -1,9 +1,13 @@
-"""Hypothesis: the same examples in every run, so that no run fails by chance; KRES_RANDOM=1 looks for new ones."""
+"""Hypothesis: the same examples in every run, so that no run fails by chance; KRES_RANDOM=1 looks for new ones.
+
+No test reads the settings of whoever runs it.
+"""
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -13,3 +17,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("kres")
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for the whole session: the control plane is built with the developer's own settings of Go."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")

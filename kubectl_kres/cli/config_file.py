@@ -84,7 +84,7 @@ def _malformed(error: Exception, text: str, file: str) -> InputError:
         return InputError("no TOML: nested too deep", file=file)
     said = _AT.fullmatch(str(error))
     if said is None:
-        return InputError(f"no TOML: {error}", file=file)
+        return InputError(f"no TOML: {str(error).partition(';')[0]}", file=file)
     end = text.rstrip()
     line = int(said["line"] or end.count("\n") + 1)
     column = int(said["column"] or len(end) - end.rfind("\n"))

@@ -52,7 +52,8 @@ class Captured(io.StringIO):
 
 
 def follow(options: Options, once: Callable[[], int]) -> int:
-    """Run ``once`` whenever its answer may have changed. Returns when ``--until`` holds, or with 1 after ``--timeout``.
+    """Run ``once`` whenever its answer may have changed. Returns when ``--until`` holds, or after ``--timeout``, with 1
+    if there was something to wait for.
 
     An object that is not there, or may not be read, at the beginning ends it with the code of that. Raises what
     ``once`` raises the first time; UsageError for an ``--until`` that the command does not answer.
@@ -86,6 +87,8 @@ class _Loop:
             return UNREAD
         while not self._reached():
             if not self._changed(end):
+                if not self._options.until:
+                    return 0
                 say(f"error: timed out after {limit:g}s{self._waited()}")
                 return NEGATIVE
             self._again()
@@ -99,7 +102,7 @@ class _Loop:
 
     def _waited(self) -> str:
         until = {"admitted": "it is admitted", "fits": "it fits", "allocated": "it is allocated"}
-        return f" of waiting until {until[self._options.until]}" if self._options.until else ""
+        return f" of waiting until {until[self._options.until]}"
 
     def _changed(self, end: float) -> bool:
         """Wait until something changed, and for what changes with it; False: the time is over."""

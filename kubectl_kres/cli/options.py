@@ -268,7 +268,9 @@ WATCHING = (
         callback=_word("", "admitted", "fits", "allocated"),
         text="With -w: end once it is admitted, fits or is allocated.",
     ),
-    _flag("timeout", "--timeout", metavar="TIME", text="With -w: end with 1 after this time, as 90s or 5m."),
+    _flag(
+        "timeout", "--timeout", metavar="TIME", text="With -w: end after this time, as 90s; with 1 if --until waits."
+    ),
 )
 ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
 NO_MOUSE = _flag("no_mouse", "--no-mouse", text="Leave the mouse to the terminal, for selecting text.")

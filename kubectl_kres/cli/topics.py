@@ -7,7 +7,6 @@ import click
 from kubectl_kres.cli.command import Command, row, rows
 from kubectl_kres.cli.options import CONNECTION, GLOBAL, Options
 
-
 _SETTINGS = """\
 What counts where no flag and no variable of the environment says otherwise can
 be written to $XDG_CONFIG_HOME/kubectl-kres/config.toml (without that variable:

@@ -93,7 +93,8 @@ command = Command(
         merged, and why each value is what it is. It reads and watches; nothing changes the cluster.
 
         Keys are those of k9s where they mean the same; ? lists them. Each screen names the command that prints it.
-        NO_COLOR is heeded, unless --color or --theme says otherwise. Without a command, kubectl kres starts it, too, if it is on a terminal.
+        NO_COLOR is heeded, unless --color or --theme says otherwise. Without a command, kubectl kres starts it, too,
+        if it is on a terminal.
         """,
     examples="""
         # Everything in the namespace of the context

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.capsule.amounts import Amounts, same
 from kubectl_kres.capsule.leaving import wants_release
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.reports.amounts import faults, parsed, sentence, shown, texts
 from kubectl_kres.reports.claim_state import HELD, WAITING, Standing
 from kubectl_kres.reports.scene import Scene
@@ -41,8 +41,9 @@ def _of_itself(claim: ResourcePoolClaim, asked: Amounts) -> Iterator[str]:
         yield f"it claims less than nothing ({sentence(shown(negative))}): that raises what others can take"
     if wants_release(claim):
         yield "it carries the annotation for its release; the controller is about to let it go"
-    seen = max((one.observed_generation for one in claim.status.conditions or ()), default=0)
-    if seen and seen < claim.metadata.generation:
+    now = claim.metadata.generation
+    seen = max((one.observed_generation for one in claim.status.conditions or ()), default=0) if now > 1 else 0
+    if seen and seen < now:
         yield f"what the controller says is about generation {seen} of it, and it has changed since"
     if claim.metadata.deletion_timestamp:
         yield f"it is being deleted, since {claim.metadata.deletion_timestamp}"
@@ -66,7 +67,7 @@ def _beside(
         yield f"the status of pool {name} lists it as allocated, with {sentence(texts(entry.claims))}"
     if found.state == "failed" and entry is not None:
         yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
-    if found.state in HELD and entry is not None and not same(parsed(entry.claims), asked):
+    if found.state in HELD and entry is not None and not _holds(entry, claim, asked):
         yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
     hard = scene.hard(pool)
     never = [one for one, value in asked.items() if one in hard and value.nano > hard[one].nano] if not entry else []
@@ -75,3 +76,8 @@ def _beside(
             f"pool {name} has less in all than it asks for ({sentence(shown({one: hard[one] for one in never}))}): "
             "it waits for ever unless one of the two changes"
         )
+
+
+def _holds(entry: PoolClaim, claim: ResourcePoolClaim, asked: Amounts) -> bool:
+    """Whether it holds what it asks for now; the same text is the rule, and saves the parsing."""
+    return entry.claims == claim.spec.claim or same(parsed(entry.claims), asked)

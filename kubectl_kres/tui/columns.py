@@ -52,7 +52,7 @@ def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:
     def rank(row: Any) -> Any:
         shown = text(row)
         try:
-            return parse(shown).nano if shown else None
+            return parse(shown).nano if shown and shown != "-" else None
         except QuantityError:
             return None
 

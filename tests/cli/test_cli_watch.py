@@ -186,9 +186,10 @@ def test_a_server_that_fails_for_a_while(cluster: Cluster, watched: Watched, mon
 
 
 def test_a_time_limit(cluster: Cluster, kres: Kres) -> None:
-    for words, end in (("", ""), (" --until admitted", " of waiting until it is admitted")):
-        result = kres(f"explain deploy/web -w --timeout 100ms{words}")
-        assert (result.code, result.err) == (1, f"error: timed out after 0.1s{end}\n")
+    result = kres("explain deploy/web -w --timeout 100ms")
+    assert (result.code, result.err) == (0, "")
+    result = kres("explain deploy/web -w --timeout 100ms --until admitted")
+    assert (result.code, result.err) == (1, "error: timed out after 0.1s of waiting until it is admitted\n")
 
 
 @pytest.mark.parametrize(
@@ -215,10 +216,9 @@ def test_a_watch_that_is_forbidden_is_said_once(cluster: Cluster, kres: Kres, mo
     monkeypatch.setattr(reader, "POLL", 0.01)
     cluster.denied = {("watch", "resourcequotas", "shop")}
     result = kres("quota team -w --timeout 1s")
-    assert result.code == 1
-    said, end = result.err.splitlines()
+    assert result.code == 0
+    [said] = result.err.splitlines()
     assert said.startswith("resourcequotas cannot be watched and are read again every half minute: ")
-    assert end == "error: timed out after 1s"
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])

@@ -11,7 +11,7 @@ from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.reports.merged import merged
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.areas import Areas, Finding
+from kubectl_kres.tui.areas import Areas, Notice
 from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.lists.limitranges import sign as limits_sign
 from kubectl_kres.tui.lists.quotas import QuotaRow, quota_row, sign, state
@@ -73,27 +73,27 @@ class OverviewPane(Pane):
         self._draw()
 
     def _draw(self) -> None:
-        rows: dict[Key, Finding] = {}
+        rows: dict[Key, Notice] = {}
         for place, row in enumerate(self._rows()):
             rows[f"{place:04}", row.what] = row
         self.table.replace(rows)
         self.post_message(Told())
 
-    def _rows(self) -> Iterator[Finding]:
+    def _rows(self) -> Iterator[Notice]:
         quotas = [quota_row(self.session, one) for one in self.session.store.all("ResourceQuota", self._space)]
         yield self._quotas(quotas)
         yield self._pods()
         yield from self._areas.lines(self._number)
         yield self._limits()
         yield self._count("namespaces", "Namespace", "pods, requests and the tightest quota of each")
-        yield Finding(
+        yield Notice(
             ("", ""), "refused", "", "computed when opened: which workloads are being refused, what would let them in",
             Place("refused", self.session.namespace),
         )  # fmt: skip
         bad = [row for row in quotas if sign(row)[0]]
         bad.sort(key=lambda row: (sign(row)[0] != "x", -(row.percent or 0), row.ref.namespace, row.ref.name))
         found = [
-            Finding(sign(row), f"quota/{row.ref.name}", row.ref.namespace, _said(row), Place("quota", ref=row.ref))
+            Notice(sign(row), f"quota/{row.ref.name}", row.ref.namespace, _said(row), Place("quota", ref=row.ref))
             for row in bad[:_MOST]
         ]
         yield from sorted((*found, *self._areas.findings()), key=lambda one: one.sign[0] != "x")
@@ -103,7 +103,7 @@ class OverviewPane(Pane):
     def _space(self) -> str | None:
         return self.session.namespace or None
 
-    def _quotas(self, rows: Sequence[QuotaRow]) -> Finding:
+    def _quotas(self, rows: Sequence[QuotaRow]) -> Notice:
         counts: dict[str, int] = {}
         for row in rows:
             counts[state(row)] = counts.get(state(row), 0) + 1
@@ -112,9 +112,9 @@ class OverviewPane(Pane):
         worst = "x" if {"over", "full"} & counts.keys() else "!" if "near" in counts else ""
         tone: Tone = "bad" if worst == "x" else "warn" if worst else ""
         place = Place("quotas", self.session.namespace)
-        return Finding((worst, tone), "quotas", self._number("ResourceQuota", len(rows)), said or "none", place)
+        return Notice((worst, tone), "quotas", self._number("ResourceQuota", len(rows)), said or "none", place)
 
-    def _pods(self) -> Finding:
+    def _pods(self) -> Notice:
         sums = self.session.adder.done.values()
         total: dict[str, int] = {}
         for one in sums:
@@ -123,12 +123,12 @@ class OverviewPane(Pane):
         said = "  ".join(f"{count} {name}" for name, count in total.items()) or "none"
         finished = sum(one.finished for one in sums)
         more = f"  {finished} finished" if finished else ""
-        return Finding(
+        return Notice(
             ("", ""), "pods", self._number("Pod", sum(total.values()) + finished), f"{said}{more}",
             Place("pods", self.session.namespace),
         )  # fmt: skip
 
-    def _limits(self) -> Finding:
+    def _limits(self) -> Notice:
         held = list(self.session.store.all("LimitRange", self._space))
         rows = [row for space in sorted({one.metadata.namespace for one in held})
                 for row in merged(self.session.store, space)]  # fmt: skip
@@ -137,11 +137,11 @@ class OverviewPane(Pane):
         said = [f"{impossible} that nothing can meet"] * bool(impossible) + [f"{odd} left to chance"] * bool(odd)
         worst: tuple[str, Tone] = ("x", "bad") if impossible else ("!", "warn") if odd else ("", "")
         where = Place("limitranges", self.session.namespace)
-        return Finding(worst, "limitranges", self._number("LimitRange", len(held)), "  ".join(said) or "sound", where)
+        return Notice(worst, "limitranges", self._number("LimitRange", len(held)), "  ".join(said) or "sound", where)
 
-    def _count(self, what: str, kind: str, said: str) -> Finding:
+    def _count(self, what: str, kind: str, said: str) -> Notice:
         count = sum(1 for _ in self.session.store.all(kind))
-        return Finding(("", ""), what, self._number(kind, count), said, Place(what))
+        return Notice(("", ""), what, self._number(kind, count), said, Place(what))
 
     def _number(self, kind: str, count: int) -> str:
         """The count; ``so far`` while it grows, ``?`` where it cannot be known."""
@@ -153,14 +153,14 @@ class OverviewPane(Pane):
             return f"{count:,} so far"
         return f"{count:,}+?" if count else "?"
 
-    def _gaps(self) -> Iterator[Finding]:
+    def _gaps(self) -> Iterator[Notice]:
         for need in self.needs():
             coverage = self.session.store.covered(need)
             if coverage.state in {"denied", "failed"}:
                 kind = BY_KIND[need.kind]
                 word = "forbidden" if coverage.state == "denied" else "failed"
                 said = f"{word}: {coverage.message}" if coverage.message else word
-                yield Finding(("?", "bad"), kind.plural, need.namespace, f"not visible, {said}", Place("kinds"))
+                yield Notice(("?", "bad"), kind.plural, need.namespace, f"not visible, {said}", Place("kinds"))
 
     def status(self) -> Line:
         where = f" of {self.session.namespace}" if self.session.namespace else ""
@@ -193,7 +193,7 @@ class OverviewPane(Pane):
         return True
 
     def act(self, action: str) -> bool:
-        row: Finding | None = self.table.row
+        row: Notice | None = self.table.row
         match action:
             case "up" if self._filter:
                 self.filter("")
