@@ -56,13 +56,15 @@ def applied(options: Options, given: Collection[str]) -> Options:
 
 
 def _read(path: Path) -> str | None:
-    """The text; None if there is no file."""
+    """The text; None if there is no file, or none that can be seen: HOME may be somebody else's, as in containers."""
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
+        if isinstance(error, PermissionError) and not os.path.exists(path):  # noqa: PTH110, Path.exists() raises it again
+            return None
         raise InputError((error.strerror or str(error)).lower(), file=str(path)) from error
     if len(data) > _LARGEST:
         raise InputError(f"over {_LARGEST >> 10} KiB: too long for a file of settings", file=str(path))

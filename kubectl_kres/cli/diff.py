@@ -97,6 +97,9 @@ command = Command(
         # Which pods of all namespaces would not?
         kubectl kres diff pods -A -o name
 
+        # What becomes of what the author of a Task wrote?
+        kubectl kres diff taskrun/build-7f -n ci
+
         # The policies of a snapshot applied to local files
         kubectl kres diff -f manifests/ -R --snapshot prod.kres
         """,

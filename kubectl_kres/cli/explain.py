@@ -196,6 +196,9 @@ command = Command(
 
         Workloads are explained by the next pod of their template. Several objects get a line each.
 
+        Tekton's TaskRuns and Tasks are explained by the pod that Tekton makes of them, with what becomes of the run; a
+        PipelineRun or Pipeline by its tasks, and by what they ask for at once. -c TASK shows one of them in full.
+
         Of a quota, a LimitRange or a namespace: what it allows, what it gives, what contradicts what. Of a
         PersistentVolumeClaim or a service: what it costs each quota. Of a pool or a claim of Capsule: how the pool was
         chosen, the queue with each comparison, the conditions, the managed quota, and what may be done to it.
@@ -225,6 +228,12 @@ command = Command(
 
         # Wait until the pods of this deployment may come, for a runbook
         kubectl kres explain deploy/web -w --until admitted --timeout 10m
+
+        # Why does this TaskRun wait, and what do its steps get?
+        kubectl kres explain taskrun/build-7f -n ci
+
+        # What would this PipelineRun ask for at once, with Tekton configured as here?
+        kubectl kres explain -f run.yaml --tekton-config config.yaml
 
         # What does a namespace give, what does it allow, what contradicts what?
         kubectl kres explain ns/shop

@@ -34,6 +34,7 @@ MORE = {
         ("kubectl_kres.reports.policy", "PolicyExplanation"),
         ("kubectl_kres.reports.pooled", "ClaimExplanation"),
         ("kubectl_kres.reports.pooled", "PoolExplanation"),
+        ("kubectl_kres.reports.pipeline", "PipelineExplanation"),
     )
 }
 

@@ -62,8 +62,10 @@ def _theme(options: Options, *, monochrome: bool) -> str:
     if name and name not in BUILTIN_THEMES:
         near = difflib.get_close_matches(name, BUILTIN_THEMES, 1, 0.3)
         nearest = f", the nearest is {near[0]}" if near else ""
-        said = f'{place}: tui.theme "{name}"' if place else f'invalid argument "{name}" for "--theme" flag'
-        raise UsageError(f"{said}: no such theme{nearest}", hint=f"themes: {', '.join(BUILTIN_THEMES)}")
+        themes = f"themes: {', '.join(BUILTIN_THEMES)}"
+        if place:
+            raise UsageError(f'{place}: tui.theme: no theme "{name}"{nearest}', hint="" if near else themes)
+        raise UsageError(f'invalid argument "{name}" for "--theme" flag: no such theme{nearest}', hint=themes)
     return "ansi-dark" if monochrome else name
 
 

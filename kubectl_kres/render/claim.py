@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.claims import TONES, asks_words
+from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.reports.amounts import listed
@@ -33,7 +34,7 @@ def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
     yield from may_lines(report.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "Warning: ", report.notes),
-        ("quiet", "last changed: ", tuple(edits(report))),
+        ("quiet", "last changed: ", tuple(edited(report.edits))),
     )
     yield from remarks(groups, (), report.unseen, width)
 
@@ -192,16 +193,6 @@ def may_lines(found: Sequence[May], width: int) -> Iterator[Line]:
 
 
 _PARTICIPLES = {"change": "changed", "delete": "deleted", "release": "released"}
-
-
-def edits(report: ClaimReport) -> Iterator[str]:
-    """Who last changed what, one sentence for each edit."""
-    groups: dict[str, list[str]] = {}
-    for field, edit in report.edits.items():
-        how = f" ({edit.operation})" if edit.operation else ""
-        groups.setdefault(f"{edit.manager}{how}{f' at {edit.time}' if edit.time else ''}", []).append(field)
-    for who, fields in groups.items():
-        yield f"{', '.join(fields)} by {who}"
 
 
 def _name(ref: ObjectRef) -> str:

@@ -47,12 +47,16 @@ def summary(explanation: Explanation, *, color: bool = False) -> str:
     verdict = explanation.verdict
     word, tone = _word(verdict)
     quality = explanation.qos.name if explanation.qos is not None else "-"
-    rest = f"  {explanation.remedies[0]}" if verdict.allowed is not True else ""
+    rest = f"  {explanation.remedies[0]}" if verdict.allowed is not True else "" if explanation.complete else _PARTLY
     line: Line = [
         (tone, padded(word, 9)),
         ("", f"{padded(_name(explanation.subject), 40)} {padded(quality, 10)}{rest}"),
     ]
     return draw(line, color=color)
+
+
+#: After an object that is admitted by those policies that could be read.
+_PARTLY = "  as far as seen"
 
 
 def counts(explanations: Sequence[Verdict]) -> str:
@@ -108,7 +112,12 @@ def _verdict(explanation: Explanation) -> Iterator[Line]:
     verdict = explanation.verdict
     if verdict.allowed is True:
         order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
-        yield [("good", "admitted"), ("", f": {_name(explanation.subject)}{order}{_drift(explanation)}")]
+        said = f": {_name(explanation.subject)}{order}{_drift(explanation)}"
+        if explanation.complete:
+            yield [("good", "admitted"), ("", said)]
+        else:
+            kinds = dict.fromkeys(one.kind for one in explanation.unseen if one.required)
+            yield [("warn", "admitted as far as seen"), ("", f"{said}; {' and '.join(kinds)} could not be read")]
         return
     by = _by(verdict)
     if verdict.allowed is None:

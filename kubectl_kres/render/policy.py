@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.cost import cost_lines
+from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.quota import quota_lines
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.render.values import tables
-from kubectl_kres.reports.explanation import Demand, Edit, Explanation
+from kubectl_kres.reports.explanation import Demand, Explanation
 from kubectl_kres.reports.policy import Band, Default, PolicyExplanation
 
 _LABEL, _CELL = 32, 20
@@ -78,7 +79,7 @@ def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> I
         yield from _demand(demand, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "Warning: ", found.warnings),
-        ("quiet", "last changed: ", tuple(_edits(found.edits))),
+        ("quiet", "last changed: ", tuple(edited(found.edits))),
     )
     yield from remarks(groups, found.assumptions, found.unseen, width)
 
@@ -126,10 +127,11 @@ def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
     head = f"a pod of one container that states nothing{alone}"
     allowed = bare.verdict.allowed
     if allowed is True:
+        seen = "" if bare.complete else " as far as seen"
         quality = f", QoS class {bare.qos.name}" if bare.qos is not None else ""
         fits = [cost.fits for cost in bare.quotas if cost.fits is not None]
         room = f"; room for {min(fits)}" if fits and not alone else ""
-        yield from toned("", wrapped(f"{head} is admitted{quality}{room}", width, rest="  "))
+        yield from toned("", wrapped(f"{head} is admitted{seen}{quality}{room}", width, rest="  "))
     else:
         word = "may be refused" if allowed is None else "is refused"
         yield from toned("bad", wrapped(f"{head} {word}: {_said(bare)}", width, rest="  "))
@@ -184,13 +186,3 @@ def _demand(demand: Demand, width: int) -> Iterator[Line]:
     rest = f"; LimitRanges fill in {', '.join(filled)}" if filled else "; no LimitRange fills that in"
     yield [("", "")]
     yield from toned("", wrapped(f"{text}{rest}", width, rest="  "))
-
-
-def _edits(edits: Mapping[str, Edit]) -> Iterator[str]:
-    """The fields that one edit wrote, together."""
-    groups: dict[Edit, list[str]] = {}
-    for field, edit in edits.items():
-        groups.setdefault(edit, []).append(field)
-    for edit, fields in groups.items():
-        how = f" ({edit.operation})" if edit.operation else ""
-        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"

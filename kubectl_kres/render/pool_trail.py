@@ -19,6 +19,10 @@ def trail_lines(trail: PoolTrail, width: int) -> Iterator[Line]:
     kept = f"quota {trail.quota} is kept by Capsule for pool {trail.pool}"
     text = f"{kept}: it is what claims add up to; it lacks {lacks}"
     yield from toned("", wrapped(text, width, rest="  "))
+    later = (
+        "once that is claimed, the workload's controller tries again by itself, with growing pauses of up to minutes"
+    )
+    yield from toned("quiet", wrapped(later, width, first="  ", rest="    "))
     if trail.claims is None:
         yield [("quiet", "  the claims of the namespace could not be read")]
         return

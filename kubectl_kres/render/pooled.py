@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
-from kubectl_kres.render.claim import edits, may_lines, nothing_helps, quota_lines, ways_lines
+from kubectl_kres.render.claim import may_lines, nothing_helps, quota_lines, ways_lines
 from kubectl_kres.render.claims import TONES
+from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, draw, padded, size, toned, wrapped
 from kubectl_kres.render.pools import pool_lines
 from kubectl_kres.render.remarks import remarks
@@ -84,7 +85,7 @@ def claim_page(found: ClaimExplanation, *, steps: bool, width: int) -> Iterator[
     yield from may_lines(claim.may, width)
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "Warning: ", claim.notes),
-        ("quiet", "last changed: ", tuple(edits(claim))),
+        ("quiet", "last changed: ", tuple(edited(claim.edits))),
     )
     yield from remarks(groups, (), claim.unseen, width)
 

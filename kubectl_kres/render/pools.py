@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.bar import bar
 from kubectl_kres.render.claims import TONES, asks_words
+from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
-from kubectl_kres.reports.explanation import Edit
 from kubectl_kres.reports.pool import PoolNamespace, PoolReport, PoolUse, Queued
 
 _LABEL, _CELL, _BAR = 32, 20, 12
@@ -34,7 +34,7 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int)
         yield from _namespaces(report, width)
         yield from _holders(report, width)
         yield from _queue(report, width)
-    edits = tuple(_edits(report.edits)) if whole else ()
+    edits = tuple(edited(report.edits)) if whole else ()
     unseen = report.unseen if whole else ()
     if whole:
         yield from remarks(
@@ -179,12 +179,3 @@ def _lacks(one: Queued) -> str:
     if one.behind:
         parts.append(f"behind earlier claims for {', '.join(one.behind)}")
     return "; ".join(parts)
-
-
-def _edits(edits: Mapping[str, Edit]) -> Iterator[str]:
-    groups: dict[Edit, list[str]] = {}
-    for field, edit in edits.items():
-        groups.setdefault(edit, []).append(field)
-    for edit, fields in groups.items():
-        how = f" ({edit.operation})" if edit.operation else ""
-        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"

@@ -110,11 +110,14 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     pods = _replicas(subject, start)
     table = Table(store, start, outcomes, analysis.listed)
     containers, space = table.containers(), subject.ref.namespace
+    unseen = _unseen(store, subject)
+    complete = not any(one.required for one in unseen)
+    said = _located(_remedies(analysis, table.names, seen, pods, claiming(store, space)), subject, start, first)
     return Explanation(
         subject=subject.ref,
         start=start.text,
         verdict=(verdict := verdict_of(outcomes)),
-        remedies=_located(_remedies(analysis, table.names, seen, pods, claiming(store, space)), subject, start, first),
+        remedies=said if complete or said != (NOTHING,) else (f"{NOTHING}, as far as seen",),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
         qos=qos.explain(draft) if draft is not None else None,
@@ -130,14 +133,14 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
             *_assumptions(start, known, ask, table.injected, first.warnings),
             *(tekton_remarks(store, subject.ref.namespace, ask, first.journal) if analysis.tekton is not None else ()),
         ),
-        unseen=(unseen := _unseen(store, subject)),
+        unseen=unseen,
         pools=trails(store, space, verdict.findings),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
         certain=(certain := not any(value.alternatives for one in containers for value in one.values)),
         order=() if certain else first.order,
         listed=() if certain or not analysis.listed else analysis.listed[0],
-        complete=not any(one.required for one in unseen),
+        complete=complete,
         journal=first.journal,
         tekton=analysis.tekton,
     )

@@ -81,7 +81,7 @@ def _stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, as
     ref = ObjectRef(type(policy).__name__, policy.metadata.name, policy.metadata.namespace)
     if ref not in store.files:
         return True
-    raw: dict[str, Any] = msgspec.to_builtins(policy)
+    raw: dict[str, Any] = msgspec.to_builtins(policy, enc_hook=str)
     refusal = create({"apiVersion": "v1", **raw, "kind": ref.kind}, Policies(), server)[0].refusal
     if refusal is None:
         return True

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from kubectl_kres.admission.names import is_huge_page
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
-from kubectl_kres.quantity import ZERO, maximum, parse
+from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
 from kubectl_kres.reports.case import Case, grouped
 from kubectl_kres.reports.near import near
 from kubectl_kres.reports.remedy_bounds import within_bounds
@@ -32,12 +32,39 @@ def remedies(
     """
     said = {**_REMEDIES, **(special or {})}
     found: dict[str, None] = {}
-    for outcome in outcomes:
-        for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
-            case = Case(group, outcome, names or {})
-            found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
+    for case in _largest([*_cases(outcomes, names or {})]):
+        found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
     first, *rest = found or (NOTHING,)
     return f"{first}{_merging(outcomes)}", *rest
+
+
+def _cases(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> Iterator[Case]:
+    for outcome in outcomes:
+        for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
+            yield Case(group, outcome, names)
+
+
+def _largest(cases: Sequence[Case]) -> Iterator[Case]:
+    """Of one name of one quota, which several orders of LimitRanges exceed, the most: its remedy is enough for all."""
+    most: dict[tuple[str, str], Case] = {}
+    for case in cases:
+        key = _quota_of(case)
+        if key not in most or _asked(case) > _asked(most[key]):
+            most[key] = case
+    yield from (case for case in cases if not _quota_of(case)[1] or case is most[_quota_of(case)])
+
+
+def _quota_of(case: Case) -> tuple[str, str]:
+    """The quota and the name of it that is exceeded; empty for another refusal."""
+    finding = case.finding
+    if finding.rule != "quota/exceeded" or finding.source is None:
+        return "", ""
+    return finding.source.name, finding.resource
+
+
+def _asked(case: Case) -> Quantity:
+    texts = _OBSERVED.fullmatch(case.finding.observed)
+    return parse(texts[2]) if texts is not None else ZERO
 
 
 def _merging(outcomes: Sequence[Outcome]) -> str:
@@ -128,7 +155,11 @@ def exceeded(case: Case) -> Iterator[str]:
     used, hard = parse(texts[1]), parse(finding.bound)
     after = used + parse(texts[2])
     left = f", or ask for at most {hard - used} in all" if hard > used and name not in {"pods", "count/pods"} else ""
-    yield f"free {after - hard} of {name} in quota {quota}, or raise its hard to {after}{left}"
+    if after - hard > used:
+        # Nothing that is freed would be enough.
+        yield f"raise {name} of quota {quota} to {after}{left}"
+    else:
+        yield f"free {after - hard} of {name} in quota {quota}, or raise its hard to {after}{left}"
 
 
 def _must_specify(case: Case) -> Iterator[str]:

@@ -70,7 +70,13 @@ class Scene:
             status = one.claim.status.pool
             if status is not None and one.standing.state in WAITING:
                 pool = self.pool_of(one.claim)
-                if pool is None or one.claim.metadata.namespace in self.spaces(pool):
+                # A pool of that name with another UID is another pool.
+                here = (
+                    one.claim.metadata.namespace in self.spaces(pool)
+                    if pool is not None
+                    else status.name not in self.pools
+                )
+                if here:
                     found.setdefault(status.name, []).append(one)
         for queue in found.values():
             queue.sort(key=lambda one: place(one.claim))

@@ -18,7 +18,7 @@ from kubectl_kres.tui.session import Session
 _MOST = 20
 
 
-class Finding(Struct, frozen=True):
+class Notice(Struct, frozen=True):
     """A line: an area with its counts, or one thing that is wrong. ``place``: where Enter goes."""
 
     sign: tuple[str, Tone]
@@ -34,7 +34,7 @@ class Area(Struct, frozen=True):
     sign: tuple[str, Tone]
     count: int
     said: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Notice, ...] = ()
 
 
 class Areas:
@@ -53,27 +53,28 @@ class Areas:
             Need("TaskRun", space, required=False),
         )
 
-    def lines(self, number: Callable[[str, int], str]) -> Iterable[Finding]:
+    def lines(self, number: Callable[[str, int], str]) -> Iterable[Notice]:
         """A line for each area; ``number`` says how many there are of a kind, as far as is known."""
         space = self._session.namespace
         yield self._line("claims", "ResourcePoolClaim", number, Place("claims", space), claims.NO_CAPSULE)
         yield self._line("pools", "ResourcePool", number, Place("pools"), claims.NO_CAPSULE)
         yield self._line("taskruns", "TaskRun", number, Place("taskruns", space), taskruns.NO_TEKTON)
 
-    def findings(self) -> Iterable[Finding]:
+    def findings(self) -> Iterable[Notice]:
         """What is wrong, area by area."""
         for name in _MAKING:
             yield from self._area(name).findings
 
-    def _line(self, name: str, kind: str, number: Callable[[str, int], str], place: Place, absent: str) -> Finding:
+    def _line(self, name: str, kind: str, number: Callable[[str, int], str], place: Place, absent: str) -> Notice:
         need = next(one for one in self.needs() if one.kind == kind)
         coverage = self._session.store.covered(need)
         if coverage.state == "absent":
-            return Finding(("", ""), name, "-", absent, place)
+            return Notice(("", ""), name, "-", absent, place)
         area = self._area(name)
         known = coverage.known or area.count or any(self._session.loading((need,)))
-        said = area.said if known else coverage.message or coverage.state
-        return Finding(area.sign, name, number(kind, area.count) if known else "?", said, place)
+        unknown = coverage.message if coverage.state in {"denied", "failed"} else "not held here"
+        said = area.said if known else unknown
+        return Notice(area.sign, name, number(kind, area.count) if known else "?", said, place)
 
     def _area(self, name: str) -> Area:
         kinds, make = _MAKING[name]
@@ -84,7 +85,7 @@ class Areas:
         return held[1]
 
 
-def _worst(findings: Sequence[Finding]) -> tuple[str, Tone]:
+def _worst(findings: Sequence[Notice]) -> tuple[str, Tone]:
     signs = {one.sign for one in findings}
     return ("x", "bad") if ("x", "bad") in signs else ("!", "warn") if signs else ("", "")
 
@@ -97,10 +98,10 @@ def _claims(session: Session) -> Area:
     return Area(_worst(found), len(rows), claims.said(rows) if rows else "none", tuple(found[:_MOST]))
 
 
-def _claim(row: claims.ClaimRow) -> Finding:
+def _claim(row: claims.ClaimRow) -> Notice:
     ref, waits = row.report.subject, f"  for {row.waits}" if row.waits else ""
     said = f"{row.report.state}  {claims.short(row.report)}{waits}"
-    return Finding(claims.sign(row), f"claim/{ref.name}", ref.namespace, said, Place("object", ref=ref))
+    return Notice(claims.sign(row), f"claim/{ref.name}", ref.namespace, said, Place("object", ref=ref))
 
 
 def _pools(session: Session) -> Area:
@@ -112,7 +113,7 @@ def _pools(session: Session) -> Area:
     said = "  ".join(f"{counts[word]} {word}" for word in order if word in counts)
     bad = sorted((row for row in rows if pools.sign(row)[0]), key=lambda row: pools.sign(row)[0] != "x")
     found = [
-        Finding(pools.sign(row), f"pool/{row.report.subject.name}", "", _pool(row), pools.place_of(row)) for row in bad
+        Notice(pools.sign(row), f"pool/{row.report.subject.name}", "", _pool(row), pools.place_of(row)) for row in bad
     ]
     return Area(_worst(found), len(rows), said or "none", tuple(found[:_MOST]))
 
@@ -145,13 +146,13 @@ def _runs(session: Session) -> Area:
     return Area(_worst(found), len(held), said or "none", tuple(found))
 
 
-def _run(run: TaskRun, sign: tuple[str, Tone], session: Session) -> Finding:
+def _run(run: TaskRun, sign: tuple[str, Tone], session: Session) -> Notice:
     condition = taskruns.condition_of(run)
     reason = condition.reason if condition is not None else ""
     age = since((condition.last_transition_time if condition is not None else "") or "", session.setting.now())
     said = f"{taskruns.fares(run)}  {reason}{f'  for {age}' if age and sign[0] == '!' else ''}"
     place = Place("object", ref=taskruns.ref_of(run))
-    return Finding(sign, f"taskrun/{run.metadata.name}", run.metadata.namespace, said, place)
+    return Notice(sign, f"taskrun/{run.metadata.name}", run.metadata.namespace, said, place)
 
 
 #: The kinds that an area is made from, and how.

@@ -55,7 +55,7 @@ KEYS = (
     Key("faults", "ctrl+z", "ctrl-z", "faults", "only rows with a fault", "lists"),
     Key("wide", "ctrl+w", "ctrl-w", "wide", "all columns, whether there is room or not", "lists"),
     Key("namespace", "w", "w", "its namespace", "go to the namespace of the row", "lists"),
-    Key("owner", "J", "shift-j", "owner", "go to the owner of the pod", "lists"),
+    Key("owner", "J", "shift-j", "owner", "go to the owner of a pod or run, to the pool of a claim", "lists"),
     Key("sort-name", "N", "shift-n", "sort by name", "sort by name; once more: the other way round", "lists"),
     Key("sort-age", "A", "shift-a", "sort by age", "sort by age", "lists"),
     Key("sort-namespace", "P", "shift-p", "sort by namespace", "sort by namespace", "lists"),
@@ -79,6 +79,17 @@ KEYS = (
 STARTING = {"command": ":", "filter": "/"}
 
 BY_ID = {key.id: key for key in KEYS}
+
+#: Sorting keys to the columns that they sort by, the first that a table has.
+SORTS = {
+    "sort-name": ("name",),
+    "sort-age": ("age",),
+    "sort-namespace": ("namespace",),
+    "sort-state": ("state",),
+    "sort-qos": ("qos",),
+    "sort-cpu": ("requests.cpu", "limits.cpu"),
+    "sort-memory": ("requests.memory", "limits.memory"),
+}
 
 #: Keys with which k9s changes a cluster, and what they do there.
 CHANGING = {

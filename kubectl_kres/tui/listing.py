@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.place import Place
@@ -63,3 +64,15 @@ class Listing(Struct, frozen=True):
     @property
     def id(self) -> str:
         return self.names[0]
+
+
+def taken_in(listing: Listing, session: Session, changes: Changes, namespace: str) -> tuple[dict[Key, Any], list[Key]]:
+    """The rows that came or changed, and the keys of those that went; of a namespace, or of all if it is empty."""
+    assert listing.row is not None
+
+    def concerns(ref: ObjectRef) -> bool:
+        return ref.kind == listing.kinds[0] and namespace in {"", ref.namespace}
+
+    found = (listing.row(session, ref) for ref in (*changes.added, *changes.changed) if concerns(ref))
+    gone: list[Key] = [(ref.namespace, ref.name) for ref in changes.gone if concerns(ref)]
+    return dict(row for row in found if row is not None), gone

@@ -167,6 +167,17 @@ def test_formats(kres: Kres, shop: Api):
     assert "kind: QosSummary" in kres("qos --summary -o yaml").out
 
 
+def test_several_workloads_of_a_file(kres: Kres, file):
+    """Each by its template, with the class that it has when it is asked about alone."""
+    code, out, _ = kres(f"qos --offline -f {file(deployment('one', '1Gi'), deployment('two', '2Gi'))}")
+    assert code == 0
+    assert [line.split()[:2] for line in out.splitlines()] == [
+        ["Burstable", "shop/Deployment/one"],
+        ["Burstable", "shop/Deployment/two"],
+        ["2", "objects:"],
+    ]
+
+
 def test_a_quantity_that_does_not_parse(kres: Kres, file):
     code, out, err = kres(f"qos --offline -f {file(deployment('bad', 'x'))}")
     assert (code, out) == (2, "")

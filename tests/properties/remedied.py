@@ -33,7 +33,8 @@ _WRITE = re.compile(
 _BESIDE = re.compile(rf"give (?:{_WHO}) cpu or memory beside the huge pages")
 _EQUAL = re.compile(rf"set {_VALUE.format('a')} of (?:{_WHO}) to (?P<value>\S+), equal to its (?:limit|request)")
 _RAISE = re.compile(
-    r"free \S+ of (?P<resource>\S+) in quota (?P<quota>\S+), or raise its hard to (?P<value>[^\s,]+)(?:, .*)?"
+    r"(?:free \S+ of|raise) (?P<resource>\S+) (?:in|of) quota (?P<quota>[^\s,]+)(?:, or raise its hard)? "
+    r"to (?P<value>[^\s,]+)(?:, .*)?"
 )
 _STATE = re.compile(
     r"set (?P<side>requests|limits)\.(?P<resource>\S+) of containers? (?P<names>.+?), or add a LimitRange .*"

@@ -264,3 +264,11 @@ def test_hostile_text_cannot_move_the_cursor():
         render_pooled.summary(explain_claim(scene, held)),
     ]
     assert all(line.isprintable() for line in lines)
+
+
+def test_a_pool_made_again_has_not_the_queue_of_the_old_one():
+    raw = claim("c", READY, SHORT)
+    raw["status"]["pool"]["uid"] = "u-of-another"
+    store = store_of(pool(), raw)
+    assert pool_report(Scene(store), store.get("ResourcePool", "green")).queue == ()
+    assert report_of("c", pool(), raw).place is None

@@ -263,6 +263,12 @@ def test_validation(given, ranges, sentence):
             id="of pods one cannot ask for less",
         ),
         pytest.param(
+            pod(container(requests={"cpu": "2"})),
+            [quota("q", {"requests.cpu": "1"}, {"requests.cpu": "500m"}), quota("r", {"pods": "0"})],
+            ("raise requests.cpu of quota q to 2500m, or ask for at most 500m in all", "raise pods of quota r to 1"),
+            id="no more can be freed than is used",
+        ),
+        pytest.param(
             pod(container("a"), container("b"), container("c", requests={"cpu": "1"})),
             [quota("q", {"requests.cpu": "3", "limits.cpu": "4"})],
             (
@@ -281,6 +287,13 @@ def test_validation(given, ranges, sentence):
 )
 def test_quotas(given, quotas, sentences):
     assert told(given, quotas=quotas) == sentences
+
+
+def test_of_several_orders_the_remedy_that_is_enough_for_all():
+    ranges = [limit_range(name, {"defaultRequest": {"cpu": cpu}}) for name, cpu in (("a", "1"), ("b", "2"), ("c", "1"))]
+    assert told(pod(), ranges, [quota("q", {"requests.cpu": "4"}, {"requests.cpu": "3500m"})]) == (
+        "free 1500m of requests.cpu in quota q, or raise its hard to 5500m, or ask for at most 500m in all",
+    )
 
 
 def test_the_rest():

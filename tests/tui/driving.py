@@ -24,18 +24,20 @@ _ROUNDS = 2000
 
 #: The bundled example as it once was: pictures must not change with every new one.
 SHOP = Path(__file__).with_name("shop.kres")
+#: The same with pools, claims and runs.
+ML = Path(__file__).with_name("ml.kres")
 
 
-def shop(**options: Any) -> Session:
+def shop(file: Path = SHOP, **options: Any) -> Session:
     """A session on the example. Commands name it as the bundled one."""
-    session = held(Options(snapshot=str(SHOP), **options))
+    session = held(Options(snapshot=str(file), **options))
     session.setting = replace(session.setting, flags="--demo")
     return session
 
 
-def demo(words: str = "", *, theme: str = "", **options: Any) -> Kres:
+def demo(words: str = "", *, theme: str = "", file: Path = SHOP, **options: Any) -> Kres:
     """The app on the example, at the screen that the words name."""
-    session = shop(**options)
+    session = shop(file, **options)
     return Kres(session, start(words.split(), session), theme=theme)
 
 
@@ -54,12 +56,9 @@ async def settled(pilot: Pilot[None]) -> None:
         if app._exception is not None or not app.is_running:
             return
         quiet = not isinstance(feed, ReadOnce) or feed.idle
-        if (
-            quiet
-            and not (app.pane and app.pane.sums and app.session.adder.busy)
-            and app.pane is not None
-            and app.pane.is_mounted
-        ):
+        pane = app.pane
+        summing = pane is not None and pane.sums and app.session.adder.busy
+        if quiet and not summing and pane is not None and pane.is_mounted and not pane.busy:
             break
     await pilot.pause()
 

@@ -104,13 +104,20 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: row.report.subject.name, most=48),
         Column("pool", "POOL", lambda row: row.report.pool or row.report.wanted_pool or "-", most=30),
-        Column("state", "STATE", lambda row: row.report.state, _state_rank, lambda row: TONES[row.report.state], width=10),
+        Column("state", "STATE", lambda row: row.report.state, _state_rank, _tone, width=10),
         Column("short", "SHORT BY", lambda row: short(row.report), tone=lambda row: sign(row)[1], most=44),
-        Column("place", "PLACE", lambda row: _place(row.report), lambda row: row.report.place and row.report.place.place,
-               wide=True, most=11),
+        Column("place", "PLACE", lambda row: _place(row.report), _place_rank, wide=True, most=11),
         Column("waits", "WAITS", lambda row: row.waits, _waits_rank, right=True, width=5, searched=False),
         Column("asks", "ASKS FOR", lambda row: asks_words(row.report.asks), wide=True, most=60),
     )  # fmt: skip
+
+
+def _tone(row: ClaimRow) -> Tone:
+    return TONES[row.report.state]
+
+
+def _place_rank(row: ClaimRow) -> int | None:
+    return row.report.place.place if row.report.place is not None else None
 
 
 def _state_rank(row: ClaimRow) -> int:

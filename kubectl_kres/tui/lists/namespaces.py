@@ -26,8 +26,8 @@ from kubectl_kres.tui.session import Session
 class SpaceRow(Struct, frozen=True):
     """A namespace. ``sums`` absent: its pods have not been added up yet. ``quota``: the one with the least left.
 
-    ``partial``: pods are still being read. ``pools``: those that serve it; ``waiting``: claims in it that do not have what
-    they ask for.
+    ``partial``: pods are still being read. ``pools``: those that serve it; ``waiting``: claims in it that do not have
+    what they ask for.
     """
 
     name: str

@@ -11,6 +11,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.render.qos import quality_lines, short
+from kubectl_kres.reports.counted import workload_of
 from kubectl_kres.reports.qos import Quality
 from kubectl_kres.reports.qos_reach import CLASSES
 from kubectl_kres.reports.qos_sums import Amounts, amounts
@@ -227,6 +228,12 @@ def opens(row: PodRow) -> Place:
     return Place("object", ref=row.ref)
 
 
+def owner(row: PodRow) -> Place | None:
+    """The workload or run that made it; None for a kind that has no screen."""
+    kind, _, name = workload_of(row.pod).partition("/")
+    return Place("object", ref=ObjectRef(kind, name, row.ref.namespace)) if kind in BY_KIND else None
+
+
 def _labels(row: PodRow) -> Mapping[str, str]:
     return row.pod.metadata.labels or {}
 
@@ -253,6 +260,7 @@ LISTING = Listing(
     detail=_detail,
     opens=opens,
     ref=lambda row: row.ref,
+    owner=owner,
     command=lambda session, namespace: session.command("qos", namespace),
     prepare=lambda row, what: row.prepare(what),
     ready=lambda row, what: row.ready(what),

@@ -219,7 +219,8 @@ def _detail(session: Session, row: RunRow, width: int) -> Iterator[Line]:
         return
     yield from verdict_lines(found, width)
     for name, value in row.differing:
-        text = f"{name} {value.resource} {value.side[:-1]}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
+        what = f"{name} {value.resource} {value.side[:-1]}"
+        text = f"{what}: computed {value.value or '-'}, live {value.live or '-'}: {value.note}"
         yield from toned("warn", wrapped(text, width, rest="  "))
     if found.tekton is not None:
         yield from task_lines(found.tekton, width)

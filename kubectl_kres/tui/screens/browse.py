@@ -9,14 +9,12 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.timer import Timer
 
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.line import Line, toned, wrapped
-from kubectl_kres.reports.counted import workload_of
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.drawn import safe
-from kubectl_kres.tui.listing import Listing
+from kubectl_kres.tui.keys import SORTS
+from kubectl_kres.tui.listing import Listing, taken_in
 from kubectl_kres.tui.matching import matcher
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.rights import gap_lines
@@ -25,6 +23,7 @@ from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
 from kubectl_kres.tui.view import Faces, Key
+from kubectl_kres.tui.widgets.chrome import count_text, gap_count
 from kubectl_kres.tui.widgets.lines import Lines
 
 #: Seconds that rows are made for in one go, at first and later.
@@ -36,15 +35,6 @@ _MANY = 20_000
 _PATIENCE = 0.5
 #: Width from which the detail stands beside the table.
 _BESIDE = 120
-_SORTS = {
-    "sort-name": ("name",),
-    "sort-age": ("age",),
-    "sort-namespace": ("namespace",),
-    "sort-state": ("state",),
-    "sort-qos": ("qos",),
-    "sort-cpu": ("requests.cpu", "limits.cpu"),
-    "sort-memory": ("requests.memory", "limits.memory"),
-}
 
 
 class Browse(Pane):
@@ -59,6 +49,8 @@ class Browse(Pane):
         &.beside > Table { width: 3fr; height: 1fr; }
         &.beside > Lines { width: 2fr; height: 1fr; border-top: none; border-left: solid $panel-lighten-2; }
         &.bare > Lines { display: none; }
+        &.absent > Table { display: none; }
+        &.absent > Lines { width: 1fr; height: 1fr; border: none; }
     }
     """
 
@@ -133,19 +125,15 @@ class Browse(Pane):
     def sums(self) -> bool:
         return self.listing.sums
 
+    @property
+    def busy(self) -> bool:
+        return self._due or self._making is not None or self._preparing is not None or self._pending is not None
+
     def refresh_sums(self) -> None:
         self._due = True
 
     def _update(self, changes: Changes) -> None:
-        assert self.listing.row is not None
-        changed = {}
-        for ref in (*changes.added, *changes.changed):
-            if ref.kind == self.listing.kinds[0] and self._concerns(ref):
-                row = self.listing.row(self.session, ref)
-                if row is not None:
-                    changed[row[0]] = row[1]
-        main = self.listing.kinds[0]
-        gone = [(ref.namespace, ref.name) for ref in changes.gone if ref.kind == main and self._concerns(ref)]
+        changed, gone = taken_in(self.listing, self.session, changes, self._namespace)
         if self._making is not None:
             self._made.update(changed)
             for key in gone:
@@ -155,9 +143,6 @@ class Browse(Pane):
             self._settle()
         if changes.needs:
             self._show()
-
-    def _concerns(self, ref: ObjectRef) -> bool:
-        return self._namespace in {"", ref.namespace}
 
     def _settle(self) -> None:
         now = perf_counter()
@@ -265,6 +250,7 @@ class Browse(Pane):
     def _show(self) -> None:
         """The detail of the row, or why there is none; and the lines around."""
         row = self._described = self.table.row
+        self.set_class(bool(self._absent()), "absent")
         if row is not None and self.table.view.keys:
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
         else:
@@ -273,42 +259,35 @@ class Browse(Pane):
 
     def _reasons(self, width: int) -> Iterator[Line]:
         """Why there is nothing to see."""
-        for text in self._why():
-            yield from toned("warn", wrapped(text, width, rest="  "))
+        if why := self._why():
+            yield from toned("warn", wrapped(why, width, rest="  "))
         yield from gap_lines(self.session, self.needs(), width)
 
-    def _why(self) -> Iterator[str]:
+    def _why(self) -> str:
         where = f" in {self._namespace}" if self._namespace else ""
         hidden = len(self.table.view.rows)
         if hidden and self._filter:
-            yield f'filter "{safe(self._filter)}" hides {hidden} rows (esc)'
-        elif hidden and self._faults:
-            yield f"none of {hidden} rows has a fault (ctrl-z shows all)"
-        elif self._making is not None or any(self.session.loading(self.needs())):
-            yield f"reading {self.listing.id}{where}"
-        elif (coverage := self.session.store.covered(next(iter(self.needs())))).known:
-            absent = coverage.state == "absent" and self.listing.absent
-            yield absent or f"no {self.listing.id}{where}"
+            return f'filter "{safe(self._filter)}" hides {hidden} rows (esc)'
+        if hidden and self._faults:
+            return f"none of {hidden} rows has a fault (ctrl-z shows all)"
+        if self._making is not None or any(self.session.loading(self.needs())):
+            return f"reading {self.listing.id}{where}"
+        known = self.session.store.covered(next(iter(self.needs()))).known
+        return (self._absent() or f"no {self.listing.id}{where}") if known else ""
+
+    def _absent(self) -> str:
+        """What it means that the server has no such kind; empty if it has."""
+        coverage = self.session.store.covered(next(iter(self.needs())))
+        return self.listing.absent if coverage.state == "absent" else ""
 
     def status(self) -> Line:
         shown, known = len(self.table.view.keys), len(self.table.view.rows)
-        count = f"{shown:,}" if shown == known else f"{shown:,} of {known:,}"
-        loading = [state for _, state in self.session.loading(self.needs())]
-        if loading:
-            about = sum(state.about for state in loading)
-            count += f" so far{f', about {about:,} to come' if about else ''}"
-        elif self._making is not None or self._preparing is not None:
-            count += " so far"
+        so_far = self._making is not None or self._preparing is not None
+        count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
         column = self.table.sorted_by
         sort = f"  sort {column.head} {'down' if self.table.reverse else 'up'}" if column is not None else ""
         faults = "  faults only" if self._faults else ""
-        line: list[tuple[Any, str]] = [("", f"{count} {self.listing.id}{sort}{faults}")]
-        gaps = [need for need in self.needs() if self.session.store.covered(need).state in {"denied", "failed"}]
-        if any(need.required for need in gaps):
-            line.append(("warn", f"  incomplete: {len(gaps)} not readable (ctrl-a)"))
-        elif gaps:
-            line.append(("quiet", f"  {len(gaps)} not visible (ctrl-a)"))
-        return line
+        return [("", f"{count} {self.listing.id}{sort}{faults}"), *gap_count(self.session, self.needs())]
 
     def command(self) -> str:
         return self.listing.command(self.session, self._namespace)
@@ -318,8 +297,8 @@ class Browse(Pane):
 
     def act(self, action: str) -> bool:
         table = self.table
-        if action in _SORTS:
-            return self._sort(_SORTS[action])
+        if action in SORTS:
+            return self._sort(SORTS[action])
         match action:
             case "faults":
                 self._faults = not self._faults
@@ -359,23 +338,16 @@ class Browse(Pane):
             case "explain":
                 self.post_message(Open(Place("object", ref=ref, tab="text")))
             case "owner":
-                return self._owner(ref)
+                return self._owner(row)
             case _:
                 return False
         return True
 
-    def _owner(self, ref: ObjectRef) -> bool:
-        if self.listing.owner is not None:
-            place = self.listing.owner(self.table.row)
-            if place is not None:
-                self.post_message(Open(place))
-            return place is not None
-        pod = self.session.get(ref)
-        if not isinstance(pod, Pod):
-            return False
-        kind, _, name = workload_of(pod).partition("/")
-        self.post_message(Open(Place("object", ref=ObjectRef(kind, name, ref.namespace))))
-        return True
+    def _owner(self, row: Any) -> bool:
+        place = self.listing.owner(row) if self.listing.owner is not None else None
+        if place is not None:
+            self.post_message(Open(place))
+        return place is not None
 
     def _sort(self, ids: Sequence[str]) -> bool:
         known = {column.id for column in self.table.columns}

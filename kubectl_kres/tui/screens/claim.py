@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.claim import edits, may_lines
+from kubectl_kres.render.claim import may_lines
 from kubectl_kres.render.claims import TONES, short_words
+from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pooled import claim_page, option_text
 from kubectl_kres.reports.claim import Amount, ClaimReport, May
@@ -91,7 +92,7 @@ class ClaimPane(OutlinePane):
             title = f"quota {quota.subject.name}"
             yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
         yield from sections.section("conditions", map(condition_item, found.conditions), ("STATUS",))
-        yield from sections.section("last changed", map(said_item, edits(report)))
+        yield from sections.section("last changed", map(said_item, edited(report.edits)))
         yield from sections.section("not visible", map(self._unseen, report.unseen))
 
     def _queue(self, found: ClaimExplanation) -> Iterator[Item]:
@@ -152,8 +153,9 @@ def _option(one: PoolOption) -> Item:
         "has room" if not (one.missing or one.short) else "has not all of it" if one.missing else "has too little left"
     )
     text = option_text(one)
-    return Item((), f"{one.pool}{' (named)' * one.named}", said=said, place=pool_place(one.pool),
-                ref=ObjectRef("ResourcePool", one.pool), about=lambda width: toned("", wrapped(text, width, rest="  ")))  # fmt: skip
+    ref, label = ObjectRef("ResourcePool", one.pool), f"{one.pool}{' (named)' * one.named}"
+    return Item((), label, said=said, place=pool_place(one.pool), ref=ref,
+                about=lambda width: toned("", wrapped(text, width, rest="  ")))  # fmt: skip
 
 
 def _may(one: May) -> Item:

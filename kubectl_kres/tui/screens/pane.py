@@ -65,6 +65,11 @@ class Pane(Widget):
         """Whether pods have to be added up for it."""
         return False
 
+    @property
+    def busy(self) -> bool:
+        """Whether it does not show yet what it knows."""
+        return False
+
     def refresh_sums(self) -> None:
         """Sums of pods are new."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.claims import TONES, asks_words
+from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pooled import pool_page
 from kubectl_kres.reports.claim import ClaimReport
@@ -83,9 +84,7 @@ class PoolPane(OutlinePane):
         yield from sections.section("conditions", map(condition_item, found.conditions), ("STATUS",))
         yield from sections.section("may it be changed", map(said_item, found.bounds))
         yield from sections.section("if it is deleted, which is never refused", map(said_item, found.follows))
-        yield from sections.section(
-            "last changed", (said_item(f"{field} {_by(edit)}") for field, edit in report.edits.items())
-        )
+        yield from sections.section("last changed", map(said_item, edited(report.edits)))
 
     def _first(self) -> ClaimReport | None:
         """The claim that waits first, with what would let it in."""
@@ -98,8 +97,8 @@ class PoolPane(OutlinePane):
         wanted = f"  {use.wanted} wanted" if use.wanted is not None else ""
         said = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{wanted}"
         edit = self.report.edits.get(f"spec.quota.hard[{use.name}]")
-        return Item((), use.name, (use.claimed, use.hard, use.available), said, "x" if use.over else "!" if tone else "",
-                    tone, partial(_use_lines, use, edit))  # fmt: skip
+        cells, sign = (use.claimed, use.hard, use.available), "x" if use.over else "!" if tone else ""
+        return Item((), use.name, cells, said, sign, tone, partial(_use_lines, use, edit))
 
     def _queue(self) -> Iterator[Item]:
         queue, now = self.report.queue, self.session.setting.now()
@@ -141,8 +140,14 @@ def _by(edit: Edit) -> str:
 def _namespace(one: PoolNamespace) -> Item:
     shares = (f"{name} {value}{_percent(one, name)}" for name, value in one.claimed.items())
     ref = ObjectRef("Namespace", one.name)
-    return Item((), one.name, (str(one.claims or "-"),), ", ".join(shares), "!" if one.note else "",
-                "warn" if one.note else "", partial(_namespace_lines, one), Place("claims", one.name), ref=ref)  # fmt: skip
+    sign, tone = _sign(one.note)
+    return Item((), one.name, (str(one.claims or "-"),), ", ".join(shares), sign, tone,
+                partial(_namespace_lines, one), Place("claims", one.name), ref=ref)  # fmt: skip
+
+
+def _sign(note: str) -> tuple[str, Tone]:
+    """The mark of a line that has something odd."""
+    return ("!", "warn") if note else ("", "")
 
 
 def _percent(one: PoolNamespace, name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.drawn import safe
 from kubectl_kres.tui.keys import hints
 from kubectl_kres.tui.session import Session
@@ -67,6 +68,24 @@ def crumb_line(crumbs: Sequence[str], width: int) -> Line:
     head = " … > " if cut else " "
     before = " > ".join(shown[:-1])
     return [("quiet", f"{head}{before}{' > ' if before else ''}"), ("strong", shown[-1] if shown else "")]
+
+
+def count_text(session: Session, needs: Iterable[Need], shown: int, known: int, *, so_far: bool) -> str:
+    """How many rows there are, and whether more are to come."""
+    count = f"{shown:,}" if shown == known else f"{shown:,} of {known:,}"
+    loading = [state for _, state in session.loading(needs)]
+    about = sum(state.about for state in loading)
+    if loading or so_far:
+        count += f" so far{f', about {about:,} to come' if about else ''}"
+    return count
+
+
+def gap_count(session: Session, needs: Iterable[Need]) -> Line:
+    """How much of what a list needs could not be read."""
+    gaps = [need for need in needs if session.store.covered(need).state in {"denied", "failed"}]
+    if any(need.required for need in gaps):
+        return [("warn", f"  incomplete: {len(gaps)} not readable (ctrl-a)")]
+    return [("quiet", f"  {len(gaps)} not visible (ctrl-a)")] if gaps else []
 
 
 def key_line(ids: Iterable[str]) -> Line:

@@ -1,4 +1,4 @@
-"""Lines of an outline that a claim and its pool have in common: ways in with the commands to copy, turns, conditions."""
+"""Lines of an outline that a claim and its pool have in common: ways in to copy, turns, conditions."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def turn_item(one: QueueTurn) -> Item:
     """A claim's turn in a pass over a queue."""
     ref, own = one.subject, one.own
     tone: Tone = "strong" if own else ""
-    return Item((), f"{one.place}. {ref.namespace}/{ref.name}", said=f"{RESULTS[one.result]}{' (this one)' * own}",
-                tone=tone, about=partial(_turn_lines, one), place=None if own else Place("object", ref=ref), ref=ref)  # fmt: skip
+    said = f"{RESULTS[one.result]}{' (this one)' * own}"
+    return Item((), f"{one.place}. {ref.namespace}/{ref.name}", said=said, tone=tone,
+                about=partial(_turn_lines, one), place=None if own else Place("object", ref=ref), ref=ref)  # fmt: skip
 
 
 def _turn_lines(one: QueueTurn, width: int) -> Iterator[Line]:

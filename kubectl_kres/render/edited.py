@@ -1,0 +1,17 @@
+"""Who last changed which fields, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kubectl_kres.reports.explanation import Edit
+
+
+def edited(edits: Mapping[str, Edit]) -> Iterator[str]:
+    """``spec.hard[pods], spec.hard[cpu] by flux (Apply) at …``: the fields that one edit wrote, together."""
+    groups: dict[Edit, list[str]] = {}
+    for field, edit in edits.items():
+        groups.setdefault(edit, []).append(field)
+    for edit, fields in groups.items():
+        how = f" ({edit.operation})" if edit.operation else ""
+        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"

@@ -1,0 +1,311 @@
+"""Pools, claims and runs on screen: the ways between them, and that their values are those of the reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from reports.stored import made, store_of
+from reports.test_pooled_reports import READY, SHORT, claim, pool, space
+from tui.driving import LARGE, ML, demo, drive, settled, text, typed
+from tui.still import Still, session_on
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.claim_detail import claim_detail
+from kubectl_kres.reports.claims import Claims
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.explain_claim import explain_claim
+from kubectl_kres.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.reports.pools import pool_report
+from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.commands import start
+from kubectl_kres.tui.place import Place
+
+DENIED = Coverage("denied", 'resourcepools.capsule.clastix.io is forbidden: User "dev" cannot list resource')
+ABSENT = Coverage("absent")
+
+
+def ml(words: str = "") -> Kres:
+    return demo(words, file=ML)
+
+
+def crumbs(shown: str) -> str:
+    return shown.splitlines()[1].strip()
+
+
+def cursor(shown: str) -> str:
+    [line] = [line for line in shown.splitlines() if line.startswith(" >")]
+    return line
+
+
+def cells(app: Any) -> dict[str, tuple[str, ...]]:
+    """The lines of an outline by their label, of equal ones the first."""
+    rows = list(app.pane.table.view.rows.values())
+    return {item.label: item.cells for item in reversed(rows)}
+
+
+def test_why_does_my_claim_wait_takes_four_keys():
+    """Down to the claims, in, to the first of them, in: what would let it in, in the controller's own words."""
+    keys = ["down", "down", "enter", "enter"]
+    assert len(keys) <= 4
+    shown = drive(ml(), keys, size=LARGE)
+    assert crumbs(shown) == "overview > claims > claim/alice"
+    for said in ("queued: ml-notebooks/alice", "the controller says", "what would let it in", "place 2 of 3"):
+        assert said in shown
+
+
+def test_the_worst_claim_stands_on_the_first_screen():
+    shown = drive(ml(), ["/", *typed("sweep"), "enter", "enter"], size=LARGE)
+    assert crumbs(shown).startswith("overview > claim/sweep")
+    assert "its pool has too little requests.cpu, requests.memory" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "crumb"),
+    [
+        ("pools", "pools"),
+        ("pool ml-compute", "pool/ml-compute"),
+        ("claims ml-training", "claims"),
+        ("claim sweep", "claim/sweep"),
+        ("resourcepoolclaim sweep ml-training", "claim/sweep"),
+        ("tr ci", "taskruns"),
+        ("taskrun integration-12", "taskrun/integration-12"),
+        ("task build ci", "task/build"),
+        ("pr release-41", "pipelinerun/release-41"),
+    ],
+)
+def test_commands(words, crumb):
+    """An object of one of the kinds is found once its kind has been read."""
+    ways = ["down", "down", "enter", "escape", "down", "down", "enter", "escape"]
+    prompt = [":", *typed(words), "enter"]
+    shown = drive(ml(), [*ways, *prompt] if words[:2] not in {"pr", "ta"} else [*ways, ":", *typed("tr"), "enter", *prompt])
+    assert crumbs(shown).split("filter")[0].endswith(f"> {crumb}"), shown
+
+
+def test_from_the_queue_to_a_claim_and_to_its_pool():
+    shown = drive(ml("pool ml-compute"), ["/", *typed("canary"), "enter", "enter"])
+    assert crumbs(shown) == "overview > ml-compute > claim/canary"
+    shown = drive(ml("claims"), ["G", "J"])
+    assert crumbs(shown) == "overview > claims > pool/ml-compute"
+    shown = drive(ml("claim sweep"), ["J"])
+    assert crumbs(shown) == "overview > sweep > pool/ml-compute"
+
+
+def test_enter_copies_what_is_to_be_typed(monkeypatch):
+    copied = []
+    monkeypatch.setattr(Kres, "copy_to_clipboard", lambda _self, said: copied.append(said))
+    shown = drive(ml("claim sweep"), ["/", *typed("release ml"), "enter", "enter", "c"])
+    command = "kubectl annotate resourcepoolclaim nightly -n ml-training projectcapsule.dev/release=true"
+    assert copied == [command, command]
+    assert "copied command" in shown
+
+
+def test_only_faults():
+    shown = drive(ml("claims"), ["ctrl+z"])
+    assert "in use" not in shown
+    assert "5 of 8 claims" in shown
+    assert "1 of 3 pools" in drive(ml("pools"), ["ctrl+z"])
+    assert "3 of 9 taskruns" in drive(ml("taskruns"), ["ctrl+z"])
+
+
+def test_sections_fold():
+    shown = drive(ml("claim sweep"), ["left"])
+    assert "▸ asks for" in shown
+    assert "x   requests.cpu" not in shown
+    assert "x   requests.cpu" in drive(ml("claim sweep"), ["left", "right"])
+    assert "▸ asks for" in drive(ml("claim sweep"), ["up", "enter"])
+
+
+def test_the_text_is_what_the_command_prints():
+    shown = drive(ml("claim sweep"), ["d"], size=LARGE)
+    assert "assignment, by the claim controller" in shown
+    assert "kubectl kres explain claim/sweep -n ml-training --demo" in shown
+    assert "ahead not shown" not in drive(ml("claim sweep"), ["d", "v"], size=LARGE)
+    assert "if it is deleted, which is never refused" in drive(ml("pool ml-compute"), ["d"], size=(140, 90))
+
+
+def test_the_claim_shows_its_report():
+    def compare(app):
+        session = app.session
+        item = session.store.get("ResourcePoolClaim", "sweep", "ml-training")
+        report = explain_claim(session.scene, item).claim
+        shown = cells(app)
+        assert report.amounts
+        for one in report.amounts:
+            assert shown[one.name] == (one.requested, one.available, one.lacks)
+        labels = list(shown)
+        assert len(report.ways) == 4
+        for number, way in enumerate(report.ways, 1):
+            assert any(label.startswith(f"{number}. {way.text}") for label in labels), way.text
+
+    drive(ml("claim sweep"), then=compare, size=LARGE)
+
+
+def test_the_pool_shows_its_report():
+    def compare(app):
+        session = app.session
+        report = pool_report(session.scene, session.store.get("ResourcePool", "ml-compute"))
+        shown = cells(app)
+        for use in report.uses:
+            assert shown[use.name] == (use.claimed, use.hard, use.available)
+        assert report.queue
+        for one in report.queue:
+            assert f"{one.place}. {one.subject.namespace}/{one.subject.name}" in shown
+        first = session.store.get("ResourcePoolClaim", report.queue[0].subject.name, report.queue[0].subject.namespace)
+        for way in claim_detail(Claims(session.scene), first).ways:
+            assert any(way.text in label for label in shown)
+        assert {one.name for one in report.namespaces} <= shown.keys()
+        assert set(report.warnings) <= shown.keys()
+
+    drive(ml("pool ml-compute"), then=compare, size=LARGE)
+
+
+def test_a_taskrun_shows_written_computed_and_live():
+    def compare(app):
+        session, pane = app.session, app.pane
+        found = explain(session.store, pane.subject, session.ask)
+        rows = [row for row in pane.table.view.rows.values() if row.question]
+        texts = {column.id: column.text for column in pane.table.columns}
+        held = {f"{one.name}.{value.side}.{value.resource}": value for one in found.containers for value in one.values}
+        assert len(rows) == len(held) > 4
+        for row in rows:
+            value = held[row.question]
+            assert texts["written"](row) == (value.written or "-")
+            assert texts["text"](row) == value.value
+            assert texts["live"](row) == value.live
+
+    shown = drive(ml("taskrun build-api-9c4f"), then=compare, size=LARGE)
+    assert "WRITTEN" in shown
+    assert "COMPUTED" in shown
+    shown = drive(ml("taskrun integration-12"), size=LARGE)
+    assert "ExceededResourceQuota: tried again every 60 seconds" in shown
+
+
+def test_runs_lead_to_each_other():
+    shown = drive(ml("taskruns"), ["/", *typed("release-41-unit"), "enter", "J"])
+    assert crumbs(shown) == "overview > taskruns > pipelinerun/release-41"
+    shown = drive(ml("pipelinerun release-41"), ["down", "enter"])
+    assert crumbs(shown) == "overview > release-41 > taskrun/release-41-unit"
+    assert "pipelinerun/release-41" in crumbs(drive(ml("taskrun release-41-unit"), ["J"]))
+
+
+def test_the_pipelinerun_shows_its_report():
+    def compare(app):
+        session = app.session
+        found = explain_pipeline(session.store, app.pane.subject, session.ask)
+        shown = cells(app)
+        for one in found.tasks:
+            totals = {(total.side, total.resource): total.value for total in one.explanation.totals}
+            assert shown[one.name] == (str(one.runs), totals["requests", "cpu"], totals["requests", "memory"])
+
+    drive(ml("pipelinerun release-41"), then=compare, size=LARGE)
+
+
+def tenant(**states: Coverage) -> Kres:
+    """A claim that waits, as those see it who may not read pools."""
+    name = "capsule-pool-green"
+    hard = {"requests.cpu": "2"}
+    quota = made("ResourceQuota", name, spec={"hard": hard}, status={"hard": hard, "used": {"requests.cpu": "1"}})
+    store = store_of(claim("big", READY, SHORT), quota, unread=("ResourcePool", *states))
+    store.cover(Need("ResourcePool"), DENIED)
+    for kind, state in states.items():
+        store.cover(Need(kind), state)
+    return Kres(session_on(store))
+
+
+def opened(app: Kres, place: Place, size: tuple[int, int] = LARGE) -> str:
+    async def act(pilot):
+        app.go(place)
+        await settled(pilot)
+
+    return drive(app, act=act, size=size)
+
+
+def test_without_pools_claims_answer_from_themselves_and_their_quota():
+    listed = opened(tenant(), Place("claims", "ns"))
+    assert "exhausted" in listed
+    assert "cpu 2" in listed
+    assert "not visible" in listed
+    assert "incomplete" not in listed
+    shown = opened(tenant(), Place("object", ref=ObjectRef("ResourcePoolClaim", "big", "ns")))
+    for said in ("the controller says: requested: requests.cpu=3", "ask for at most requests.cpu 1", "quota capsule-pool"):
+        assert said in shown
+    assert "not visible" in shown
+    assert "cannot list resource" in shown
+
+
+def test_a_pool_that_may_not_be_read_names_the_rule_that_is_missing():
+    shown = opened(tenant(), Place("pools"))
+    assert 'resources: ["resourcepools"]' in shown
+    assert "not visible" in opened(tenant(), Place("overview"))
+
+
+@pytest.mark.parametrize(
+    ("view", "kind", "sentence"),
+    [
+        ("pools", "ResourcePool", "Capsule is not installed in this cluster"),
+        ("claims", "ResourcePoolClaim", "Capsule is not installed in this cluster"),
+        ("taskruns", "TaskRun", "Tekton is not installed in this cluster"),
+    ],
+)
+def test_what_is_not_installed_is_said_in_a_sentence(view, kind, sentence):
+    store = store_of(unread=(kind,))
+    store.cover(Need(kind), ABSENT)
+    shown = opened(Kres(session_on(store)), Place(view))
+    assert sentence in shown
+    assert "STATE" not in shown
+    assert "POOL" not in shown
+    store = store_of(unread=(kind,))
+    store.cover(Need(kind), ABSENT)
+    assert sentence in opened(Kres(session_on(store)), Place("overview"))
+
+
+def test_what_was_needed_once_stays_needed():
+    """Who waits in a pool is only wanted until it is known; a feed would drop it and read it again, for ever."""
+    store = store_of(space("ns", t="x"), pool(), claim("big", READY, SHORT), unread=("ResourcePoolClaim",))
+    feed = Still()
+    app = Kres(session_on(store, feed))
+    wanted = []
+
+    async def act(pilot):
+        app.go(Place("object", ref=ObjectRef("ResourcePool", "green")))
+        await settled(pilot)
+        wanted.append(set(feed.wanted))
+        feed.uncovered.append((Need("ResourcePoolClaim"), READ))
+        await settled(pilot)
+        wanted.append(set(feed.wanted))
+
+    shown = drive(app, act=act, size=LARGE)
+    assert Need("ResourcePoolClaim") in wanted[0]
+    assert wanted[0] <= wanted[1]
+    assert "1. ns/big" in shown
+
+
+def test_a_claim_that_gets_in_and_one_that_goes():
+    store = store_of(space("ns", t="x"), pool(), claim("big", READY, SHORT), claim("small", READY, SHORT))
+    feed = Still()
+    app = Kres(session_on(store, feed))
+    seen = []
+
+    async def act(pilot):
+        app.go(Place("object", ref=ObjectRef("ResourcePoolClaim", "big", "ns")))
+        await settled(pilot)
+        seen.append(text(app))
+        feed.coming.append(("gone", "ResourcePoolClaim", store.get("ResourcePoolClaim", "big", "ns")))
+        await settled(pilot)
+        seen.append(text(app))
+
+    drive(app, act=act, size=LARGE)
+    assert "exhausted: ns/big" in seen[0]
+    assert "deleted: this is how it was last" in seen[1]
+    assert "exhausted: ns/big" in seen[1]
+
+
+def test_a_name_that_is_nobodys():
+    session = ml().session
+    with pytest.raises(KresError):
+        start(["pools", "a", "b"], session)
+    shown = drive(Kres(session, start(["claim", "nobody"], session)), size=LARGE)
+    assert "not found" in shown
