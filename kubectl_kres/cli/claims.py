@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -24,7 +25,7 @@ from kubectl_kres.cli.options import (
     Options,
 )
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
-from kubectl_kres.cli.pooled import claims
+from kubectl_kres.cli.pooled import claims, same_source
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
@@ -114,10 +115,16 @@ class Page:
         elif self._reports and not self._whole and self._options.output != "name":
             put(render.table(self._reports, color=self._color, width=self._width))
             print(render.counts([one.state for one in self._reports], self._width))
-            waiting = sorted((one for one in self._reports if one.waits), key=lambda one: one.place is None)
+            waiting = sorted((one for one in self._reports if one.waits), key=_turn)
             if waiting:
                 ref = waiting[0].subject
-                say(f'What would let one in: "kubectl kres claims {ref.name} -n {ref.namespace}"')
+                words = ["claims", shlex.quote(ref.name), "-n", shlex.quote(ref.namespace), *same_source(self._options)]
+                say(f'What would let one in: "kubectl kres {" ".join(words)}"')
+
+
+def _turn(report: ClaimReport) -> tuple[bool, int]:
+    """Who is named first: the first of a queue, before those that stand in none."""
+    return report.place is None, report.place.place if report.place is not None else 0
 
 
 command = Command(

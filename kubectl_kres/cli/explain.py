@@ -32,6 +32,7 @@ from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explain_policy import explain_policy, explains, policy_needs
 from kubectl_kres.reports.explanation import Explanation, Verdict
 from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.outline import Outline, Outlines
 from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
@@ -97,6 +98,7 @@ class Page:
         self._color = colored(options.color)
         self._verdicts: list[Verdict] = []
         self._explaining: tuple[Turn, Explaining] | None = None
+        self._outlines: tuple[Store, Outlines] | None = None
 
     def show(self, turn: Turn, tally: Tally) -> None:
         """The explanations of some objects; one without an explanation is missed."""
@@ -132,13 +134,32 @@ class Page:
 
         explain_pipeline.show(self._options, self._items, turn, subject, tally)
 
-    def _answer(self, turn: Turn, subject: Subject) -> Explanation | PolicyExplanation:
+    def _answer(self, turn: Turn, subject: Subject) -> Explanation | PolicyExplanation | Outline:
         if explains(subject.kind):
             policy = explain_policy(turn.store, subject, turn.ask)
             self._print_policy(subject, policy, many=turn.many)
             return policy
+        if self._brief(many=turn.many):
+            return self._line(turn, subject)
         found = explain(turn.store, subject, turn.ask)
-        self._print(subject, found, many=turn.many)
+        self._print(found, many=turn.many)
+        return found
+
+    def _brief(self, *, many: bool) -> bool:
+        """Whether no more than a line is shown of an object."""
+        options = self._options
+        asked = options.steps or options.container or options.question
+        return options.output == "name" or (many and not asked and options.output not in DOCUMENTS)
+
+    def _line(self, turn: Turn, subject: Subject) -> Outline:
+        if self._outlines is None or self._outlines[0] is not turn.store:
+            self._outlines = turn.store, Outlines(turn.store, turn.ask)
+        found = self._outlines[1].outline(subject)
+        if self._options.output == "name":
+            print(named(subject))
+        else:
+            self._verdicts.append(found.verdict)
+            print(render.summary(found, color=self._color))
         return found
 
     def _print_policy(self, subject: Subject, found: PolicyExplanation, *, many: bool) -> None:
@@ -156,28 +177,22 @@ class Page:
             ascii_only = not speaks_unicode()
             put(render_policy.lines(found, ascii_only=ascii_only, color=self._color, width=self._width))
 
-    def _print(self, subject: Subject, found: Explanation, *, many: bool) -> None:
+    def _print(self, found: Explanation, *, many: bool) -> None:
         options = self._options
-        if self._options.output in DOCUMENTS:
+        if options.output in DOCUMENTS:
             self._items.add(found)
-        elif options.output == "name":
-            print(named(subject))
-        elif many and not (options.steps or options.container or options.question):
-            # Nothing but what is counted in the end is kept.
-            self._verdicts.append(Verdict(found.verdict.allowed, 0))
-            print(render.summary(found, color=self._color))
-        else:
-            put(
-                render.lines(
-                    found,
-                    steps=options.steps,
-                    container=options.container,
-                    question=options.question,
-                    color=self._color,
-                    width=self._width,
-                )
+            return
+        put(
+            render.lines(
+                found,
+                steps=options.steps,
+                container=options.container,
+                question=options.question,
+                color=self._color,
+                width=self._width,
             )
-            put([""] * many)
+        )
+        put([""] * many)
 
     def end(self, origin: Origin, tally: Tally) -> None:
         """The counts, or the document."""

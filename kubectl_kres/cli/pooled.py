@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
@@ -63,6 +64,19 @@ def _refuse(options: Options, words: Sequence[str]) -> None:
         raise UsageError("a resource cannot be retrieved by name across all namespaces")
     if words and (options.selector or options.field_selector):
         raise UsageError("name cannot be provided when a selector is specified")
+
+
+def same_source(options: Options) -> Iterator[str]:
+    """The flags of this command that make another one look at the same objects, quoted for a shell."""
+    if options.demo:
+        yield "--demo"
+    valued = [("--snapshot", options.snapshot), *(("-f", file) for file in options.filenames)]
+    valued += [("--kubeconfig", options.kubeconfig), ("--context", options.context)]
+    for flag, value in valued:
+        if value:
+            yield f"{flag} {shlex.quote(value)}"
+    if options.offline:
+        yield "--offline"
 
 
 def name_of(kind: Kind, word: str) -> str:

@@ -176,8 +176,12 @@ def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
     for one, row in zip(quota.lines, cells, strict=True):
         parts = [f"claims {one.claimed}"] if one.claimed is not None else []
         parts += [f"default {one.default}"] if one.default is not None else []
-        start = f"  {padded(clipped(one.name, label), label)}  {'  '.join(map(padded, row, widths))}"
-        yield [("", start), ("quiet", f"  {' + '.join(parts)}" if parts else "")]
+        name, figures = f"  {padded(clipped(one.name, label), label)}  ", "  ".join(map(padded, row, widths))
+        over: Tone = "bad" if one.over else ""
+        tail = f"  {' + '.join(parts)}" if parts else ""
+        yield [("", name), (over, figures), ("quiet", tail), (over, "  over" if one.over else "")]
+    if quota.note:
+        yield from toned("warn", wrapped(quota.note, width, first="  ", rest="    "))
 
 
 def may_lines(found: Sequence[May], width: int) -> Iterator[Line]:

@@ -15,6 +15,8 @@ from kubectl_kres.render.tekton import condition_lines, task_lines
 from kubectl_kres.render.values import CELL, answer, orders, tables, title
 from kubectl_kres.reports import question as asked
 from kubectl_kres.reports.explanation import Explanation, Fact, Total, Verdict
+from kubectl_kres.reports.outline import Outline
+from kubectl_kres.reports.remedy import NOTHING
 
 
 def lines(
@@ -42,15 +44,13 @@ def lines(
         yield draw(line, color=color)
 
 
-def summary(explanation: Explanation, *, color: bool = False) -> str:
+def summary(outline: Outline, *, color: bool = False) -> str:
     """One line for one of many objects: verdict, name, QoS class, and the remedy if it is refused."""
-    verdict = explanation.verdict
-    word, tone = _word(verdict)
-    quality = explanation.qos.name if explanation.qos is not None else "-"
-    rest = f"  {explanation.remedies[0]}" if verdict.allowed is not True else "" if explanation.complete else _PARTLY
+    word, tone = _word(outline.verdict)
+    rest = f"  {outline.remedy}" if outline.remedy else "" if outline.complete else _PARTLY
     line: Line = [
         (tone, padded(word, 9)),
-        ("", f"{padded(_name(explanation.subject), 40)} {padded(quality, 10)}{rest}"),
+        ("", f"{padded(_name(outline.subject), 40)} {padded(outline.quality or '-', 10)}{rest}"),
     ]
     return draw(line, color=color)
 
@@ -103,7 +103,8 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
 def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     """What the server says, and the smallest remedy; of a run also what Tekton does then."""
     yield from _verdict(explanation)
-    yield from _remedies(explanation.remedies, width)
+    blind = not explanation.complete and explanation.remedies == (NOTHING,)
+    yield from _remedies((f"{NOTHING} as far as seen",) if blind else explanation.remedies, width)
     if explanation.tekton is not None:
         yield from condition_lines(explanation.tekton, explanation.verdict, width)
 

@@ -70,6 +70,9 @@ def verdict_lines(found: PipelineExplanation, width: int) -> Iterator[Line]:
         stored = problem.stage not in {"object", "validation"}
         text = f"Succeeded={problem.status}, {problem.reason}" if stored else f"the {problem.object} is not stored"
         yield from toned("", wrapped(f"{text}, so nothing runs", width, first="status: ", rest=" " * 8))
+    if found.ended:
+        text = "the run has ended: nothing of it is made any more"
+        yield from toned("", wrapped(text, width, first="ended:  ", rest=" " * 8))
     if found.seconds_left is not None:
         text = f"{found.subject} {time_text(found.seconds_left)}; that goes on while tasks wait for a quota"
         yield from toned("", wrapped(text, width, first="time:   ", rest=" " * 8))

@@ -127,7 +127,7 @@ def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
     head = f"a pod of one container that states nothing{alone}"
     allowed = bare.verdict.allowed
     if allowed is True:
-        seen = "" if bare.complete else " as far as seen"
+        seen = "" if alone or bare.complete else " as far as seen"
         quality = f", QoS class {bare.qos.name}" if bare.qos is not None else ""
         fits = [cost.fits for cost in bare.quotas if cost.fits is not None]
         room = f"; room for {min(fits)}" if fits and not alone else ""

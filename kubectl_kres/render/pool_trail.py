@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.line import Line, clipped, padded, size, toned, wrapped
-from kubectl_kres.reports.pool_trail import PoolTrail
+from kubectl_kres.reports.pool_trail import PoolTrail, waiting_words
 
 #: Claims that are listed.
 _SHOWN = 10
+_UNKNOWN = "whether the pool has that much left is not known: it could not be read"
 
 
 def trail_lines(trail: PoolTrail, width: int) -> Iterator[Line]:
@@ -19,6 +20,17 @@ def trail_lines(trail: PoolTrail, width: int) -> Iterator[Line]:
     kept = f"quota {trail.quota} is kept by Capsule for pool {trail.pool}"
     text = f"{kept}: it is what claims add up to; it lacks {lacks}"
     yield from toned("", wrapped(text, width, rest="  "))
+    if trail.grow is not None:
+        amounts = asks_words(trail.grow.amounts)
+        text = f"claim {trail.grow.subject.name} is unused: if it asks for {amounts}, it gets that at once"
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        # Something to type is not broken.
+        yield [("strong", f"    {trail.grow.command}")]
+    said = waiting_words(trail)
+    if said:
+        yield from toned("warn", wrapped(said, width, first="  ", rest="    "))
+    if not trail.known:
+        yield from toned("quiet", wrapped(_UNKNOWN, width, first="  ", rest="    "))
     later = (
         "once that is claimed, the workload's controller tries again by itself, with growing pauses of up to minutes"
     )

@@ -118,9 +118,10 @@ def option_text(one: PoolOption) -> str:
     if one.missing:
         chance = ", which of the two is seen first is random" if one.verdict == "either" else ""
         return f"pool {one.pool}{named} serves the namespace but has no {listed(one.missing)}{chance}"
+    scopes = "".join(f"; it counts {phrase}" for phrase in one.scopes)
     if one.short:
-        return f"pool {one.pool}{named} serves the namespace and has too little {listed(one.short)} left"
-    return f"pool {one.pool}{named} serves the namespace and has room"
+        return f"pool {one.pool}{named} serves the namespace and has too little {listed(one.short)} left{scopes}"
+    return f"pool {one.pool}{named} serves the namespace and has room{scopes}"
 
 
 def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.bar import bar
+from kubectl_kres.render.bar import gauge
 from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.reports.pool import PoolNamespace, PoolReport, PoolUse, Queued
 
-_LABEL, _CELL, _BAR = 32, 20, 12
-_HEADS = ("CLAIMED", "HARD", "LEFT", "PODS USE")
+_LABEL, _CELL = 32, 20
+_HEADS = ("CLAIMED", "HARD", "LEFT", "IN USE")
 _NEARLY = 90
 #: Holders that are listed; the largest part of the rest is in the sums of namespaces.
 _HOLDERS = 20
@@ -77,7 +77,7 @@ def _uses(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[
     for one, row in zip(uses, rows, strict=True):
         text = f"  {'  '.join(map(padded, row, widths))}"
         tone: Tone = "bad" if one.over else "warn" if (one.percent or 0) >= _NEARLY else ""
-        drawn = (tone, _bar(one, width - label - 2 - size(text), ascii_only=ascii_only))
+        drawn = (tone, gauge(one.percent, width - label - 2 - size(text), over=one.over, ascii_only=ascii_only))
         if size(one.name) <= label:
             yield [("", f"  {padded(one.name, label)}{text}"), drawn]
         else:
@@ -86,16 +86,6 @@ def _uses(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[
         if one.wanted is not None:
             said = f"claims that wait ask for {one.wanted} in sum"
             yield from toned("warn", wrapped(said, width, first="      ", rest="        "))
-
-
-def _bar(use: PoolUse, room: int, *, ascii_only: bool) -> str:
-    if use.percent is None:
-        return "  over" if use.over else ""
-    over = " over" if use.over else ""
-    figures = f" {use.percent:>3}%{over}" if use.percent < 10_000 else " over"
-    cells = min(_BAR, room - 2 - size(figures))
-    drawn = bar(use.percent, cells, ascii_only=ascii_only) if cells >= _BAR // 3 else ""
-    return f"  {drawn}{figures}" if drawn else f" {figures}"
 
 
 def _namespaces(report: PoolReport, width: int) -> Iterator[Line]:

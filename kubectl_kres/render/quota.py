@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.drift import Drift
-from kubectl_kres.render.bar import bar
+from kubectl_kres.render.bar import gauge
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.reports.amounts import listed
 from kubectl_kres.reports.quota import QuotaReport, Share, Use
 
 #: Widest column of names and of figures; what is wider gets a line of its own or is clipped.
 _LABEL, _CELL = 32, 20
-_BAR = 12
 #: From here on a bar warns.
 _NEARLY = 90
 #: Pods named as the cause of a drift.
@@ -78,7 +77,8 @@ class _Table:
     def _use(self, use: Use) -> Iterator[Line]:
         tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= _NEARLY else ""
         head, row = f"  {use.name}", f"  {self._row(self._cells(use))}"
-        tail: Line = [("", row), (tone, self._bar(use, row))]
+        room = self.width - self.label - 2 - size(row)
+        tail: Line = [("", row), (tone, gauge(use.percent, room, over=use.over, ascii_only=self.ascii_only))]
         if size(use.name) <= self.label:
             yield [("", padded(head, self.label + 2)), *tail]
         else:
@@ -86,14 +86,6 @@ class _Table:
             yield [("", " " * (self.label + 2)), *tail]
         for tone_, text in _remarks(use):
             yield from toned(tone_, wrapped(text, self.width, first="      ", rest="        "))
-
-    def _bar(self, use: Use, row: str) -> str:
-        if use.percent is None:
-            return "  over" if use.over else ""
-        figures = f" {use.percent:>3}%{' over' if use.over else ''}" if use.percent < 10_000 else " over"
-        room = min(_BAR, self.width - self.label - 4 - size(row) - size(figures))
-        drawn = bar(use.percent, room, ascii_only=self.ascii_only) if room >= _BAR // 3 else ""
-        return f"  {drawn}{figures}" if drawn else f" {figures}"
 
 
 def _remarks(use: Use) -> Iterator[tuple[Tone, str]]:

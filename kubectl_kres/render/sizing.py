@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.render.claims import asks_words
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
+from kubectl_kres.reports.amounts import listed
 from kubectl_kres.reports.sizing import SizedPool, Sizing
 
 _LABEL, _CELL = 32, 20
@@ -58,10 +60,18 @@ def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
         yield from toned(
             "bad", wrapped(f"the pool lacks {said}: such a claim would wait", width, first="  ", rest="    ")
         )
-    if pool.queued:
-        said = "there is room, but earlier claims wait in its ordered queue: such a claim would wait behind them"
+    if pool.closed:
+        names = [f"{one.namespace}/{one.name}" for one in pool.behind]
+        waits = f"{listed(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims wait"
+        said = f"in its ordered queue {waits} for {listed(pool.closed)}: such a claim would wait behind, room or not"
         yield from toned("bad", wrapped(said, width, first="  ", rest="    "))
-    yield [("", "  claim:")]
+    if pool.grow is not None:
+        amounts = asks_words(pool.grow.amounts)
+        text = f"claim {pool.grow.subject.name} is unused: if it asks for {amounts} instead, it gets that at once"
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        # Something to type is not broken.
+        yield [("strong", f"    {pool.grow.command}")]
+    yield [("", "  or a claim of its own:" if pool.grow is not None else "  claim:")]
     yield from _manifest(pool, space, name)
 
 
@@ -86,7 +96,8 @@ def _manifest(pool: SizedPool, space: str, name: str) -> Iterator[Line]:
         (
             "    apiVersion: capsule.clastix.io/v1beta2",
             "    kind: ResourcePoolClaim",
-            f"    metadata: {{name: {name}, namespace: {space}}}",
+            # A dot in it would stop the pool's status from being written.
+            f"    metadata: {{name: {name.replace('.', '-')[:63].rstrip('-')}, namespace: {space}}}",
             "    spec:",
             f"      pool: {pool.pool}",
             "      claim:",

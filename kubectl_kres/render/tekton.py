@@ -15,6 +15,9 @@ _INDENT = " " * 8
 
 def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[Line]:
     """What becomes of the run, below verdict and remedy."""
+    if part.ended:
+        text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
+        yield from toned("warn" if part.failed else "", wrapped(text, width, first="ended:  ", rest=_INDENT))
     if part.problem is not None:
         yield from toned("", wrapped(_condition(part, part.problem), width, first="status: ", rest=_INDENT))
     for one in part.never:

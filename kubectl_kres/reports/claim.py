@@ -37,17 +37,23 @@ class Place(Record, frozen=True):
 
 
 class QuotaLine(Record, frozen=True):
-    """One resource of the managed quota: what claims and defaults add up to, what it says, what pods use."""
+    """One resource of the managed quota: what claims and defaults add up to, what it says, what is in use.
+
+    over: more is in use than it says.
+    """
 
     name: str
     hard: str
     used: str | None = None
     claimed: str | None = None
     default: str | None = None
+    over: bool = False
 
 
 class ManagedQuota(Record, frozen=True):
-    """``capsule-pool-<pool>`` of the namespace. ``missing``: it was looked for and is not there."""
+    """``capsule-pool-<pool>`` of the namespace. ``missing``: it was looked for and is not there. ``note``: what a use
+    beyond it means.
+    """
 
     subject: ObjectRef
     lines: tuple[QuotaLine, ...] = ()

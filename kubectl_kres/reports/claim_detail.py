@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
@@ -10,7 +10,7 @@ from kubectl_kres.capsule.amounts import Amounts, added
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.reports.amounts import parsed
+from kubectl_kres.reports.amounts import listed, parsed
 from kubectl_kres.reports.claim import ClaimReport, ManagedQuota, QuotaLine
 from kubectl_kres.reports.claim_state import HELD
 from kubectl_kres.reports.claims import Claims
@@ -18,6 +18,7 @@ from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explanation import Edit
 from kubectl_kres.reports.letting_in import ways
 from kubectl_kres.reports.may import may
+from kubectl_kres.reports.pool_room import STAYS, beyond_quota
 from kubectl_kres.reports.scene import PREFIX, Scene
 from kubectl_kres.reports.unseen import unseen_of
 
@@ -68,7 +69,9 @@ def managed_of(scene: Scene, claim: ResourcePoolClaim) -> ManagedQuota | None:
     ref = ObjectRef("ResourceQuota", f"{PREFIX}{name}", space)
     quota, pool = scene.quota(name, space), scene.pools.get(name)
     if quota is not None:
-        return ManagedQuota(ref, tuple(_lines(quota, _held_in(scene, name, space), pool)))
+        over = beyond_quota(quota)
+        note = f"more is in use than it allows: {STAYS.format(listed(sorted(over)))}" if over else ""
+        return ManagedQuota(ref, tuple(_lines(quota, _held_in(scene, name, space), pool, over)), note=note)
     return ManagedQuota(ref, missing=True) if scene.quotas_known(name, space) else None
 
 
@@ -84,7 +87,9 @@ def _held_in(scene: Scene, pool: str, space: str) -> Amounts:
     )
 
 
-def _lines(quota: ResourceQuota, claimed: Amounts, pool: ResourcePool | None) -> Iterator[QuotaLine]:
+def _lines(
+    quota: ResourceQuota, claimed: Amounts, pool: ResourcePool | None, over: Container[str]
+) -> Iterator[QuotaLine]:
     hard, used = parsed(quota.spec.hard), parsed(quota.status.used)
     defaults = parsed(pool.spec.defaults) if pool is not None else {}
     for name in sorted(hard):
@@ -94,6 +99,7 @@ def _lines(quota: ResourceQuota, claimed: Amounts, pool: ResourcePool | None) ->
             str(used[name]) if name in used else None,
             str(claimed[name]) if name in claimed else None,
             str(defaults[name]) if name in defaults else None,
+            name in over,
         )
 
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import msgspec
-from msgspec import structs
-
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import admit, stored_pod
@@ -15,6 +12,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Derive, Set, Source
+from kubectl_kres.reports.alike import signature
 from kubectl_kres.reports.explain import Analysis, analyse, analysis_of, explained, stores
 from kubectl_kres.reports.explanation import Explanation, Unseen, Value, Verdict
 from kubectl_kres.reports.policies import Known, policies
@@ -22,9 +20,8 @@ from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import Start, start_of_live
 from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.taskrun import run_behind
 from kubectl_kres.store.store import Store
-
-_ENCODER = msgspec.msgpack.Encoder()
 
 
 class Reason(Record, frozen=True):
@@ -69,22 +66,19 @@ def differences(store: Store, pods: Iterable[Pod], ask: Ask) -> Iterator[Differe
     same: dict[tuple[str, bytes, bytes], bool] = {}
     for pod in pods:
         namespace = pod.metadata.namespace
+        named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
+        if run_behind(store, named) is not None:
+            found = diff(store, named, ask)
+            yield found if found.changed else None
+            continue
         start, known = start_of_live(store, pod), policies(store, namespace, ask.server)
-        key = (namespace, *_signature(start, pod))
+        key = (namespace, *signature(start, pod))
         if key not in same:
             same[key] = unchanged(start, known, ask)
         if same[key]:
             yield None
         else:
-            subject = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
-            yield _compared(store, subject, analyse(start, known, ask), ask)
-
-
-def _signature(start: Start, live: Pod) -> tuple[bytes, bytes]:
-    """All of a pod that ``unchanged`` looks at: what would be sent, on whatever node, and the live values."""
-    spec = live.spec
-    held = (spec.containers, spec.init_containers, spec.resources)
-    return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(held)
+            yield _compared(store, named, analyse(start, known, ask), ask)
 
 
 def unchanged(start: Start, known: Known, ask: Ask) -> bool:

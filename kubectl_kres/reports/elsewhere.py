@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
+from kubectl_kres.admission.scopes import requirements
 from kubectl_kres.capsule.allocation import Candidate, Key, key_of
+from kubectl_kres.capsule.managed import hard_of, quota_name
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.model.policy import ScopedRequirement
+from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.amounts import listed, parsed, sentence, shown
 from kubectl_kres.reports.deeds import asking, moving, raising, ref_of
-from kubectl_kres.reports.letting import Way
+from kubectl_kres.reports.letting import Deed, Way
+from kubectl_kres.reports.pool_room import shares
 from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.scope_words import scope_words
 from kubectl_kres.reports.trial import held_by, trial_of, waiting_in
@@ -19,10 +26,16 @@ _ANEW = "change its spec, or delete it and create it again"
 
 
 def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]:
-    """Pools of the namespace that would take the claim as it is, except one; each is tried."""
+    """Pools of the namespace that would take the claim as it is, except one; each is tried. The named one is first.
+
+    Pods gain nothing from a pool that counts others than the one that is named does: such a pool is left out.
+    """
     key, asks = key_of(claim), parsed(claim.spec.claim)
-    for name, pool in _serving(scene, claim):
+    named = scene.pools.get(but or claim.spec.pool)
+    for name, pool in sorted(_serving(scene, claim), key=lambda one: one[0] != claim.spec.pool):
         if name == but or not asks.keys() <= scene.hard(pool).keys():
+            continue
+        if named is not None and _scopes(pool) != _scopes(named):
             continue
         after = trial_of(scene, pool).joined(Candidate(claim, asks))
         if not after.holds(key):
@@ -38,7 +51,7 @@ def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]
         yield Way(
             "pool",
             f"name pool {name}, which has room for it{scopes}",
-            (moving(key, name),),
+            (_moving(scene, claim, name),),
             pool=name,
             replayed=True,
             also=tuple(map(ref_of, also[:_NAMED])),
@@ -46,6 +59,25 @@ def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]
             gained=len(also),
             waiting=len(left),
         )
+
+
+def _moving(scene: Scene, claim: ResourcePoolClaim, to: str) -> Deed:
+    """The move, and which quotas of other pools go on limiting the same: a pod has to fit all of them."""
+    space, asks = claim.metadata.namespace, parsed(claim.spec.claim)
+    still = []
+    for name, pool in _serving(scene, claim):
+        held = [one for one in shares(pool) if (one.namespace, one.name) != key_of(claim)]
+        limits: dict[str, Quantity] = hard_of(pool, [one for one in held if one.namespace == space])
+        limited = {one: amount for one, amount in limits.items() if one in asks}
+        if name != to and limited and _scopes(pool) == _scopes(scene.pools[to]):
+            still.append(f"quota {quota_name(name)} still limits the namespace to {sentence(shown(limited))}")
+    follows = f"{listed(still)}: a pod must fit every quota that counts it" if still else ""
+    return structs.replace(moving(key_of(claim), to), follows=follows)
+
+
+def _scopes(pool: ResourcePool) -> frozenset[ScopedRequirement]:
+    """What a pool's quotas count, comparably."""
+    return frozenset(requirements(pool.spec.quota))
 
 
 def _left_behind(scene: Scene, claim: ResourcePoolClaim, name: str) -> tuple[tuple[Key, ...], tuple[Key, ...]]:

@@ -37,7 +37,7 @@ from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton_remedy import TEKTON_REMEDIES, run_remedies
-from kubectl_kres.reports.values import Table
+from kubectl_kres.reports.values import Table, names_of
 from kubectl_kres.reports.verdict import verdict_of
 from kubectl_kres.store.store import Store
 
@@ -49,16 +49,17 @@ def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
     return explained(store, subject, ask, analysis_of(store, subject, ask))
 
 
-def analysis_of(store: Store, subject: Subject, ask: Ask) -> Analysis:
+def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis:
+    """``journal`` False: only the outcomes are wanted. Raises what ``explain`` raises."""
     if taskrun.makes_one_pod(subject):
-        return taskrun.taskrun_analysis(store, subject, ask)
-    made = taskrun.of_pod(store, subject, ask)
+        return taskrun.taskrun_analysis(store, subject, ask, journal=journal)
+    made = taskrun.of_pod(store, subject, ask, journal=journal)
     if made is not None:
         return made
     start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
     if subject.raw is None or subject.ref.kind == "Pod":
-        return analyse(start, known, ask, subject.raw)
-    analysis = analyse(start, known, ask)
+        return analyse(start, known, ask, subject.raw, journal=journal)
+    analysis = analyse(start, known, ask, journal=journal)
     outcomes = tuple(_as_sent(outcome, subject.raw, subject.ref.kind) for outcome in analysis.outcomes)
     return Analysis(start, known, outcomes)
 
@@ -82,7 +83,9 @@ def _as_sent(outcome: Outcome, raw: Mapping[str, Any], kind: str) -> Outcome:
     return structs.replace(outcome, warnings=(*unknown_fields(raw, kind), *outcome.warnings))
 
 
-def analyse(start: Start, known: Known, ask: Ask, raw: Mapping[str, Any] | None = None) -> Analysis:
+def analyse(
+    start: Start, known: Known, ask: Ask, raw: Mapping[str, Any] | None = None, *, journal: bool = True
+) -> Analysis:
     """Run admission. ``raw``: the pod as a file would send it, whose unknown fields bring warnings.
 
     Where a live pod has what one of several outcomes stores, that outcome leads.
@@ -90,7 +93,7 @@ def analyse(start: Start, known: Known, ask: Ask, raw: Mapping[str, Any] | None 
     if raw is not None:
         outcomes = create_pod(raw, known.policies, ask.server)
     else:
-        outcomes = admit(start.pod, known.policies, ask.server, counted=start.live is not None)
+        outcomes = admit(start.pod, known.policies, ask.server, journal=journal, counted=start.live is not None)
     if start.live is not None and len(outcomes) > 1:
         live = start.live
         outcomes = tuple(sorted(outcomes, key=lambda outcome: not stores(outcome, live)))
@@ -110,14 +113,11 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     pods = _replicas(subject, start)
     table = Table(store, start, outcomes, analysis.listed)
     containers, space = table.containers(), subject.ref.namespace
-    unseen = _unseen(store, subject)
-    complete = not any(one.required for one in unseen)
-    said = _located(_remedies(analysis, table.names, seen, pods, claiming(store, space)), subject, start, first)
     return Explanation(
         subject=subject.ref,
         start=start.text,
         verdict=(verdict := verdict_of(outcomes)),
-        remedies=said if complete or said != (NOTHING,) else (f"{NOTHING}, as far as seen",),
+        remedies=_said(store, subject, analysis, seen, pods),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
         qos=qos.explain(draft) if draft is not None else None,
@@ -133,17 +133,31 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
             *_assumptions(start, known, ask, table.injected, first.warnings),
             *(tekton_remarks(store, subject.ref.namespace, ask, first.journal) if analysis.tekton is not None else ()),
         ),
-        unseen=unseen,
+        unseen=(unseen := unseen_of(store, subject)),
         pools=trails(store, space, verdict.findings),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
         certain=(certain := not any(value.alternatives for one in containers for value in one.values)),
         order=() if certain else first.order,
         listed=() if certain or not analysis.listed else analysis.listed[0],
-        complete=complete,
+        complete=not any(one.required for one in unseen),
         journal=first.journal,
         tekton=analysis.tekton,
     )
+
+
+def remedies_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
+    """The remedies of an explanation, the smallest first."""
+    start = analysis.start
+    return _said(store, subject, analysis, _facts(store, subject, start), _replicas(subject, start))
+
+
+def _said(
+    store: Store, subject: Subject, analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None
+) -> tuple[str, ...]:
+    start, special = analysis.start, claiming(store, subject.ref.namespace)
+    found = _remedies(analysis, names_of(start.pod), seen, pods, special)
+    return _located(found, subject, start, analysis.outcomes[0])
 
 
 def _remedies(
@@ -206,7 +220,12 @@ def _costs(start: Start, known: Policies, draft: Draft | None, ask: Ask) -> Iter
     """
     if draft is None:
         return
-    following = tuple(quota_costs(charges(quota_request(start.pod, draft), known.quotas), counted=False))
+    request = quota_request(start.pod, draft)
+    lacking = {demand.quota for demand in demands_of(request, known.quotas) if demand.lacking}
+    following = tuple(
+        structs.replace(cost, fits=None) if cost.quota in lacking else cost
+        for cost in quota_costs(charges(request, known.quotas), counted=False)
+    )
     if start.live is None:
         yield from following
         return
@@ -273,7 +292,7 @@ def _assumptions(
     return (*supposed, *known.assumptions, *without, *strict, *gates(start.live or start.pod, ask.server), *stated)
 
 
-def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:
+def unseen_of(store: Store, subject: Subject) -> tuple[Unseen, ...]:
     """What Tekton's configuration is, and what the namespace enforces, is told by the assumptions."""
     return tuple(
         Unseen(need.kind, state, need.namespace, need.name, message, need.required)

@@ -19,6 +19,7 @@ from kubectl_kres.reports.pool_room import shares
 from kubectl_kres.reports.pooled import ClaimExplanation, PoolOption, Says
 from kubectl_kres.reports.queue_turns import shown_turns, turns_of
 from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.scope_words import scope_words
 
 
 def explain_claim(scene: Scene, claim: ResourcePoolClaim) -> ClaimExplanation:
@@ -43,7 +44,8 @@ def explain_claim(scene: Scene, claim: ResourcePoolClaim) -> ClaimExplanation:
 def _options(scene: Scene, claim: ResourcePoolClaim) -> Iterator[PoolOption]:
     found = choose(claim.metadata.namespace, parsed(claim.spec.claim), scene.pools.values())
     for one in found.options:
-        yield PoolOption(one.pool, one.verdict, one.missing, one.short, one.pool == claim.spec.pool)
+        scopes = scope_words(scene.pools[one.pool].spec.quota)
+        yield PoolOption(one.pool, one.verdict, one.missing, one.short, one.pool == claim.spec.pool, scopes)
 
 
 def _chosen(scene: Scene, claim: ResourcePoolClaim, report: ClaimReport, options: tuple[PoolOption, ...]) -> str:

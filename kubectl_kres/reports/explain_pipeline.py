@@ -41,7 +41,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     children = _children(store, run) if subject.raw is None else {}
     found = pipeline_run(run, world, children=children)
     if isinstance(found, Gap):
-        raise unknown_task(subject, as_seen(store, found, subject.ref.namespace))
+        raise unknown_task(store, subject, found)
     tasks = tuple(_task(store, subject, ask, one, found, children) for one in found.plan.tasks)
     problems = (found.plan.problem,) if found.plan.problem is not None else ()
     verdict, remedy = judged(problems, found.plan.cycle, tasks)
@@ -60,6 +60,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         at_once(found, world, children, started=run.status.start_time is not None),
         tuple(_assistant(one) for one in found.assistants),
         int(left.total_seconds()) if left is not None else None,
+        _over(run),
         tuple(run_facts(run)) if subject.raw is None else (),
         _assumptions(store, subject, ask),
         unseen,

@@ -76,7 +76,8 @@ class Total(Record, frozen=True):
 class QuotaCost(Record, frozen=True):
     """What one more pod costs a quota, per name that the quota limits.
 
-    ``counted``: this pod is live and already in ``used``. ``fits``: how many more such pods there is room for.
+    ``counted``: this pod is live and already in ``used``. ``fits``: how many more such pods there is room for;
+    None: it costs nothing, or the quota demands something that the pod does not state.
     ``exceeded``: the names that one more pod would be too much for.
     """
 
@@ -141,7 +142,8 @@ class Explanation(Record, frozen=True):
 
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
-    figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs could not be read.
+    figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
+    could not be read.
     """
 
     subject: ObjectRef

@@ -14,6 +14,8 @@ from kubectl_kres.reports.trial import Trial, held_by, waiting_in
 EXACT = 20
 #: Claims that trials may go through, in sum; beyond that what was found so far is taken.
 _EFFORT = 100_000
+#: The same where claims are taken one after the other, which is only done where many are there.
+_QUICK = 50_000
 _PART = 10**6
 
 
@@ -134,7 +136,7 @@ class _Search:
         now, rest = self.trial, {one.key: one for one in self.givers}
         while not now.holds(self.key):
             giver = self._next(now, rest)
-            if giver is None or self.effort > _EFFORT:
+            if giver is None or self.effort > _QUICK:
                 return None
             del rest[giver.key]
             chosen.append(giver)
@@ -142,7 +144,7 @@ class _Search:
             now = now.without((giver.key,))
         for one in reversed(list(chosen)):
             fewer = [other for other in chosen if other is not one]
-            if fewer and self.effort + self.trial.size * len(fewer) <= _EFFORT and self._does(fewer):
+            if fewer and self.effort + self.trial.size * len(fewer) <= _QUICK and self._does(fewer):
                 chosen = fewer
         keys = tuple(one.key for one in chosen)
         return Giving(keys, proven=len(keys) == least)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from kubectl_kres.capsule.allocation import Key, key_of
 from kubectl_kres.capsule.amounts import Amounts, added
@@ -13,7 +14,7 @@ from kubectl_kres.reports.claim_state import WAITING, Standing
 from kubectl_kres.reports.deeds import asking, leaving, raising, ref_of
 from kubectl_kres.reports.elsewhere import elsewhere, without_foreign
 from kubectl_kres.reports.giving_way import Giving, give_way
-from kubectl_kres.reports.letting import Way
+from kubectl_kres.reports.letting import Deed, Way
 from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.trial import Trial, held_by, trial_of, waiting_in
 
@@ -23,6 +24,8 @@ _ONE = quantity_of(1)
 _NAMED = 20
 #: So many claims ahead are let in one after the other to find the least that has to be added; beyond that their sum.
 _STEPS = 8
+#: Claims that these steps may go through, in sum.
+_EFFORT = 40_000
 
 
 def ways(scene: Scene, claim: ResourcePoolClaim, found: Standing) -> tuple[Way, ...]:
@@ -51,7 +54,7 @@ class _Ways:
         self.trial = trial_of(scene, pool)
 
     def all(self) -> Iterator[Way]:
-        now = self.trial.settled()[0]
+        now = self.trial.settled()
         if now.holds(self.key):
             text = "nothing: as things stand its pool has room for it, and the controller is about to see that"
             yield Way("again", text, replayed=True)
@@ -101,9 +104,8 @@ class _Ways:
             holds = {name: amount for name, amount in held.get(key, {}).items() if name in self.asks}
             word, old = (state.state, state.old) if state is not None else (None, False)
             deeds.append(leaving(key, word, shown(holds), old=old and bool(holds)))
-        words = (f"{one.verb} {one.subject.namespace}/{one.subject.name}" for one in deeds)
         doubt = "" if found.proven else " (not proven smallest)"
-        way = Way("give way", f"{listed(words, 8)}{doubt}", tuple(deeds), proven=found.proven)
+        way = Way("give way", f"{_words(deeds)}{doubt}", tuple(deeds), proven=found.proven)
         return self._way(way, self.trial.without(found.keys), found.keys)
 
     def _less(self) -> Iterator[Way]:
@@ -127,7 +129,7 @@ class _Ways:
     def _raise(self) -> Iterator[Way]:
         more: dict[str, Quantity] = {}
         after = self.trial
-        for _ in range(_STEPS):
+        for _ in range(max(2, min(_STEPS, _EFFORT // max(1, after.size)))):
             blocking = self._blocking(after)
             if not blocking:
                 break
@@ -166,6 +168,14 @@ class _Ways:
                 return {one.resource: _missing(one.asked, one.room) for one in turn.comparisons()}
             key = next(one.by for one in turn.comparisons() if one.by is not None)
         return {}
+
+
+def _words(deeds: Iterable[Deed]) -> str:
+    """``delete a/x and a/y, then release b/z``."""
+    runs = groupby(deeds, key=lambda one: one.verb)
+    return ", then ".join(
+        f"{verb} {listed((f'{one.subject.namespace}/{one.subject.name}' for one in run), 8)}" for verb, run in runs
+    )
 
 
 def _missing(asked: Quantity, room: Quantity) -> Quantity:

@@ -30,11 +30,18 @@ _CONTROLLERS = {"kube-controller-manager", "kube-scheduler", "kubelet"}
 
 
 def why_different(
-    pod: Pod, path: str, names: Mapping[str, str], policy: Source | None, policy_edit: Edit | None
+    pod: Pod,
+    path: str,
+    names: Mapping[str, str],
+    policy: Source | None,
+    policy_edit: Edit | None,
+    *,
+    unread: bool = False,
 ) -> str:
     """The likeliest reason, best evidence first; that no rule explains it, if there is none.
 
-    ``policy`` set today's value and was last changed by ``policy_edit``.
+    ``policy`` set today's value and was last changed by ``policy_edit``. ``unread``: the LimitRanges of today could
+    not be read.
     """
     resized = _resized(pod, path, names)
     if resized:
@@ -50,7 +57,7 @@ def why_different(
         )
     filled = _filled_at_creation(annotations, path, names)
     if filled:
-        return f"{filled}; no LimitRange sets it so today"
+        return f"{filled}; {'those of today could not be read' if unread else 'no LimitRange sets it so today'}"
     edit = _edit(pod, path, names)
     if edit is not None and edit.manager not in _CONTROLLERS:
         at = f" at {edit.time}" if edit.time else ""

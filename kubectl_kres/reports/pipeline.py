@@ -69,7 +69,8 @@ class PipelineExplanation(Record, frozen=True):
     """What becomes of a PipelineRun. ``problem``: why nothing of it runs, in Tekton's words; ``cycle``: tasks that wait
     for each other. ``verdict``: over all open tasks, each as if it ran alone; ``at_once``: what they ask for together.
 
-    ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started.
+    ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started. ``ended``: it has
+    succeeded or failed, so that nothing of it is made any more.
     """
 
     subject: ObjectRef
@@ -82,6 +83,7 @@ class PipelineExplanation(Record, frozen=True):
     at_once: tuple[AtOnce, ...] = ()
     assistants: tuple[AssistantPod, ...] = ()
     seconds_left: int | None = None
+    ended: bool = False
     facts: tuple[Fact, ...] = ()
     assumptions: tuple[Assume, ...] = ()
     unseen: tuple[Unseen, ...] = ()

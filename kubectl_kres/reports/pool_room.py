@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.capsule.allocation import Share
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool
+from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.amounts import parsed
 
@@ -19,6 +20,16 @@ def held(pool: ResourcePool) -> Iterator[tuple[str, PoolClaim]]:
 def shares(pool: ResourcePool) -> list[Share]:
     """The same as the allocation takes them."""
     return [Share(one.uid or f"{space}/{one.name}", space, one.name, parsed(one.claims)) for space, one in held(pool)]
+
+
+#: What follows where more is in use than a quota allows.
+STAYS = "what is there stays, and nothing that adds to {} is admitted until the use is below it"
+
+
+def beyond_quota(quota: ResourceQuota) -> dict[str, Quantity]:
+    """What is in use beyond a quota, by its spec; empty: nothing."""
+    hard, used = parsed(quota.spec.hard), parsed(quota.status.used)
+    return {name: amount for name, amount in used.items() if name in hard and amount > hard[name]}
 
 
 def hard_of(pool: ResourcePool) -> dict[str, Quantity]:

@@ -11,12 +11,16 @@ from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.amounts import texts
+from kubectl_kres.reports.amounts import listed, parsed, sentence, shown, texts
 from kubectl_kres.reports.case import Case
 from kubectl_kres.reports.claim_state import State, standing
+from kubectl_kres.reports.claimable import growth, prospect
+from kubectl_kres.reports.deeds import asking
+from kubectl_kres.reports.letting import Deed
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.remedy import Remedy
 from kubectl_kres.reports.remedy import exceeded as usual
+from kubectl_kres.reports.scene import Scene
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -32,12 +36,22 @@ class TrailClaim(Record, frozen=True):
 
 
 class PoolTrail(Record, frozen=True):
-    """A managed quota that refuses. lacks: what has to be claimed more, by resource. claims: absent: not read."""
+    """A managed quota that refuses. lacks: what has to be claimed more, by resource. claims: absent: not read.
+
+    short: what the pool itself has too little of for that; closed: what earlier claims wait for in its ordered queue,
+    so that a new claim waits, too, behind those named in ``behind`` where they were read. grow: the edit of an unused
+    claim that gets all of it at once. ``known`` False: the pool was not read, and so none of these is known.
+    """
 
     quota: str
     pool: str
     lacks: Mapping[str, str]
     claims: tuple[TrailClaim, ...] | None = None
+    short: Mapping[str, str] = {}
+    closed: tuple[str, ...] = ()
+    behind: tuple[ObjectRef, ...] = ()
+    grow: Deed | None = None
+    known: bool = False
 
 
 def managed_quotas(store: Store, namespace: str) -> dict[str, str]:
@@ -47,10 +61,12 @@ def managed_quotas(store: Store, namespace: str) -> dict[str, str]:
 
 
 def trail_needs(store: Store, namespace: str) -> tuple[Need, ...]:
-    """One more read where a pool keeps a quota: the claims of the namespace."""
-    if not managed_quotas(store, namespace):
+    """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
+    pools = sorted(set(managed_quotas(store, namespace).values()))
+    if not pools:
         return ()
-    return (Need("ResourcePoolClaim", namespace, required=False),)
+    pool = Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
+    return Need("ResourcePoolClaim", namespace, required=False), pool
 
 
 def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
@@ -63,11 +79,19 @@ def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[P
             lack = _lack(finding)
             if lack:
                 lacks.setdefault(name, {})[finding.resource] = lack
-    known = store.covered(Need("ResourcePoolClaim", namespace)).state == "read"
-    return tuple(
-        PoolTrail(name, managed[name], amounts, tuple(_claims(store, namespace, managed[name])) if known else None)
-        for name, amounts in lacks.items()
-    )
+    scene = Scene(store)
+    return tuple(_trail(scene, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
+
+
+def _trail(scene: Scene, space: str, quota: str, name: str, lacks: Mapping[str, str]) -> PoolTrail:
+    read = scene.store.covered(Need("ResourcePoolClaim", space)).state == "read"
+    claims = tuple(_claims(scene.store, space, name)) if read else None
+    pool, more = scene.pools.get(name), parsed(lacks)
+    if pool is None:
+        return PoolTrail(quota, name, lacks, claims)
+    met, found = prospect(scene, pool, space, more), growth(scene, pool, space, more)
+    grow = asking((found.claim.namespace, found.claim.name), shown(found.amounts), {}) if found is not None else None
+    return PoolTrail(quota, name, lacks, claims, shown(met.lacks), met.closed, met.behind, grow, known=True)
 
 
 def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
@@ -75,6 +99,7 @@ def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
     managed = managed_quotas(store, namespace)
     if not managed:
         return {}
+    scene = Scene(store)
 
     def say(case: Case) -> Iterator[str]:
         finding = case.finding
@@ -83,12 +108,43 @@ def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
         if pool is None or not lack:
             yield from usual(case)
             return
-        yield (
-            f"claim {lack} more of {finding.resource} from pool {pool}, or free as much in the namespace"
-            f"{_left(finding)} (Capsule keeps the quota: raising its hard would be undone)"
-        )
+        trail = _trail(scene, namespace, "", pool, {finding.resource: lack})
+        yield f"{_claimed(trail, finding.resource, lack)}{_freed(finding, lack)}{_left(finding)} ({_because(trail)})"
 
     return {"quota/exceeded": say}
+
+
+def _claimed(trail: PoolTrail, resource: str, lack: str) -> str:
+    """What to claim, with an edit where a new claim would wait and the edit does not."""
+    if trail.grow is not None and (trail.closed or trail.short):
+        amount = trail.grow.amounts[resource]
+        return f"let claim {trail.grow.subject.name}, which is unused, ask for {resource} {amount}"
+    return f"claim {lack} more of {resource} from pool {trail.pool}"
+
+
+def _freed(finding: Finding, lack: str) -> str:
+    """Where so much is in use that freeing it would do."""
+    found = _OBSERVED.fullmatch(finding.observed)
+    enough = found is not None and parse(found[1]) >= parse(lack)
+    return f", or free {lack} of it in the namespace" if enough else ""
+
+
+def _because(trail: PoolTrail) -> str:
+    """What is odd about a quota of a pool's; a new claim would wait."""
+    kept = "Capsule keeps the quota: raising its hard would be undone"
+    return f"{kept}; {waiting_words(trail)}" if trail.closed or trail.short else kept
+
+
+def waiting_words(trail: PoolTrail) -> str:
+    """Why a new claim would wait; empty: it would not, or nobody knows."""
+    parts = []
+    if trail.short:
+        parts.append(f"pool {trail.pool} lacks {sentence(trail.short)}")
+    if trail.closed:
+        first = [f"{one.namespace}/{one.name}" for one in trail.behind]
+        waits = f"{listed(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims wait"
+        parts.append(f"in its ordered queue {waits} for {listed(trail.closed)}")
+    return f"{' and '.join(parts)}, so a new claim would wait" if parts else ""
 
 
 def _lack(finding: Finding) -> str:

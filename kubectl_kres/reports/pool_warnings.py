@@ -11,8 +11,9 @@ from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.quantity import ZERO
 from kubectl_kres.reports.amounts import faults, listed, parsed, sentence, shown
 from kubectl_kres.reports.claim_notes import unwritable
-from kubectl_kres.reports.pool_room import held
+from kubectl_kres.reports.pool_room import STAYS, beyond_quota, held
 from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.scope_words import scope_words
 from kubectl_kres.store.coverage import Need
 
 
@@ -91,11 +92,21 @@ def _overdrawn(scene: Scene, pool: ResourcePool) -> Iterator[str]:
     if stray:
         yield f"claims hold {sentence(shown(stray))}, which it does not share out any more"
     name = pool.metadata.name
-    uses = [quota for space in scene.spaces(pool) if (quota := scene.quota(name, space)) is not None]
+    uses = [quota for space in sorted(scene.spaces(pool)) if (quota := scene.quota(name, space)) is not None]
     used = added(parsed(quota.status.used) for quota in uses)
     beyond = {one: used[one] for one, hard in scene.hard(pool).items() if one in used and used[one] > hard}
     if beyond:
-        yield f"pods use {sentence(shown(beyond))}, more than it has: claims were released, or defaults add to it"
+        yield (
+            f"{sentence(shown(beyond))} in use is more than it has: claims were released, or defaults add to what they "
+            "hold"
+        )
+    for quota in uses:
+        over = beyond_quota(quota)
+        if over:
+            yield (
+                f"namespace {quota.metadata.namespace} uses {sentence(shown(over))}, more than its quota allows now: "
+                f"{STAYS.format(listed(sorted(over)))}"
+            )
 
 
 def _selectors(scene: Scene, pool: ResourcePool) -> Iterator[str]:
@@ -120,9 +131,11 @@ def _overlaps(scene: Scene, pool: ResourcePool) -> Iterator[str]:
         shared = mine & scene.spaces(other)
         both = sorted(scene.hard(pool).keys() & scene.hard(other).keys())
         if name != pool.metadata.name and shared and both:
+            scopes = dict.fromkeys((*scope_words(pool.spec.quota), *scope_words(other.spec.quota)))
+            only = f"; both count {' and '.join(scopes)}" if scopes else ""
             yield (
                 f"pool {name} also limits {listed(both)} in {listed(sorted(shared))}: each has a quota there, and a "
-                "pod must fit all that count it"
+                f"pod must fit all that count it{only}"
             )
 
 
@@ -146,7 +159,8 @@ def _unlimited(scene: Scene, pool: ResourcePool) -> Iterator[str]:
         free.setdefault(tuple(spaces), []).append(name)
     for found, names in free.items():
         if found:
+            them = "it" if len(names) == 1 else "them"
             yield (
-                f"the pool does not limit {listed(names)} in {listed(found)}: no claim there names it, and it has no "
-                "default (defaultsZero would set 0)"
+                f"the pool does not limit {listed(names)} in {listed(found)}: no claim for {them} is allocated there, "
+                "and it has no default (defaultsZero would set 0)"
             )

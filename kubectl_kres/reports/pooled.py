@@ -12,7 +12,8 @@ from kubectl_kres.reports.record import Record
 class PoolOption(Record, frozen=True):
     """A pool that serves the claim's namespace, as the choice sees it: by its status, and by names before amounts.
 
-    verdict: room, full, lacking or either (see ``capsule.choice``). named: the claim names it now.
+    verdict: room, full, lacking or either (see ``capsule.choice``). named: the claim names it now. scopes: what its
+    quotas count, in words; empty: everything.
     """
 
     pool: str
@@ -20,6 +21,7 @@ class PoolOption(Record, frozen=True):
     missing: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
     named: bool = False
+    scopes: tuple[str, ...] = ()
 
 
 class Compared(Record, frozen=True):

@@ -10,24 +10,25 @@ from msgspec import structs
 from kubectl_kres.admission.pods import quota_request
 from kubectl_kres.admission.quota import Request
 from kubectl_kres.admission.scopes import requirements
-from kubectl_kres.capsule.allocation import Candidate
 from kubectl_kres.capsule.amounts import Amounts
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
-from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
+from kubectl_kres.model.capsule import ResourcePool
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, maximum
-from kubectl_kres.reports.amounts import parsed
+from kubectl_kres.reports.amounts import parsed, shown
 from kubectl_kres.reports.capsule_needs import file_needs
+from kubectl_kres.reports.claimable import growth, prospect
+from kubectl_kres.reports.deeds import asking
 from kubectl_kres.reports.explain import analysis_of_another, explained
 from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.letting import Deed
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas, replicas_of
 from kubectl_kres.reports.scene import PREFIX, Scene
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.template import manifest_workload
-from kubectl_kres.reports.trial import trial_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -52,15 +53,18 @@ class SizedAmount(Record, frozen=True):
 
 class SizedPool(Record, frozen=True):
     """What a pool that serves the namespace would have to be asked for. ``counts`` False: its scopes leave such pods
-    out. ``known`` False: the pool itself could not be read, only its quota. ``queued``: such a claim would wait, though
-    there is room, since earlier ones do.
+    out. ``known`` False: the pool itself could not be read, only its quota. ``closed``: what earlier claims wait for in
+    its ordered queue, so that such a claim would wait, too; ``behind``: these claims, where they were read.
+    ``grow``: the edit of an unused claim that gets all of it at once.
     """
 
     pool: str
     amounts: tuple[SizedAmount, ...] = ()
     counts: bool = True
     known: bool = True
-    queued: bool = False
+    closed: tuple[str, ...] = ()
+    behind: tuple[ObjectRef, ...] = ()
+    grow: Deed | None = None
 
     @property
     def claim(self) -> Mapping[str, str]:
@@ -70,7 +74,7 @@ class SizedPool(Record, frozen=True):
     @property
     def fits(self) -> bool:
         """Whether the pool has room for that, as far as is known."""
-        return not self.queued and not any(one.lacks for one in self.amounts)
+        return not self.closed and not any(one.lacks for one in self.amounts)
 
 
 class Sizing(Record, frozen=True):
@@ -149,7 +153,13 @@ def _pools(scene: Scene, space: str, request: Request, count: _Count) -> Iterato
             continue
         amounts = tuple(_amounts(scene, pool, quota, request.usage, count))
         sized = SizedPool(name, amounts, known=pool is not None)
-        yield structs.replace(sized, queued=pool is not None and sized.fits and not _taken(scene, pool, space, sized))
+        if pool is None or not sized.claim:
+            yield sized
+            continue
+        more = parsed(sized.claim)
+        met, found = prospect(scene, pool, space, more), growth(scene, pool, space, more)
+        grow = asking((space, found.claim.name), shown(found.amounts), {}) if found is not None else None
+        yield structs.replace(sized, closed=met.closed, behind=met.behind, grow=grow)
 
 
 def _amounts(
@@ -180,14 +190,6 @@ def _amounts(
             str(left) if left is not None else None,
             str(lacks) if lacks is not None else None,
         )
-
-
-def _taken(scene: Scene, pool: ResourcePool, space: str, sized: SizedPool) -> bool:
-    """Whether the controller would serve such a claim now; it goes to the end of the queue."""
-    if not sized.claim or not scene.claims_known(pool):
-        return True
-    claim = ResourcePoolClaim(ManagedMetadata(namespace=space))
-    return trial_of(scene, pool).joined(Candidate(claim, parsed(sized.claim))).holds((space, ""))
 
 
 def _claim(hard: Quantity | None, used: Quantity, more: Quantity, peak: Quantity) -> Quantity | None:

@@ -9,7 +9,7 @@ from msgspec import structs
 from kubectl_kres.admission.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
 from kubectl_kres.model.kinds import BY_KIND, TEKTON
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.meta import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import Task, TaskRun
 from kubectl_kres.provenance.journal import Derive, Journal, Source
@@ -24,6 +24,7 @@ from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton_part import TektonPart
 from kubectl_kres.reports.tekton_world import as_seen, tekton_world
 from kubectl_kres.reports.waiting_run import pipeline_run_of, too_much, waiting_of
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.answer import Gap, Problem
 from kubectl_kres.tekton.resolve import UsedTask, task_of
@@ -54,13 +55,13 @@ def taskrun_analysis(
         return refused_run(store, subject.ref, ask, subject.file or "the input", refusals)
     found = task_of(run, world.lookups)
     if isinstance(found, Gap):
-        raise unknown_task(subject, as_seen(store, found, subject.ref.namespace))
+        raise unknown_task(store, subject, found)
     live = None if another else live or pod_of(store, run)
     # A quota is not asked again for a pod that was made; in lists the pod itself is not read.
     counted = not another and (live is not None or bool(run.status.pod_name))
     results = task_run(run, world, task=found, journal=journal, counted=counted)
     if isinstance(results, Gap):
-        raise unknown_task(subject, results)
+        raise unknown_task(store, subject, results)
     return analysed(store, subject.ref, ask, run, found, results, live)
 
 
@@ -108,13 +109,17 @@ def run_of(store: Store, subject: Subject, world: World) -> tuple[TaskRun | None
     return structs.replace(item, metadata=metadata), refusals
 
 
-def unknown_task(subject: Subject, gap: Gap) -> ClusterError:
+def unknown_task(store: Store, subject: Subject, found: Gap) -> ClusterError:
     """That the pod cannot be told, and why."""
+    gap = as_seen(store, found, subject.ref.namespace)
     text = f"{subject.ref}: {gap}"
     if gap.why == "missing":
         return NotFound(text, code=404, reason="NotFound", hint="a run that started keeps its Task in status.taskSpec")
     if gap.why == "unreadable":
-        return Forbidden(text, code=403, reason="Forbidden", hint="who may read it can make a snapshot")
+        coverage = store.covered(Need(gap.kind, subject.ref.namespace, gap.name))
+        if coverage.state == "denied":
+            return Forbidden(coverage.message or text, code=403, reason="Forbidden", hint=f"needed for {subject.ref}")
+        return ClusterError(f"{text}{f': {coverage.message}' if coverage.message else ''}")
     return ClusterError(text, hint="once the run has started, its status keeps what was fetched")
 
 
@@ -146,11 +151,15 @@ def analysed(
     containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
     steps, sidecars = task.spec.steps or (), task.spec.sidecars or ()
     own = {f"sidecar-{one.name}" for one in sidecars}
+    conditions = (one for one in run.status.conditions or () if one.type == "Succeeded")
+    condition = next(conditions, Condition())
     part = TektonPart(
         task.origin.source,
         len(steps),
         len(sidecars),
         tuple(one.name for one in containers if not one.name.startswith("step-") and one.name not in own),
+        condition.status,
+        condition.reason,
         problem,
         too_much(results, known.policies),
         max(0, run.spec.retries - len(run.status.retries_status or ())),

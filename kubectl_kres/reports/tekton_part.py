@@ -25,7 +25,8 @@ class Waiting(Record, frozen=True):
 
 class TektonPart(Record, frozen=True):
     """``task``: where the steps stand; absent: the run is not even stored. ``steps``: how many, which task-level
-    requests and shares of LimitRanges are divided by. ``added``: containers that Tekton adds.
+    requests and shares of LimitRanges are divided by. ``added``: containers that Tekton adds. ``status``, ``reason``:
+    of the condition ``Succeeded`` that the run has now; empty: there is none.
 
     ``problem``: why there is no pod, as Tekton says it; absent: there is one. ``never``: what a quota that refuses it
     has too little of even when nothing else runs; empty: it fits once others have gone. ``retries``: tries that are
@@ -37,6 +38,8 @@ class TektonPart(Record, frozen=True):
     steps: int = 0
     sidecars: int = 0
     added: tuple[str, ...] = ()
+    status: str = ""
+    reason: str = ""
     problem: Problem | None = None
     never: tuple[TooMuch, ...] = ()
     retries: int = 0
@@ -45,3 +48,13 @@ class TektonPart(Record, frozen=True):
     waiting: Waiting | None = None
     pipeline_run: str = ""
     version: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run has failed: nothing revives it."""
+        return self.status == "False"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has succeeded or failed, so that only a new one is made again."""
+        return self.status in {"True", "False"}

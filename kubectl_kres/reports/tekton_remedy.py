@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.case import Case
-from kubectl_kres.reports.remedy import Remedy
+from kubectl_kres.reports.remedy import NOTHING, Remedy
 from kubectl_kres.reports.tekton_part import TektonPart
 
 
@@ -75,6 +75,8 @@ def run_remedies(found: Sequence[str], part: TektonPart, outcome: Outcome) -> tu
         shared = each if entry.rule.startswith("tekton/task-level") else ""
         return f"{entry.source.field} of {entry.source.ref}{shared}"
 
+    if part.failed and tuple(found) == (NOTHING,):
+        return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
     said = [_in_task(_PLACE.sub(place, text), part.added) for text in found]
     return tuple(dict.fromkeys(_possible(text, part) for text in said))
 

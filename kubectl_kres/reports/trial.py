@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from functools import cached_property
 
 from kubectl_kres.capsule.allocation import Allocation, Candidate, Key, Share, Turn, allocate, in_order, key_of
 from kubectl_kres.capsule.amounts import Amounts
@@ -17,25 +17,49 @@ from kubectl_kres.reports.scene import Scene
 _PASSES = 8
 
 
-class Trial(NamedTuple):
-    """A pool as it stands: what it has, who holds what, and who waits in which order."""
+class Trial:
+    """A pool as it stands: what it has, who holds what, and who waits in which order. Never changed, only replaced."""
 
-    hard: Amounts
-    shares: Sequence[Share]
-    queue: Sequence[Candidate]
-    ordered: bool
+    def __init__(self, hard: Amounts, held: Sequence[Share], queue: Sequence[Candidate], *, ordered: bool) -> None:
+        self.hard, self.shares, self.queue, self.ordered = hard, held, queue, ordered
 
-    def settled(self) -> tuple[Trial, Allocation]:
-        """The pool after its controller has come to rest, with the last pass."""
-        now, found = self, allocate(self.hard, self.shares, self.queue, ordered=self.ordered)
+    def _with(
+        self,
+        *,
+        hard: Amounts | None = None,
+        held: Sequence[Share] | None = None,
+        queue: Sequence[Candidate] | None = None,
+    ) -> Trial:
+        return Trial(
+            self.hard if hard is None else hard,
+            self.shares if held is None else held,
+            self.queue if queue is None else queue,
+            ordered=self.ordered,
+        )
+
+    @cached_property
+    def _pass(self) -> Allocation:
+        return allocate(self.hard, self.shares, self.queue, ordered=self.ordered)
+
+    @cached_property
+    def _turns(self) -> Mapping[Key, Turn]:
+        return {key_of(turn.candidate.claim): turn for turn in self._pass.turns}
+
+    @cached_property
+    def _holders(self) -> frozenset[Key]:
+        return frozenset((share.namespace, share.name) for share in self.shares)
+
+    def settled(self) -> Trial:
+        """The pool after its controller has come to rest."""
+        now = self
         for _ in range(_PASSES):
+            found = now._pass
             if found.settled:
                 break
             held = {(share.namespace, share.name) for share in found.shares}
             waiting = [one for one in now.queue if key_of(one.claim) not in held]
-            now = now._replace(shares=found.shares, queue=waiting)
-            found = allocate(now.hard, now.shares, now.queue, ordered=now.ordered)
-        return now, found
+            now = now._with(held=found.shares, queue=waiting)
+        return now
 
     @property
     def size(self) -> int:
@@ -48,37 +72,36 @@ class Trial(NamedTuple):
         for key in keys:
             left = [share for share in now.shares if (share.namespace, share.name) != key]
             waiting = [one for one in now.queue if key_of(one.claim) != key]
-            now = now._replace(shares=left, queue=waiting).settled()[0]
+            now = now._with(held=left, queue=waiting).settled()
         return now
 
     def asking(self, key: Key, asks: Amounts) -> Trial:
         """A claim that waits asks for something else, in its old place."""
         queue = [Candidate(one.claim, asks) if key_of(one.claim) == key else one for one in self.queue]
-        return self._replace(queue=queue).settled()[0]
+        return self._with(queue=queue).settled()
 
     def raised(self, more: Amounts) -> Trial:
         """There is more to share out."""
         hard = {name: self.hard.get(name, ZERO) + more.get(name, ZERO) for name in {**self.hard, **more}}
-        return self._replace(hard=hard).settled()[0]
+        return self._with(hard=hard).settled()
 
     def joined(self, candidate: Candidate) -> Trial:
         """A claim comes, in the place that its creation gives it."""
-        return self._replace(queue=in_order([*self.queue, candidate])).settled()[0]
+        return self._with(queue=in_order([*self.queue, candidate])).settled()
 
     def holds(self, key: Key) -> bool:
         """Whether a claim is allocated."""
-        return any((share.namespace, share.name) == key for share in self.shares)
+        return key in self._holders
 
     def turn(self, key: Key) -> Turn | None:
         """How it goes for a claim that waits; None: it does not."""
-        found = allocate(self.hard, self.shares, self.queue, ordered=self.ordered)
-        return next((turn for turn in found.turns if key_of(turn.candidate.claim) == key), None)
+        return self._turns.get(key)
 
 
 def trial_of(scene: Scene, pool: ResourcePool) -> Trial:
     """The pool as its status and the claims that were read say; at rest if the controller is."""
     queue = [Candidate(one.claim, parsed(one.claim.spec.claim)) for one in scene.waiting(pool.metadata.name)]
-    return Trial(scene.hard(pool), shares(pool), queue, pool.spec.config.ordered_queue)
+    return Trial(scene.hard(pool), shares(pool), queue, ordered=pool.spec.config.ordered_queue)
 
 
 def held_by(trial: Trial) -> Mapping[Key, Amounts]:

@@ -17,6 +17,7 @@ from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explanation import Alternative, Container, Edit, Value
 from kubectl_kres.reports.live import injected, why_different
 from kubectl_kres.reports.start import Start
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 _Raw = Mapping[str, Any]
@@ -33,7 +34,7 @@ class Table:
         self.first = outcomes[0]
         self._steps = [by_path(outcome.journal) for outcome in outcomes]
         self._values_of = [_shown(outcome.draft) for outcome in outcomes]
-        self.written, self.names = _by_path(start.pod), _names(start.pod)
+        self.written, self.names = _by_path(start.pod), names_of(start.pod)
         self.live, self._added = _live_by_path(start.live, self.names) if start.live is not None else ({}, {})
         self._edits: dict[tuple[Source, str], Edit | None] = {}
 
@@ -80,7 +81,8 @@ class Table:
         edited = self._edit(source)
         note = ""
         if self.start.live is not None and not _same(live, None if computed is None else str(computed)):
-            note = why_different(self.start.live, path, self.names, source, edited)
+            unread = not self.store.covered(Need("LimitRange", self.start.live.metadata.namespace)).known
+            note = why_different(self.start.live, path, self.names, source, edited, unread=unread)
         shown = None if computed is None else str(computed)
         return Value(path, side, resource, written, shown, live, rule, source, others, taken, note, edited)
 
@@ -186,7 +188,8 @@ def _containers(pod: Pod) -> dict[str, PodContainer]:
     return {f"spec.{key}[{index}]": one for key, group in lists for index, one in enumerate(group or ())}
 
 
-def _names(pod: Pod) -> dict[str, str]:
+def names_of(pod: Pod) -> dict[str, str]:
+    """Containers by their path."""
     return {path: one.name for path, one in _containers(pod).items()}
 
 

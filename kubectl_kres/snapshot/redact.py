@@ -54,12 +54,14 @@ FIELDS = frozenset(
         "f:maxLimitRequestRatio",
         "f:min",
         "f:overhead",
+        "f:pool",
         "f:quota",
         "f:requests",
         "f:resourceQuotas",
         "f:resources",
         "f:scopeSelector",
         "f:scopes",
+        "f:selectors",
     }
 )
 

@@ -54,6 +54,8 @@ def one_task(
     task: Planned, world: World, children: Mapping[str, TaskRun] | None = None, *, journal: bool = True
 ) -> tuple[Result, ...]:
     """The answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any other."""
+    if task.gap is not None and task.gap.why in {"custom", "nested"}:
+        return ()
     problem = refused(task.run, world.config.flags)
     if problem is not None:
         return (Result(problem=problem),)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubectl_kres.tui.listing import Listing
-from kubectl_kres.tui.lists import claims, limitranges, namespaces, pods, pools, quotas, refused, taskruns
+from kubectl_kres.tui.lists import claims, limitranges, namespaces, pipelineruns, pods, pools, quotas, refused, taskruns
 
 LISTINGS: Mapping[str, Listing] = {
     module.LISTING.id: module.LISTING
-    for module in (namespaces, pods, quotas, limitranges, refused, pools, claims, taskruns)
+    for module in (namespaces, pods, quotas, limitranges, refused, pools, claims, taskruns, pipelineruns)
 }
 
 

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
+from textual.timer import Timer
 
 from kubectl_kres.tui.columns import GAP, Column, laid_out, natural
 from kubectl_kres.tui.drawn import Drawn, fitted
@@ -23,6 +24,8 @@ from kubectl_kres.tui.view import Faces, Key, View
 _MARGIN = 4
 #: Rows that widths are taken from: those that came first, and what is seen.
 _MEASURED = 400
+#: Seconds after which the length of a long list is told anew.
+_PATIENCE = 0.5
 
 
 class Table(Drawn):
@@ -63,7 +66,8 @@ class Table(Drawn):
         self._sign = sign
         self._liked: list[int] = []
         self._layout: list[tuple[int, int]] = []
-        self._drawn: list[tuple[int, int]] = []
+        self._drawn: object = None
+        self._sizing: Timer | None = None
         self._changed: set[Key] = set()
 
     @property
@@ -89,6 +93,7 @@ class Table(Drawn):
             if self.sorted_by is not None and self.sorted_by.id not in {column.id for column in columns}:
                 self.sort(None)
         self.settle()
+        self.refresh()
 
     def replace(self, rows: Mapping[Key, Any]) -> None:
         """All rows anew; the cursor stays on its key."""
@@ -116,11 +121,12 @@ class Table(Drawn):
         self.sorted_by, self.reverse = column, reverse
         self.view.sort(column.value if column is not None else None, reverse=reverse)
         self.settle()
+        self.refresh()
 
     def settle(self) -> None:
         """Shows what the rows, filter and sort come to; the view stays where it is unless the cursor would leave it."""
         visible = self._on_screen(self._line)
-        moved = self.view.settle()
+        self.view.settle()
         before = self.cursor
         keys = self.view.keys
         place = self.view.place(self.cursor) if self.cursor is not None else None
@@ -129,17 +135,27 @@ class Table(Drawn):
             self.cursor = keys[place] if keys else None
         self._line = max(0, place)
         self._lay_out()
-        self.virtual_size = Size(self.size.width, len(keys) + 1)
+        self._size_up()
         if visible:
             self._reveal()
-        layout = self._layout
-        if moved or layout != self._drawn or before != self.cursor:
+        top = int(self.scroll_offset.y)
+        drawn = self._layout, self._line, self.cursor, keys[top : top + self.size.height]
+        if drawn != self._drawn:
             self.refresh()
         else:
             self._refresh_changed()
-        self._changed, self._drawn = set(), layout
+        self._changed, self._drawn = set(), drawn
         if before != self.cursor:
             self.post_message(self.Moved(self.cursor))
+
+    def _size_up(self, *, at_once: bool = False) -> None:
+        """Tells how many lines there are. That lays out the screen anew, so a long list waits a little with it."""
+        height, many = len(self.view.keys) + 1, 3 * self.size.height
+        if at_once or min(height, self.virtual_size.height) < many:
+            self._sizing = None
+            self.virtual_size = Size(self.size.width, height)
+        elif self._sizing is None and height != self.virtual_size.height:
+            self._sizing = self.set_timer(_PATIENCE, lambda: self._size_up(at_once=True))
 
     def _refresh_changed(self) -> None:
         """Draws only those of the changed rows that are seen."""
@@ -157,6 +173,8 @@ class Table(Drawn):
         if keys[line] != self.cursor:
             self._line, self.cursor = line, keys[line]
             self.post_message(self.Moved(self.cursor))
+        if self._sizing is not None:
+            self._size_up(at_once=True)
         self._reveal()
         self.refresh()
 

@@ -168,6 +168,15 @@ def test_what_is_asked_about_may_not_be_read(kres: Kres, shop, text: str, denied
     assert second == f"Without it there is no answer. Check with: kubectl auth can-i {rest}"
 
 
+def test_admitted_by_what_could_be_read_is_not_admitted(kres: Kres, shop):
+    shop.denied = {"limitranges", "resourcequotas"}
+    first, second, *_ = kres("explain pod/big").out.splitlines()
+    assert first == "admitted as far as seen: shop/Pod/big; LimitRange and ResourceQuota could not be read"
+    assert second == "remedy: nothing to change as far as seen"
+    assert all(line.endswith("  as far as seen") for line in kres("explain pods").out.splitlines()[:-1])
+    assert "states nothing is admitted as far as seen" in kres("explain ns/shop").out
+
+
 def test_nearly_everything_denied_and_a_refusal(kres: Kres, shop):
     shop.denied = {"resourcequotas"}
     assert kres("explain pod/big --exit-code").code == 4

@@ -32,7 +32,6 @@ CASES = {
     "list.txt": "explain taskruns -n ci",
     "task.txt": "explain task/build -n ci",
     "pipelinerun.txt": "explain pipelinerun/release-1 -n ci",
-    "pipelinerun.json": "explain pipelinerun/release-1 -n ci -o json",
     "pipelinerun-task.txt": "explain pipelinerun/release-1 -n ci -c notify",
     "pipelines-list.txt": "explain pipelines,pipelineruns -n ci",
     "denied.txt": "quota --denied -n ci",

@@ -18,6 +18,7 @@ from kubectl_kres.render import explain as explain_text
 from kubectl_kres.render.line import size
 from kubectl_kres.reports.diff import diff
 from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.outline import outline_of
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.store.coverage import Coverage, Need
 
@@ -127,7 +128,7 @@ def printed(text: str, width: int) -> list[str]:
         explanation = explain(store, about, ask)
         found += explain_text.lines(explanation, steps=True, width=width)
         found += diff_text.lines(diff(store, about, ask), width=width)
-        found.append(explain_text.summary(explanation))
+        found.append(explain_text.summary(outline_of(explanation)))
         for container in explanation.containers:
             found += explain_text.lines(explanation, container=container.name or "pod", width=width)
         values = [value for one in explanation.containers if one.name == "plain" for value in one.values]

@@ -16,6 +16,7 @@ from kubectl_kres.render.explain import counts, lines, summary
 from kubectl_kres.render.line import size
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation, Verdict
+from kubectl_kres.reports.outline import outline_of
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.store.coverage import Coverage, Need
 
@@ -156,7 +157,7 @@ def test_colours_change_no_text(name):
 
 
 def test_summary_lines_up_and_says_the_remedy():
-    shown = [summary(found(name)) for name in ("defaults", "max-refused", "order-refused")]
+    shown = [summary(outline_of(found(name))) for name in ("defaults", "max-refused", "order-refused")]
     assert [line.split()[0] for line in shown] == ["admitted", "refused", "depends"]
     assert len({line.index("Burstable") for line in shown}) == 1
     assert shown[1].endswith("set limits.memory of container app to at most 1Gi")

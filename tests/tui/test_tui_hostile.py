@@ -8,6 +8,7 @@ import unicodedata
 import pytest
 from hostile.test_hostile_text import BAD, HOSTILE, deployment, events, live, pod, policies
 from reports.stored import made, store_of
+from reports.test_pooled_reports import READY, claim, condition, pool
 from tui.driving import LARGE, SMALL, drive, text
 from tui.still import session_on
 
@@ -34,6 +35,8 @@ def app_of(text: str) -> Kres:
         *live(text),
         deployment(text),
         *events(text),
+        *pooled(text),
+        *runs(text),
         made("Namespace", text, namespace=""),
         made("Namespace", "ns", namespace=""),
         unread=("Node",),
@@ -42,10 +45,48 @@ def app_of(text: str) -> Kres:
     return Kres(session_on(held))
 
 
+def pooled(text: str) -> list[dict]:
+    """The text in names, resources, amounts, messages, selectors and managers of pools and claims."""
+    short = condition("Exhausted", "True", text, f"requested: {text}=3, available: {text}=1; {text}")
+    own = {"uid": "u", "name": text, "namespace": "ns", "claims": {text: "1", "requests.cpu": "1"}}
+    green = pool(text, {text: "1", "requests.cpu": text, "limits.cpu": "1"}, spaces=("ns", text), claims={"ns": [own]})
+    green["spec"] |= {"selectors": [{"matchLabels": {text: text}}], "defaults": {text: "1"}}
+    green["status"]["conditions"].append(condition(text, "False", text, text))
+    edits = [{"manager": text, "operation": "Update", "time": text, "fieldsV1": {"f:spec": {"f:pool": {}}}}]
+    asks = {text: "3", "limits.cpu": "3"}
+    waits = claim(text, READY, short, asks=asks, of=text, creationTimestamp=text, managedFields=edits)
+    return [green, pool("green"), waits, claim("waits", READY, short, asks=asks, of="green"), claim("new", of=None)]
+
+
+def runs(text: str) -> list[dict]:
+    """The text in names of runs, steps and Tasks, in conditions and in what is asked for."""
+    step = {"name": text, "image": text, "computeResources": {"requests": {"cpu": text, text: "1"}}}
+    plain = {"name": "s", "computeResources": {"limits": {"cpu": "1"}}}
+    failed = {"conditions": [{"type": "Succeeded", "status": "False", "reason": text, "message": text,
+                              "lastTransitionTime": text}]}  # fmt: skip
+    waiting = {"conditions": [{"type": "Succeeded", "status": "Unknown", "reason": "ExceededResourceQuota",
+                               "message": text, "lastTransitionTime": text}]}  # fmt: skip
+    tasks = [
+        {"name": text, "taskRef": {"name": text}, "runAfter": ["b"]},
+        {"name": "b", "taskSpec": {"steps": [plain]}},
+    ]
+    return [
+        made("Task", text, spec={"steps": [step, plain]}),
+        made("TaskRun", text, spec={"taskRef": {"name": text}}, status=failed, creationTimestamp=text),
+        made("TaskRun", "waits", spec={"taskSpec": {"steps": [plain]}}, status=waiting),
+        made("PipelineRun", "p", spec={"pipelineSpec": {"tasks": tasks}}, status=failed),
+    ]
+
+
 def places(text: str) -> list[Place]:
     refs = [ObjectRef("Pod", text, "ns"), ObjectRef("Pod", "p", "ns"), ObjectRef("Deployment", "web", "ns")]
     quotas = [ObjectRef("ResourceQuota", name, "ns") for name in (text, "broken", "scoped")]
     policy = [ObjectRef("LimitRange", text, "ns"), ObjectRef("Namespace", text)]
+    pooled_refs = [
+        ObjectRef("ResourcePool", text),
+        ObjectRef("ResourcePoolClaim", text, "ns"),
+        *(ObjectRef(kind, name, "ns") for kind, name in (("Task", text), ("TaskRun", "waits"), ("PipelineRun", "p"))),
+    ]
     return [
         Place("overview"),
         *(Place(one) for one in LISTINGS),
@@ -56,6 +97,8 @@ def places(text: str) -> list[Place]:
         *(Place("quota", ref=ref) for ref in quotas),
         *(Place("object", ref=ref) for ref in policy),
         Place("report", ref=quotas[0]),
+        *(Place("object", ref=ref) for ref in pooled_refs),
+        *(Place("object", ref=ref, tab="text") for ref in pooled_refs[:2]),
     ]
 
 

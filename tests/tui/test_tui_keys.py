@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from tui.driving import LARGE, demo, drive, text, typed
+from tui.driving import LARGE, ML, SHOP, demo, drive, text, typed
 
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.keys import CHANGING, KEYS
+
+#: Screens of the example with pools and runs.
+POOLED = ("claims", "claim sweep", "pool ml-compute", "taskrun build-api-9c4f")
 
 
 def cursor(shown: str) -> str:
@@ -155,7 +158,7 @@ def test_keys_that_change_things_only_say_so(key):
     assert "this is read-only" in drive(demo("pods"), [key])
 
 
-@pytest.mark.parametrize("place", ["", "pods", "quota cpu-budget", "pod debug-shell", "kinds"])
+@pytest.mark.parametrize("place", ["", "pods", "quota cpu-budget", "pod debug-shell", "kinds", *POOLED])
 def test_no_key_is_dead_or_deadly(place):
     """Each key of the table does something or says what it does not do, on every screen."""
     ending = {"quit", "quit-or-up"}
@@ -183,7 +186,7 @@ def test_no_key_is_dead_or_deadly(place):
             if key.id not in ending | {"palette"}:
                 await check(key)(pilot)
 
-    drive(demo(place), act=all_keys, size=LARGE)
+    drive(demo(place, file=ML if place in POOLED else SHOP), act=all_keys, size=LARGE)
 
 
 def test_copy_by_the_terminal(monkeypatch):

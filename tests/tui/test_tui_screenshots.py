@@ -8,12 +8,16 @@ import re
 from pathlib import Path
 
 import pytest
-from tui.driving import LARGE, SMALL, demo, press, settled, typed
+from tui.driving import LARGE, ML, SHOP, SMALL, demo, press, settled, typed
 
 from kubectl_kres.tui import save
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
 CASES = {
+    "pool": ("pool ml-compute", [], LARGE),
+    "claims": ("claims", ["G"], SMALL),
+    "claim": ("claim sweep", ["down", "down", "down"], LARGE),
+    "taskrun": ("taskrun build-api-9c4f", ["down", "down", "down", "down", "down"], LARGE),
     "overview": ("", [], SMALL),
     "pods": ("pods", ["/", *typed("cart"), "enter", "down"], LARGE),
     "pod": ("pod cart-dd98c7b99-4z4sn", ["down", "down"], LARGE),
@@ -22,12 +26,14 @@ CASES = {
     "quota": ("quota cpu-budget", [], SMALL),
     "limitranges": ("limitranges", ["G"], SMALL),
 }
+#: Of the example with pools and runs.
+POOLED = {"pool", "claims", "claim", "taskrun", "overview"}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_picture_is_what_the_app_draws(name):
     words, keys, size = CASES[name]
-    app = demo(words)
+    app = demo(words, file=ML if name in POOLED else SHOP)
 
     async def run() -> str:
         async with app.run_test(size=size) as pilot:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tui.driving import LARGE, SMALL, demo, press, settled, typed
+from tui.driving import LARGE, ML, SMALL, demo, press, settled, typed
 
 CART = "pod cart-dd98c7b99-4z4sn"
 CASES = {
@@ -22,6 +22,17 @@ CASES = {
     "refused": ("refused", ["down"]),
     "kinds": ("kinds", ["down"]),
     "help": ("pods", ["?"]),
+}
+POOLED = {
+    "overview-pools": ("", ["down", "down"]),
+    "pools": ("pools", []),
+    "pool": ("pool ml-compute", []),
+    "claims": ("claims", ["G"]),
+    "claim": ("claim sweep", ["down", "down", "down"]),
+    "taskruns": ("taskruns", ["down", "down"]),
+    "taskrun": ("taskrun build-api-9c4f", ["down", "down"]),
+    "taskrun-waiting": ("taskrun integration-12", ["down"]),
+    "pipelinerun": ("pipelinerun release-41", ["down"]),
 }
 SIZES = {"80x24": SMALL, "140x40": LARGE}
 STATES = {
@@ -45,6 +56,13 @@ def before(keys: list[str]) -> Any:
 def test_screen(snap_compare: Any, name: str, size: str):
     words, keys = CASES[name]
     assert snap_compare(demo(words), run_before=before(keys), terminal_size=SIZES[size])
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", POOLED)
+def test_pools_and_runs(snap_compare: Any, name: str, size: str):
+    words, keys = POOLED[name]
+    assert snap_compare(demo(words, file=ML), run_before=before(keys), terminal_size=SIZES[size])
 
 
 @pytest.mark.parametrize("name", STATES)

@@ -31,7 +31,8 @@ from kubectl_kres.tui.view import Key
 #: What it means that the server has no such kind.
 NO_TEKTON = "Tekton is not installed in this cluster"
 _KIND = BY_KIND["TaskRun"]
-_MARKS: dict[str, tuple[str, Tone]] = {"failed": ("x", "bad"), "waiting": ("!", "warn"), "cancelled": ("!", "warn")}
+#: How a run fares, where that is bad.
+MARKS: dict[str, tuple[str, Tone]] = {"failed": ("x", "bad"), "waiting": ("!", "warn"), "cancelled": ("!", "warn")}
 
 
 class RunRow:
@@ -55,7 +56,7 @@ class RunRow:
 
     def ready(self, what: str) -> bool:
         """Whether it is computed; ``fault`` is also known of a run that has ended badly."""
-        return self._stamp == self._now() or (what == "fault" and bool(_MARKS.get(fares(self.run))))
+        return self._stamp == self._now() or (what == "fault" and bool(MARKS.get(fares(self.run))))
 
     @property
     def found(self) -> Explanation | None:
@@ -124,7 +125,7 @@ def fares(run: TaskRun | PipelineRun) -> str:
 
 def sign(row: RunRow) -> tuple[str, Tone]:
     """``x``: it failed, or its pod would be refused; ``!``: it waits for a quota, or is otherwise than computed."""
-    mark = _MARKS.get(fares(row.run))
+    mark = MARKS.get(fares(row.run))
     if mark is not None or fares(row.run) == "succeeded":
         return mark or ("", "")
     if row.found is None:

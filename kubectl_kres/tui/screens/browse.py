@@ -127,7 +127,13 @@ class Browse(Pane):
 
     @property
     def busy(self) -> bool:
-        return self._due or self._making is not None or self._preparing is not None or self._pending is not None
+        return (
+            super().busy
+            or self._due
+            or self._making is not None
+            or self._preparing is not None
+            or self._pending is not None
+        )
 
     def refresh_sums(self) -> None:
         self._due = True

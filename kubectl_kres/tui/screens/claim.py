@@ -120,8 +120,8 @@ class ClaimPane(OutlinePane):
         if self.found is None:
             return [("warn", "not known")]
         state = self.report.state
-        seen = "" if not self.report.unseen else f"  {len(self.report.unseen)} reads not visible"
-        return [(TONES[state], state), ("quiet", seen)]
+        count = len(self.report.unseen)
+        return [(TONES[state], state), ("quiet", f"  {count} read{'s' * (count != 1)} not visible" if count else "")]
 
     def hints(self) -> tuple[str, ...]:
         return ("open", "copy", "owner", "pane", "explain", "up", "help")

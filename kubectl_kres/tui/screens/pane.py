@@ -67,8 +67,8 @@ class Pane(Widget):
 
     @property
     def busy(self) -> bool:
-        """Whether it does not show yet what it knows."""
-        return False
+        """Whether more of what it shows is still to come."""
+        return any(self.session.loading(self.needs()))
 
     def refresh_sums(self) -> None:
         """Sums of pods are new."""

@@ -70,12 +70,12 @@ class PoolPane(OutlinePane):
         found, report, sections = self.found, self.report, Sections()
         first = self._first()
         yield from sections.section("shares out", map(self._use, report.uses), ("CLAIMED", "HARD", "LEFT"))
-        yield from sections.section("warnings", map(warning_item, report.warnings))
         order = "in order" if report.ordered else "whoever fits is served"
         yield from sections.section("queue", self._queue(), ("AGE",), order)
         if first is not None:
             name = f"{first.subject.namespace}/{first.subject.name}"
-            yield from sections.section("what would let the first one in", way_items(first), said=name)
+            yield from sections.section("lets the first one in", way_items(first), said=name)
+        yield from sections.section("warnings", map(warning_item, report.warnings))
         yield from sections.section("namespaces", map(_namespace, report.namespaces), ("HOLD",))
         yield from sections.section("claims that hold something", map(_holder, report.holders))
         yield from sections.section("selectors", map(said_item, report.selectors))
@@ -116,8 +116,9 @@ class PoolPane(OutlinePane):
     def status(self) -> Line:
         if self.found is None:
             return [("warn", "not known")]
-        found = len(self.report.warnings)
-        return [("", f"{len(self.report.uses)} resources"), ("warn", f"  {found} warnings" if found else "")]
+        found, uses = len(self.report.warnings), len(self.report.uses)
+        warned = f"  {found} warning{'s' * (found != 1)}" if found else ""
+        return [("", f"{uses} resource{'s' * (uses != 1)}"), ("warn", warned)]
 
 
 def _use_lines(use: PoolUse, edit: Edit | None, width: int) -> Iterator[Line]:

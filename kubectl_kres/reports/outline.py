@@ -1,0 +1,95 @@
+"""What one line of a list says of a pod or workload, made without the values, sums and steps of an explanation."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from kubectl_kres.admission import qos
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.alike import signature
+from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.explain import analyse, analysis_of, remedies_of, unseen_of
+from kubectl_kres.reports.explanation import Explanation, Unseen, Verdict
+from kubectl_kres.reports.policies import Known, policies
+from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.start import Start, start_of
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.taskrun import run_behind
+from kubectl_kres.reports.verdict import verdict_of
+from kubectl_kres.store.store import Store
+
+
+class Outline(Record, frozen=True):
+    """``allowed`` as in a Verdict. ``quality``: the QoS class; empty where nothing could be decoded.
+
+    ``remedy``: the smallest; empty for what is admitted.
+    """
+
+    subject: ObjectRef
+    allowed: bool | None
+    quality: str = ""
+    remedy: str = ""
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+    @property
+    def verdict(self) -> Verdict:
+        """Without the server's words."""
+        return Verdict(self.allowed, 0)
+
+
+def outline_of(found: Explanation) -> Outline:
+    """The same of an explanation that is there already."""
+    allowed = found.verdict.allowed
+    remedy = "" if allowed is True else found.remedies[0]
+    quality = found.qos.name if found.qos is not None else ""
+    return Outline(found.subject, allowed, quality, remedy, found.unseen, found.complete)
+
+
+class Outlines:
+    """Lines for many objects; live pods that are alike are looked at once."""
+
+    def __init__(self, store: Store, ask: Ask) -> None:
+        self._store, self._ask = store, ask
+        self._alike: dict[tuple[str, bytes, bytes], tuple[Known, Outline]] = {}
+
+    def outline(self, subject: Subject) -> Outline:
+        """Raises what ``explain`` raises."""
+        found = self._pod(subject) if _alone(self._store, subject) else self._any(subject)
+        unseen = unseen_of(self._store, subject)
+        complete = not any(one.required for one in unseen)
+        return structs.replace(found, subject=subject.ref, unseen=unseen, complete=complete)
+
+    def _pod(self, subject: Subject) -> Outline:
+        """Of a live pod that no run made."""
+        space = subject.ref.namespace
+        start, known = start_of(self._store, subject), policies(self._store, space, self._ask.server)
+        assert start.live is not None
+        key = (space, *signature(start, start.live))
+        last = self._alike.get(key)
+        if last is None or last[0] is not known:
+            last = self._alike[key] = known, self._fresh(subject, start, known)
+        return last[1]
+
+    def _fresh(self, subject: Subject, start: Start, known: Known) -> Outline:
+        analysis = analyse(start, known, self._ask, journal=False)
+        if not all(outcome.allowed for outcome in analysis.outcomes):
+            # The remedies name what set the values.
+            analysis = analyse(start, known, self._ask)
+        return _outlined(self._store, subject, analysis)
+
+    def _any(self, subject: Subject) -> Outline:
+        analysis = analysis_of(self._store, subject, self._ask, journal=False)
+        if not all(outcome.allowed for outcome in analysis.outcomes):
+            analysis = analysis_of(self._store, subject, self._ask)
+        return _outlined(self._store, subject, analysis)
+
+
+def _alone(store: Store, subject: Subject) -> bool:
+    return subject.raw is None and subject.ref.kind == "Pod" and run_behind(store, subject) is None
+
+
+def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
+    draft, allowed = analysis.outcomes[0].draft, verdict_of(analysis.outcomes).allowed
+    remedy = "" if allowed is True else remedies_of(store, subject, analysis)[0]
+    return Outline(subject.ref, allowed, qos.class_of(draft) if draft is not None else "", remedy)

@@ -1,0 +1,51 @@
+"""The lines of lists against whole explanations: of every object of a synthetic cluster, and of the demo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from bench.made import objects
+
+from kubectl_kres.model.kinds import KINDS
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.outline import Outlines, outline_of
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as snapshots
+from kubectl_kres.store.coverage import READ, Need
+from kubectl_kres.store.store import Origin, Store
+
+ASKED = ("Pod", "Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job", "CronJob", "TaskRun", "Task")
+
+
+def made(folder: Path) -> Store:
+    store = Store(Origin("cluster", "here"))
+    for kind in KINDS:
+        if (folder / f"{kind.plural}.items").exists():
+            for raw in objects(folder, kind.plural):
+                store.add(kind.kind, msgspec.convert(raw, kind.detail))
+        store.cover(Need(kind.kind), READ)
+    return store
+
+
+def subjects(store: Store) -> Iterator[Subject]:
+    for kind in KINDS:
+        for one in store.all(kind.kind) if kind.kind in ASKED else ():
+            yield Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind)
+
+
+@pytest.mark.parametrize("which", ["made", "demo"])
+def test_a_line_is_that_of_the_explanation(which: str, folder: Path) -> None:
+    store = made(folder) if which == "made" else snapshots.read(str(demo.path()))
+    ask = Ask(now="2026-11-21T12:00:00Z")
+    lines, met = Outlines(store, ask), set()
+    for subject in subjects(store):
+        found = lines.outline(subject)
+        assert found == outline_of(explain(store, subject, ask))
+        met.add((subject.ref.kind, found.allowed))
+    assert {("Pod", True), ("Deployment", True), ("Deployment", False), ("TaskRun", True)} <= met
+    assert which == "demo" or ("Pod", False) in met

@@ -1,0 +1,215 @@
+"""What is said of PipelineRuns: each task, what runs at once against quotas, assistants, what is missing."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from reports.runs import BUSY, LIMITS, WAITS, config, piece, pipeline_run, run, step, task
+from reports.stored import made, store_of, subject
+
+from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
+from kubectl_kres.render import pipeline as render
+from kubectl_kres.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.reports.pipeline import PipelineExplanation
+from kubectl_kres.reports.pipeline_needs import pipeline_needs
+from kubectl_kres.reports.subject import Ask
+from kubectl_kres.store.coverage import Coverage, Need
+
+ASK = Ask(now="2026-11-20T03:10:00Z")
+FILLED = config('{"prepare": {"requests": {"cpu": "10m"}}}')
+
+
+def told(*objects: Any, name: str = "PipelineRun/p") -> PipelineExplanation:
+    return explain_pipeline(store_of(*objects), subject(name), ASK)
+
+
+def peaks(found: PipelineExplanation, resource: str = "requests.cpu") -> list[tuple[str, tuple[str, ...], bool]]:
+    return [(one.amount, one.tasks, one.is_finally) for one in found.at_once if one.resource == resource]
+
+
+def test_parallel_tasks_add_up_and_finally_stands_apart():
+    tasks = (piece("a"), piece("b", "a"), piece("c", "a"), piece("d", "b", "c", cpu="1500m"))
+    found = told(pipeline_run("p", *tasks, last=[piece("e", cpu="500m")]))
+    assert peaks(found) == [("2", ("b", "c"), False), ("500m", ("e",), True)]
+
+
+def test_a_matrix_is_multiplied_and_an_unknown_one_counts_once():
+    os = {"matrix": {"params": [{"name": "os", "value": ["x", "y", "z"]}]}}
+    unknown = {"matrix": {"params": [{"name": "os", "value": "$(tasks.a.results.all[*])"}]}}
+    found = told(pipeline_run("p", piece("a", **os), piece("b", "a", **unknown)))
+    assert peaks(found)[0] == ("3", ("a",), False)
+    assert [one.runs for one in found.tasks] == [3, None]
+    assert any("?" in line for line in render.lines(found))
+
+
+def test_all_together_is_held_against_the_quota():
+    run_ = pipeline_run("p", piece("a", cpu="300m"), piece("b", cpu="400m"))
+    found = told(BUSY, FILLED, run_)
+    one = next(one for one in found.at_once if one.resource == "requests.cpu")
+    assert (one.quota, one.amount, one.used, one.hard, one.after) == ("team", "700m", "1500m", "2", "2200m")
+    assert one.exceeded
+    assert found.verdict.allowed is True, "each of them fits alone"
+    text = [*render.lines(found)]
+    assert text[0] == "admitted: ns/PipelineRun/p, but not all at once: requests.cpu of quota team"
+    assert any("which task is first is a" in line for line in text)
+
+
+def test_pods_that_are_there_are_counted_already():
+    tasks = (piece("a", cpu="300m"), piece("b", cpu="400m"))
+    child = run("p-a", status={"podName": "p-a-pod"}, owner="p", taskSpec=tasks[0]["taskSpec"], taskRef=None)
+    references = [{"kind": "TaskRun", "name": "p-a", "pipelineTaskName": "a"}]
+    found = told(BUSY, FILLED, child, pipeline_run("p", *tasks, status={"childReferences": references}))
+    one = next(one for one in found.at_once if one.resource == "requests.cpu")
+    assert (one.counted, one.after, one.exceeded) == ("300m", "1900m", False)
+    assert [task.state for task in found.tasks] == ["running", ""]
+
+
+def test_what_has_ended_was_skipped_or_waits():
+    tasks = [piece(name) for name in "abcd"]
+    done = {"conditions": [{"type": "Succeeded", "status": "True"}], "podName": "x"}
+    failed = {"conditions": [{"type": "Succeeded", "status": "False"}]}
+    states = {"a": done, "b": failed, "c": WAITS}
+    children = [run(f"p-{name}", status=one, owner="p") for name, one in states.items()]
+    references = [{"kind": "TaskRun", "name": f"p-{name}", "pipelineTaskName": name} for name in states]
+    status = {"childReferences": references, "skippedTasks": [{"name": "d"}]}
+    found = told(*children, pipeline_run("p", *tasks, status=status))
+    assert [one.state for one in found.tasks] == ["done", "failed", "waiting", "skipped"]
+    assert peaks(found) == [("1", ("c",), False)]
+
+
+def test_a_run_that_has_ended_asks_for_nothing_and_has_no_time():
+    status = {"startTime": "2026-11-20T03:00:00Z", "conditions": [{"type": "Succeeded", "status": "True"}]}
+    found = told(pipeline_run("p", piece("a"), status=status))
+    assert (found.ended, found.seconds_left) == (True, None)
+    assert any(line.startswith("ended:") for line in render.lines(found))
+
+
+def test_values_come_from_the_last_entry_of_the_run():
+    specs = [
+        {"pipelineTaskName": "a", "computeResources": {"requests": {"cpu": "4"}}},
+        {"pipelineTaskName": "a", "stepSpecs": [{"name": "a", "computeResources": {"requests": {"cpu": "3"}}}]},
+    ]
+    found = told(pipeline_run("p", piece("a"), taskRunSpecs=specs))
+    value = found.tasks[0].explanation.containers[0].values[0]  # type: ignore[union-attr]
+    assert (value.value, value.rule) == ("3", "tekton/step-spec")
+    assert value.source is not None
+    assert str(value.source.ref) == "PipelineRun/p"
+    assert value.source.field == "spec.taskRunSpecs[1].stepSpecs[0].computeResources.requests[cpu]"
+
+
+def test_what_is_final_comes_before_what_waits():
+    found = told(LIMITS, FILLED, BUSY, pipeline_run("p", piece("a"), piece("b", cpu="5")))
+    assert found.verdict.allowed is False
+    assert found.verdict.message.startswith("task b: failed to create task run pod")
+    assert found.verdict.others[0].startswith("task a: TaskRun Pod exceeded available resources")
+    assert [text.partition(":")[0] for text in found.remedies] == ["task b", "task a"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"taskRunSpecs": [{"pipelineTaskName": "x"}]}, 'wrong taskName: "x"'),
+        ({"pipelineSpec": {"tasks": [piece("a", "b"), piece("b", "a")]}}, "tasks wait for each other"),
+    ],
+)
+def test_a_run_of_which_nothing_runs(spec: Any, message: str):
+    found = told(pipeline_run("p", piece("a"), **spec))
+    assert found.verdict.allowed is False
+    assert message in found.verdict.message
+    assert [*render.lines(found)][1].startswith("remedy: ")
+
+
+@pytest.mark.parametrize(
+    ("member", "why"),
+    [
+        ({"taskRef": {"name": "gone"}}, "Task gone does not exist"),
+        ({"taskRef": {"resolver": "bundles"}}, "resolver bundles"),
+        ({"taskRef": {"name": "w", "apiVersion": "x.io/v1", "kind": "Wait"}}, "custom task"),
+        ({"pipelineSpec": {"tasks": []}}, "pipeline in a pipeline"),
+    ],
+)
+def test_a_task_that_is_not_known_is_said_and_left_out(member: Any, why: str):
+    found = told(pipeline_run("p", piece("a"), {"name": "b", **member}))
+    gap = found.tasks[1].gap
+    assert gap is not None
+    assert why in str(gap)
+    assert found.verdict.allowed is True
+    assert any("without b: not known" in line for line in render.lines(found))
+
+
+@pytest.mark.parametrize(
+    ("spec", "state", "error"),
+    [
+        ({"pipelineRef": {"name": "gone"}, "pipelineSpec": None}, "read", NotFound),
+        ({"pipelineRef": {"name": "gone"}, "pipelineSpec": None}, "denied", Forbidden),
+        ({"pipelineRef": {"resolver": "git"}, "pipelineSpec": None}, "read", ClusterError),
+    ],
+)
+def test_a_pipeline_that_is_not_there_is_named(spec: Any, state: Any, error: type[ClusterError]):
+    store = store_of(pipeline_run("p", **spec), unread=("Pipeline",))
+    store.cover(Need("Pipeline", "ns", "gone"), Coverage(state, "no"))
+    with pytest.raises(error):
+        explain_pipeline(store, subject("PipelineRun/p"), ASK)
+
+
+def test_an_assistant_that_a_limit_range_refuses_is_told():
+    low = made("LimitRange", "low", spec={"limits": [{"type": "Container", "min": {"cpu": "100m"}}]})
+    spaces = [{"name": "w", "persistentVolumeClaim": {"claimName": "c"}}]
+    found = told(low, pipeline_run("p", piece("a"), workspaces=spaces))
+    assert "minimum cpu usage per Container is 100m, but request is 50m" in found.assistants[0].refused[0]
+    assert any("no status of a run says so" in line for line in render.lines(found))
+
+
+def test_an_assistant_takes_its_part_of_a_quota_once():
+    spaces = [{"name": "w", "persistentVolumeClaim": {"claimName": "c"}}]
+    new = told(BUSY, FILLED, pipeline_run("p", piece("a", cpu="460m"), workspaces=spaces))
+    begun = told(
+        BUSY, FILLED,
+        pipeline_run("p", piece("a", cpu="460m"), workspaces=spaces, status={"startTime": "2026-11-20T03:00:00Z"}),
+    )  # fmt: skip
+    after = [one.after for found in (new, begun) for one in found.at_once if one.resource == "requests.cpu"]
+    assert after == ["2010m", "1960m"]
+
+
+def test_a_pipeline_alone_is_run_with_defaults():
+    store = (made("Pipeline", "p", spec={"tasks": [{"name": "a", "taskRef": {"name": "build"}}]}),
+             task("build", step("x", {"cpu": "2"})))  # fmt: skip
+    found = told(*store, name="Pipeline/p")
+    assert peaks(found) == [("2", ("a",), False)]
+    assert found.start == "Pipeline/p"
+
+
+def test_one_task_in_full_and_one_that_is_not_there():
+    found = told(pipeline_run("p", piece("a"), piece("b")))
+    assert any("container step-a" in line for line in render.lines(found, task="b"))
+    with pytest.raises(UsageError, match='no task "z"'):
+        list(render.lines(found, task="z"))
+    assert sum(line.startswith("task ") for line in render.lines(found, steps=True)) == 2
+
+
+def test_many_tasks_are_one_list_and_few_are_read_by_name():
+    def wanted(number: int) -> list[str]:
+        members = [{"name": f"t{index}", "taskRef": {"name": f"t{index}"}} for index in range(number)]
+        store = store_of(pipeline_run("p", *members))
+        return [need.name for need in pipeline_needs(store, subject("PipelineRun/p")) if need.kind == "Task"]
+
+    assert wanted(2) == ["t0", "t1"]
+    assert wanted(9) == [""]
+
+
+def test_two_hundred_tasks_take_bounded_time():
+    members = [piece(f"t{index}", *([f"t{index - 20}"] if index >= 20 else [])) for index in range(200)]
+    began = time.process_time()
+    found = told(LIMITS, pipeline_run("p", *members))
+    assert len(found.tasks) == 200
+    assert peaks(found)[0][0] == "20"
+    assert time.process_time() - began < 60
+
+
+def test_hostile_names_stay_on_their_line():
+    evil = "a\x1b]0;x\x07\nb"
+    found = told(BUSY, pipeline_run("p", piece(evil), {"name": "b", "taskRef": {"name": evil}}))
+    assert not [line for line in render.lines(found, steps=True) if "\x1b" in line or "\n" in line]
+    assert "\x1b" not in render.summary(found)

@@ -1,0 +1,87 @@
+"""Runs recorded from a running Tekton, explained as a user would from files: the condition, the pod, and its class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from conformance.cases import cases
+from conformance.tekton_live import CLASSES
+from reports.stored import store_of
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.explanation import Explanation
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.store.store import Store
+
+#: Recorded with further objects or steps, which the conformance suite plays.
+APART = {"objects", "steps", "pipelineRun", "stepActions"}
+
+
+def recorded() -> list[Any]:
+    held = [case for case in cases("tekton-live") if not APART & case.data["given"].keys()]
+    return [pytest.param(case.data, id=case.data["name"]) for case in held]
+
+
+def store(given: dict[str, Any]) -> Store:
+    space = {"kind": "Namespace", "metadata": {"name": "case", "labels": given.get("namespaceLabels") or {}}}
+    listed = [*given.get("limitRanges", ()), *([given["task"]] if "task" in given else [])]
+    quotas = [
+        {"kind": "ResourceQuota", **one, "status": {"hard": one["spec"]["hard"], "used": dict.fromkeys(one["spec"]["hard"], "0")}}
+        for one in given.get("quotas", ())
+    ]  # fmt: skip
+    maps = [
+        {"kind": "ConfigMap", "metadata": {"name": name, "namespace": "tekton-pipelines"}, "data": given.get(key) or {}}
+        for name, key in (("config-defaults", "configDefaults"), ("feature-flags", "featureFlags"))
+    ]
+    return store_of(space, *CLASSES, *listed, *quotas, *maps)
+
+
+def ways(found: Explanation, side: str, name: str, resource: str) -> set[str | None]:
+    """The values that one request or limit can have."""
+    for one in found.containers:
+        for value in one.values:
+            if (one.name, value.side, value.resource) == (name, side, resource):
+                return {value.value, *(other.value for other in value.alternatives)}
+    return {None}
+
+
+@pytest.mark.parametrize("case", recorded())
+def test_an_explanation_says_what_was_recorded(case: dict[str, Any]):
+    given, expect = case["given"], case["expect"]
+    raw = given["taskRun"]
+    asked = Subject(ObjectRef("TaskRun", raw["metadata"]["name"], "case"), BY_KIND["TaskRun"], raw)
+    found = explain(store(given), asked, Ask(Server((1, 36)), read_yaml=msgspec.yaml.decode))
+    part = found.tekton
+    assert part is not None
+    problem = part.problem
+    if "rejected" in expect:
+        assert problem is not None
+        assert (found.verdict.code, found.verdict.message) == (
+            expect["rejected"]["code"],
+            expect["rejected"]["message"],
+        )
+        return
+    condition = expect["condition"]
+    if expect["pod"] is None:
+        assert problem is not None
+        assert found.verdict.allowed is not True
+        assert (problem.status, problem.reason) == (condition["status"], condition["reason"])
+        assert condition.get("unordered") or condition["message"] in {found.verdict.message, *found.verdict.others}
+        return
+    assert found.verdict.allowed is not False
+    for key in ("containers", "initContainers"):
+        for one in expect["pod"]["spec"].get(key, ()):
+            for side, values in one.get("resources", {}).items():
+                for resource, text in values.items() if isinstance(values, dict) else ():
+                    assert text in ways(found, side, one["name"], resource), (one["name"], side, resource)
+    assert found.qos is not None
+    assert expect["pod"]["status"]["qosClass"] in {found.qos.name, *found.qos_alternatives}
+
+
+def test_there_are_enough_cases():
+    assert len(recorded()) > 60

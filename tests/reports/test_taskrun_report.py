@@ -1,0 +1,321 @@
+"""What is said of TaskRuns and Tasks: values, condition, waiting, remedies, what is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from reports.runs import BUSY, LIMITS, WAITS, config, info, run, step, task
+from reports.stored import made, owned_by, store_of, subject
+
+from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render import explain as render
+from kubectl_kres.reports.denied import denied
+from kubectl_kres.reports.diff import diff, differences
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.explanation import Explanation
+from kubectl_kres.reports.fit import fit
+from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.qos import Brief, quality
+from kubectl_kres.reports.subject import Ask
+from kubectl_kres.store.coverage import Coverage, Need
+
+ASK = Ask(now="2026-11-20T03:10:00Z")
+BUILD = task("build", step("a", {"cpu": "200m"}), step("b"))
+#: What a quota of requests wants of the container that Tekton adds.
+FILLED = config('{"prepare": {"requests": {"cpu": "10m"}}}')
+
+
+def most(cpu: str) -> Any:
+    """A LimitRange with a maximum."""
+    return made("LimitRange", "max", spec={"limits": [{"type": "Container", "max": {"cpu": cpu}}]})
+
+
+def told(name: str, *objects: Any, unread: tuple[str, ...] = ()) -> Explanation:
+    return explain(store_of(*objects, unread=unread), subject(name), ASK)
+
+
+def values(found: Explanation) -> dict[str, tuple[str | None, str | None, str]]:
+    """Written, stored and rule of the cpu requests, by container."""
+    return {
+        one.name: (value.written, value.value, value.rule)
+        for one in found.containers
+        for value in one.values
+        if (value.side, value.resource) == ("requests", "cpu")
+    }
+
+
+def test_each_value_names_what_set_it():
+    found = told(
+        "TaskRun/r", LIMITS, BUILD, run("r", stepSpecs=[{"name": "b", "computeResources": {"requests": {"cpu": "3"}}}])
+    )
+    assert values(found) == {
+        "step-a": ("200m", "200m", "tekton/step"),
+        "step-b": (None, "3", "tekton/step-spec"),
+        "prepare": (None, "1", "limitrange/default-request"),
+    }
+
+
+def test_task_level_says_what_the_division_did():
+    found = told("TaskRun/r", BUILD, run("r", computeResources={"requests": {"cpu": "1", "memory": "1"}}))
+    part = found.tekton
+    assert part is not None
+    assert (part.steps, part.task_level, part.lost, part.added) == (2, True, {"memory": "1"}, ("prepare",))
+    assert values(found)["step-a"] == ("200m", "500m", "tekton/task-level-request")
+
+
+def test_a_task_alone_is_run_with_defaults():
+    assert values(told("Task/build", BUILD))["step-a"] == ("200m", "200m", "tekton/step")
+
+
+@pytest.mark.parametrize(
+    ("objects", "status", "reason", "seconds", "remedy"),
+    [
+        ((BUSY, FILLED), "Unknown", "ExceededResourceQuota", 60, "free 700m of requests.cpu in quota team"),
+        ((most("100m"),), "False", "PodCreationFailed", 0, "set "),
+    ],
+)
+def test_a_refusal_is_told_in_tektons_words(objects: Any, status: str, reason: str, seconds: int, remedy: str):
+    found = told("TaskRun/r", *objects, task("build", step("a", {"cpu": "1200m"})), run("r"))
+    assert found.verdict.allowed is False
+    assert found.tekton is not None
+    problem = found.tekton.problem
+    assert problem is not None
+    assert (problem.stage, problem.object) == ("create", "TaskRun")
+    assert (problem.status, problem.reason, problem.requeue_seconds) == (status, reason, seconds)
+    assert problem.message == found.verdict.message
+    assert found.remedies[0].startswith(remedy)
+
+
+def test_a_value_of_the_run_is_changed_in_the_run():
+    top = most("1")
+    found = told(
+        "TaskRun/r", top, BUILD, run("r", computeResources={"limits": {"cpu": "2"}, "requests": {"cpu": "1"}})
+    )
+    assert found.remedies == ("set spec.computeResources.limits[cpu] of TaskRun/r to at most 1",)
+
+
+def test_what_tekton_adds_is_given_values_by_configuration():
+    demand = made(
+        "ResourceQuota", "q", spec={"hard": {"limits.cpu": "9"}}, status={"hard": {"limits.cpu": "9"}, "used": {}}
+    )
+    found = told("TaskRun/r", demand, task("build", step("a", limits={"cpu": "1"})), run("r"))
+    assert "prepare: added by Tekton, only default-container-resource-requirements" in found.remedies[0]
+
+
+def test_a_waiting_run_says_until_when():
+    parent = made(
+        "PipelineRun", "p", spec={"timeouts": {"pipeline": "30m"}}, status={"startTime": "2026-11-20T03:00:00Z"}
+    )
+    found = told("TaskRun/r", BUSY, parent, task("build", step("a", {"cpu": "1"})), run("r", status=WAITS, owner="p"))
+    assert found.tekton is not None
+    waiting = found.tekton.waiting
+    assert waiting is not None
+    assert (waiting.since, waiting.next_try) == ("2026-11-20T03:01:07Z", "2026-11-20T03:10:07Z")
+    assert (waiting.pipeline_run, waiting.seconds_left) == ("p", 20 * 60)
+    assert found.tekton.never == ()
+
+
+def test_a_run_that_never_fits_is_not_told_to_free_room():
+    found = told("TaskRun/r", BUSY, FILLED, task("build", step("a", {"cpu": "5"})), run("r", status=WAITS))
+    assert found.tekton is not None
+    assert [(one.requested, one.hard) for one in found.tekton.never] == [("5", "2")]
+    assert found.remedies == ("raise requests.cpu of quota team to 6500m, or ask for at most 500m in all",)
+    assert any(line.startswith("never:  it asks for 5 of requests.cpu") for line in render.lines(found))
+
+
+def test_a_run_that_has_failed_is_not_revived_by_a_change():
+    failed = {"conditions": [{"type": "Succeeded", "status": "False", "reason": "PodCreationFailed", "message": "m"}]}
+    found = told("TaskRun/r", BUILD, run("r", status=failed))
+    assert found.verdict.allowed is True
+    assert found.remedies == ("start a new run: this one has failed (PodCreationFailed) and nothing revives it",)
+    assert any(line.startswith("ended:  Succeeded=False, PodCreationFailed") for line in render.lines(found))
+
+
+def test_quota_denied_finds_runs_that_wait():
+    store = store_of(BUSY, task("build", step("a", {"cpu": "1"})), run("w", status=WAITS), run("other"))
+    found = denied(store, subject("TaskRun/w"), ASK)
+    assert found is not None
+    assert found.replicas is None
+    assert denied(store, subject("TaskRun/other"), ASK) is None
+
+
+CUSTOM = {"taskRef": {"name": "t", "apiVersion": "x.io/v1", "kind": "Wait"}}
+REMOTE = {"taskRef": {"resolver": "hub"}}
+KEPT = {"taskSpec": {"steps": [step("kept", {"cpu": "1"})]}}
+
+
+@pytest.mark.parametrize(
+    ("objects", "denied_kinds", "error", "text"),
+    [
+        ((run("r", "gone"),), (), NotFound, "Task gone does not exist"),
+        ((run("r", "gone"),), ("Task",), Forbidden, "tasks is forbidden"),
+        ((made("TaskRun", "r", spec=REMOTE),), (), ClusterError, "resolver hub"),
+        ((made("TaskRun", "r", spec=CUSTOM),), (), ClusterError, "custom"),
+        ((), (), NotFound, 'taskruns.tekton.dev "r" not found'),
+    ],
+)
+def test_a_task_that_is_not_there_is_named(objects: Any, denied_kinds: Any, error: type[ClusterError], text: str):
+    store = store_of(*objects, unread=denied_kinds)
+    for kind in denied_kinds:
+        store.cover(Need(kind, "ns", "gone"), Coverage("denied", "tasks is forbidden"))
+    with pytest.raises(error, match=text.replace('"', ".")):
+        explain(store, subject("TaskRun/r"), ASK)
+
+
+def test_what_the_status_keeps_is_explained():
+    found = told("TaskRun/r", made("TaskRun", "r", spec=REMOTE, status=KEPT))
+    assert values(found)["step-kept"] == ("1", "1", "tekton/step")
+    assert found.start == "the Task in status.taskSpec of TaskRun/r"
+
+
+POD = made(
+    "Pod",
+    "r-pod",
+    spec={
+        "containers": [{"name": "step-a", "resources": {"requests": {"cpu": "700m"}, "limits": {"cpu": "2"}}}],
+        "initContainers": [{"name": "prepare", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}}],
+    },
+    status={"phase": "Running", "qosClass": "Burstable"},
+    **owned_by("TaskRun", "r"),
+)
+
+
+@pytest.mark.parametrize("name", ["TaskRun/r", "Pod/r-pod"])
+def test_a_live_pod_is_compared_with_what_tekton_would_make(name: str):
+    objects = (LIMITS, BUSY, POD, task("build", step("a")), run("r", status={"podName": "r-pod"}))
+    found = told(name, *objects)
+    value = next(one for one in found.containers[0].values if one.side == "requests")
+    assert (value.value, value.live) == ("1", "700m")
+    assert "webhook changed the pod" in value.note
+    assert found.verdict.allowed is True, "its pod is in the quota already"
+    assert found.start.endswith("Task/build")
+    assert diff(store_of(*objects), subject(name), ASK).changed
+
+
+def test_lists_of_pods_say_the_same():
+    store = store_of(LIMITS, POD, task("build", step("a")), run("r", status={"podName": "r-pod"}))
+    whole = quality(store, subject("Pod/r-pod"), ASK)
+    brief = Brief(store, ASK).quality(subject("Pod/r-pod"))
+    assert whole is not None
+    assert brief is not None
+    assert (brief.qos, brief.refused) == (whole.qos, whole.refused)
+    (listed,) = differences(store, [store.get("Pod", "r-pod", "ns")], ASK)
+    assert listed == diff(store, subject("Pod/r-pod"), ASK)
+
+
+def test_a_pod_whose_run_is_gone_stands_for_itself():
+    found = told("Pod/r-pod", LIMITS, POD)
+    assert found.tekton is None
+    assert found.start == "the live pod"
+
+
+def test_how_many_more_of_a_task_fit():
+    found = fit(store_of(BUSY, FILLED, task("build", step("a", {"cpu": "200m"}))), subject("Task/build"), ASK)
+    assert found.fits == 2
+
+
+def test_the_way_to_guaranteed_is_written_where_people_write():
+    objects = (task("build", step("a", {"cpu": "1"}), step("b", limits={"memory": "1Gi"})), run("r"))
+    found = quality(store_of(*objects), subject("TaskRun/r"), ASK)
+    assert found is not None
+    way = next(one for one in found.reach if one.name == "Guaranteed")
+    assert {edit.path.partition(".computeResources")[0] for edit in way.edits} >= {
+        "Task/build spec.steps[0]",
+        "Task/build spec.steps[1]",
+    }
+    assert any(edit.path.startswith("ConfigMap/config-defaults") and "[prepare]" in edit.path for edit in way.edits)
+    assert not any(edit.path.startswith("spec.") for edit in way.edits), "nobody writes the pod itself"
+    assert way.refused == ""
+
+
+def test_values_for_the_whole_task_have_to_go_for_guaranteed():
+    objects = (
+        task("build", step("a"), step("b")),
+        run("r", computeResources={"limits": {"cpu": "1", "memory": "1Gi"}}),
+    )
+    store = store_of(*objects)
+    found = quality(store, subject("TaskRun/r"), ASK)
+    assert found is not None
+    way = next(one for one in found.reach if one.name == "Guaranteed")
+    assert (way.edits[0].path, way.edits[0].after) == ("TaskRun/r spec.computeResources", None)
+    brief = Brief(store, ASK).quality(subject("TaskRun/r"))
+    assert brief is not None
+    assert brief.qos.name == found.qos.name == "Burstable"
+
+
+@pytest.mark.parametrize(
+    ("objects", "unread", "said"),
+    [
+        ((), ("ConfigMap",), "Tekton's configuration was not read: assumed as shipped"),
+        ((info("v1.15.0"), config()), (), ""),
+        ((), (), "no configuration of Tekton's in tekton-pipelines and openshift-pipelines"),
+        ((info("v0.39.0"), config()), (), "Tekton 0.39.0 is older than 0.40"),
+        ((info("v1.15.0"), config("{")), (), "cannot be read"),
+    ],
+)
+def test_what_is_supposed_of_the_configuration_is_said_once(objects: Any, unread: Any, said: str):
+    found = told("TaskRun/r", BUILD, run("r"), *objects, unread=unread)
+    texts = [one.text for one in found.assumptions]
+    assert len(texts) == bool(said)
+    assert all(said in text for text in texts)
+    assert not [one for one in found.unseen if one.kind in {"ConfigMap", "Namespace"}]
+
+
+def test_configuration_stands_beside_the_webhook():
+    definition = {
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "taskruns.tekton.dev"},
+        "spec": {"conversion": {"webhook": {"clientConfig": {"service": {"namespace": "ours"}}}}},
+    }
+    text = '{"default": {"requests": {"cpu": "7m"}}}'
+    objects = (definition, info("v1.0.0", "ours"), config(text, "ours"), config("", "theirs"), BUILD, run("r"))
+    found = told("TaskRun/r", *objects)
+    assert values(found)["prepare"] == (None, "7m", "tekton/config-default")
+    asked = [need for need in needs(store_of(*objects), subject("TaskRun/r")) if need.kind == "ConfigMap"]
+    assert {need.namespace for need in asked} == {"tekton-pipelines", "ours"}
+
+
+def test_orders_of_tekton_and_of_the_server_are_told_apart():
+    ranges = [
+        made("LimitRange", "a", spec={"limits": [{"type": "Container", "defaultRequest": {"cpu": "600m"}}]}),
+        made("LimitRange", "b", spec={"limits": [{"type": "Container", "defaultRequest": {"memory": "1Mi"}}]}),
+    ]
+    found = told("TaskRun/r", *ranges, task("build", step("x"), step("y")), run("r"))
+    value = found.containers[0].values[0]
+    ways = {value.value: found.listed} | {one.value: one.listed for one in value.alternatives}
+    assert ways == {"600m": ("a", "b"), "300m": ("b", "a")}
+    assert any("in Tekton's list" in line for line in render.lines(found))
+
+
+def test_pipelines_have_no_single_pod():
+    with pytest.raises(UsageError, match="makes several pods"):
+        explain(store_of(made("Pipeline", "p", spec={})), subject("Pipeline/p"), ASK)
+
+
+def test_a_run_of_a_file_is_refused_as_the_webhook_does():
+    raw = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": "r"}, "spec": {}}
+    asked = subject("TaskRun/r", raw, "f.yaml")
+    found = explain(store_of(), asked, ASK)
+    assert found.verdict.code == 400
+    assert found.verdict.message.startswith('admission webhook "validation.webhook.pipeline.tekton.dev" denied')
+    assert found.remedies == ("give either a reference or an embedded spec, as taskRef.name",)
+    assert [*render.lines(found)]
+
+
+def test_hostile_names_stay_on_their_line():
+    evil = "a\x1b[31m\nb"
+    task_ = task("build", step(evil, {"cpu": "1"}), sidecars=[{"name": evil, "image": "i"}])
+    found = told(
+        "TaskRun/r", BUSY, task_, run("r", status={"conditions": [{**WAITS["conditions"][0], "message": evil}]})
+    )
+    assert not [line for line in render.lines(found, steps=True) if "\x1b" in line or "\n" in line]
+
+
+def test_another_group_has_a_task_too():
+    kind = BY_KIND["Task"]
+    other = subject("Task/build")
+    assert kind.group == "tekton.dev"
+    assert other.ref == ObjectRef("Task", "build", "ns")
