@@ -17,6 +17,7 @@ from kubectl_kres.cli import exit as ending
 from kubectl_kres.cli import flags
 from kubectl_kres.cli.command import Command, help_flag, rows
 from kubectl_kres.cli.options import SHARED
+from kubectl_kres.errors import ConfigError
 
 #: Command to the module that holds it as ``command``, and its line in the help.
 COMMANDS = {
@@ -139,7 +140,11 @@ def _without_command(ctx: click.Context, /, **_: object) -> int:
         command = cast("Program", ctx.command).get_command(ctx, "tui")
         assert command is not None
         with command.make_context("tui", [], parent=ctx) as screen:
-            return cast("int", command.invoke(screen))
+            try:
+                return cast("int", command.invoke(screen))
+            except ConfigError as error:
+                # Who has no cluster yet is told what there is.
+                ending.tell(error)
     click.echo(ctx.get_help(), color=False)
     return 0
 

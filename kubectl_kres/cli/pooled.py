@@ -14,7 +14,16 @@ from kubectl_kres.cli.subjects import Found, complete, fault_of, in_files
 from kubectl_kres.errors import ClusterError, Forbidden, KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule_needs import claim_needs, claims_needs, file_needs, pool_needs, pools_needs
+from kubectl_kres.reports.capsule_needs import (
+    claim_needs,
+    claims_needs,
+    file_needs,
+    glimpse_needs,
+    pool_needs,
+    pools_needs,
+)
+from kubectl_kres.reports.pool_glimpse import glimpsed
+from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -97,6 +106,8 @@ def _named(source: Source, kind: Kind, words: Sequence[str]) -> Found:
         group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
         source.fill(Need(kind.kind, one.ref.namespace, name) for one in group)
         there = [one for one in group if source.store.get(kind.kind, name, one.ref.namespace) is not None]
+        if not there and name in _glimpsed(source, kind, name):
+            there = group
         subjects += there
         if not there:
             missing.append(_hinted(fault_of(source, group), kind))
@@ -142,6 +153,10 @@ def _listed(source: Source, kind: Kind, spaces: Sequence[str], options: Options)
         if coverage.state == "absent":
             say(f"{_NONE_HERE} {kind.qualified}")
             break
+        seen = [] if options.selector or options.field_selector else _glimpsed(source, kind)
+        if seen:
+            subjects += [Subject(ObjectRef(kind.kind, name), kind) for name in seen]
+            continue
         if not coverage.known:
             missing.append(_hinted(fault_of(source, [Subject(ObjectRef(kind.kind, "", space), kind)]), kind))
             continue
@@ -151,6 +166,14 @@ def _listed(source: Source, kind: Kind, spaces: Sequence[str], options: Options)
             if labels(one.metadata.labels or {}) and fields(one)
         ]
     return Found(tuple(subjects), tuple(missing), listed=True)
+
+
+def _glimpsed(source: Source, kind: Kind, name: str = "") -> Sequence[str]:
+    """Pools that may not be read, as far as the quotas and claims of the user's namespaces show them."""
+    if kind is not POOL or source.store.covered(Need(kind.kind, name=name)).state != "denied":
+        return ()
+    _fill(source, lambda _: glimpse_needs(source.namespaces))
+    return glimpsed(Scene(source.store), source.namespaces)
 
 
 def _hinted(error: ClusterError, kind: Kind) -> ClusterError:

@@ -18,6 +18,7 @@ from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import pools as render
 from kubectl_kres.reports.pool import PoolReport
+from kubectl_kres.reports.pool_glimpse import pool_glimpse
 from kubectl_kres.reports.pools import pool_report
 from kubectl_kres.reports.predicted import predicted
 from kubectl_kres.reports.scene import Scene
@@ -53,10 +54,8 @@ class Page:
             if subject.ref in found.refused:
                 tally.missed(UsageError(f"{subject.ref}: {found.refused[subject.ref]}"))
                 continue
-            pool: Any = found.store.get(subject.ref.kind, subject.ref.name)
-            report = structs.replace(
-                pool_report(scene, pool), predicted=subject.ref in found.made, unseen=unseen_of_pool(scene, pool)
-            )
+            report = self._report(scene, subject.ref.name)
+            report = structs.replace(report, predicted=subject.ref in found.made)
             if self._options.output in DOCUMENTS:
                 self._items.add(report)
             elif self._options.output == "name":
@@ -66,6 +65,13 @@ class Page:
             self._shown += 1
             bad = report.exhausted or bool(report.queue) or report.ready is False
             tally.answered(report.unseen, complete=report.complete, negative=bad and self._options.exit_code)
+
+    def _report(self, scene: Scene, name: str) -> PoolReport:
+        """Of a pool that may not be read what the user's own namespaces tell of it."""
+        pool: Any = scene.store.get("ResourcePool", name)
+        if pool is None:
+            return pool_glimpse(scene, name, self._options.namespaces)
+        return structs.replace(pool_report(scene, pool), unseen=unseen_of_pool(scene, pool))
 
     def _put(self, report: PoolReport) -> None:
         put([""] * bool(self._shown))

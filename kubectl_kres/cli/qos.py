@@ -64,7 +64,8 @@ class Page:
             try:
                 found = self._whole(turn, subject) if whole else brief.quality(subject)
                 if found is None:
-                    raise UsageError(_NO_CLASS.format(subject.ref), hint=f"kubectl kres explain {named(subject)}")
+                    asked = f"-f {subject.file}" if subject.file else named(subject)
+                    raise UsageError(_NO_CLASS.format(subject.ref), hint=f"kubectl kres explain {asked}")
             except KresError as error:
                 tally.missed(error)
                 continue

@@ -132,6 +132,7 @@ def workloads(source: Source, given: Input, options: Options, words: Sequence[st
     for space in source.namespaces or ("",):
         wanted = denied.denied_needs(space)
         source.fill(wanted)
+        source.fill(need for need in denied.pool_needs(source.store, space) if source.store.wants(need))
         unseen = tuple(
             Unseen(need.kind, state, need.namespace, message=message)
             for need, state, message in unread(source.store, wanted) if need.required

@@ -47,8 +47,14 @@ class Found(NamedTuple):
     shared: str = ""
 
 
-#: Kinds that answers about Tekton's runs depend on, although they can do without.
-_ALWAYS = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "TaskRun"})
+#: Kinds that answers of lists depend on, too, although they can do without: what Tekton's runs meet, and where a pool
+#: keeps a quota what it has left.
+_ALWAYS = frozenset(
+    {
+        *("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "TaskRun"),
+        *("ResourcePool", "ResourcePoolClaim"),
+    }
+)
 
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")

@@ -10,6 +10,7 @@ from kubectl_kres.render.explain import explanation_lines, fact_lines
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.render.tekton import time_text
+from kubectl_kres.reports.at_once import RUNS
 from kubectl_kres.reports.explanation import Verdict
 from kubectl_kres.reports.pipeline import AtOnce, PipelineExplanation, PlannedTask
 
@@ -143,13 +144,21 @@ def _at_once(found: PipelineExplanation, width: int) -> Iterator[Line]:
     for quota, group in groups.items():
         yield [("", "")]
         yield from _group(quota, group, width)
-        if any(one.exceeded for one in group):
-            race = any(one.exceeded and len(one.tasks) > 1 for one in group)
-            text = f"what does not fit waits, tried again every minute{'; which task is first is a race' * race}"
+        for text in _too_much([one for one in group if one.exceeded]):
             yield from toned("warn", wrapped(text, width, first="  ", rest="  "))
     unknown = [one.name for one in found.tasks if one.gap is not None and not one.state]
     if unknown and found.at_once:
         yield from toned("warn", wrapped(f"without {', '.join(unknown)}: not known", width, first="  ", rest="  "))
+
+
+def _too_much(group: Sequence[AtOnce]) -> Iterator[str]:
+    """What comes of it: a pod waits, a TaskRun is not even made."""
+    pods = [one for one in group if one.resource != RUNS]
+    if pods:
+        race = any(len(one.tasks) > 1 for one in pods)
+        yield f"what does not fit waits, tried again every minute{'; which task is first is a race' * race}"
+    if len(pods) < len(group):
+        yield "a TaskRun too many is refused and tried again and again; the PipelineRun says nothing of it"
 
 
 def _group(quota: str, group: Sequence[AtOnce], width: int) -> Iterator[Line]:

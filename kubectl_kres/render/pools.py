@@ -29,6 +29,9 @@ def lines(
 def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
     yield from _head(report, width)
+    if report.glimpse:
+        yield from _glimpse(report, width)
+        return
     yield from _uses(report.uses, ascii_only=ascii_only, width=width)
     if whole:
         yield from _namespaces(report, width)
@@ -58,12 +61,35 @@ def _head(report: PoolReport, width: int) -> Iterator[Line]:
     elif report.exhausted:
         parts.append("some wait")
     tone: Tone = "bad" if report.ready is False else "strong"
-    would = " would have" if report.predicted else ":"
+    would = " would have" if report.predicted else ", as your namespaces show it:" if report.glimpse else ":"
     yield [(tone, f"pool {report.subject.name}"), ("", f"{would} {', '.join(parts)}")]
     for option in report.options:
         yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
     for phrase in report.scopes:
         yield from toned("quiet", wrapped(f"counts {phrase}", width, first="  ", rest="    "))
+
+
+def _glimpse(report: PoolReport, width: int) -> Iterator[Line]:
+    """What its quotas and the claims of some namespaces say, and that this is not all."""
+    for one in report.namespaces:
+        yield from _quota(one, width)
+    yield from _holders(report, width)
+    if report.queue:
+        yield from _queue(report, width)
+    yield from remarks((("warn", "Warning: ", report.warnings),), (), report.unseen, width)
+
+
+def _quota(one: PoolNamespace, width: int) -> Iterator[Line]:
+    if one.quota is None:
+        text = f"{one.name}: its quota there is not known"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        return
+    used = one.used or {}
+    parts = [f"{name} {used.get(name, '0')} of {hard}" for name, hard in one.quota.items()]
+    text = (
+        f"{one.name} uses {', '.join(parts)}" if parts else f"{one.name}: its quota there is empty and limits nothing"
+    )
+    yield from toned("", wrapped(text, width, first="  ", rest="    "))
 
 
 def _uses(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[Line]:
@@ -145,15 +171,17 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
         yield [("quiet", "queue: nobody waits")]
         return
     kind = "in order, and what one waits for is closed behind it" if report.ordered else "whoever fits is served"
+    kind = "those that could be seen; their places are not known" if report.glimpse else kind
     yield [("strong", "queue"), ("quiet", f", {kind}")]
     names = [clipped(f"{one.subject.namespace}/{one.subject.name}", 40) for one in report.queue[:_HOLDERS]]
     label = max(map(size, names))
     places = len(str(len(report.queue)))
     for one, name in zip(report.queue, names, strict=False):
         state = padded(one.state, 9)
-        head = f"  {one.place:>{places}}. {state}  {padded(name, label)}  "
+        number = f"{one.place:>{places}}." if one.place else " -"
+        head = f"  {number} {state}  {padded(name, label)}  "
         first, *rest = wrapped(asks_words(one.asks), width, first=head, rest=" " * size(head))
-        lead = 4 + places
+        lead = 3 + len(number)
         yield [("", first[:lead]), (TONES[one.state], state), ("", first[lead + len(state) :])]
         yield from toned("", rest)
         text = _lacks(one)

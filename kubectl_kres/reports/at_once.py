@@ -11,8 +11,12 @@ from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.pipeline import AtOnce
 from kubectl_kres.tekton.at_once import Peak, peaks
+from kubectl_kres.tekton.pipeline import Planned
 from kubectl_kres.tekton.pipeline_run import PipelineAnswer, has_ended
 from kubectl_kres.tekton.run import Result, World
+
+#: What a quota calls TaskRuns.
+RUNS = "count/taskruns.tekton.dev"
 
 #: What is told where no quota limits it.
 _TOLD = ("pods", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
@@ -25,7 +29,7 @@ def at_once(
 
     ``started``: affinity assistants are there already, and counted.
     """
-    limited = tuple(_limited(found, world, children, started=started))
+    limited = (*_limited(found, world, children, started=started), *_objects(found, world, children))
     named = {one.resource for one in limited}
     free = (one for one in found.peaks if one.resource in _TOLD and one.resource not in named)
     return (*limited, *(_shown(one) for one in free))
@@ -51,6 +55,39 @@ def _limited(
             if peak.resource in first.hard:
                 there = _sum(live.get((task, peak.resource), ZERO) for task in peak.tasks)
                 yield _against(peak, first, there, extra.get(peak.resource, ZERO), started=started)
+
+
+def _objects(found: PipelineAnswer, world: World, children: Mapping[str, TaskRun]) -> Iterator[AtOnce]:
+    """Quotas that count TaskRuns: all that the run makes, for those that have ended count on until they are deleted.
+
+    Tekton tries again and again to make one that is refused, and says nothing of it in the PipelineRun.
+    """
+    for quota in world.policies.quotas:
+        if RUNS not in quota.hard or quota.scopes or found.plan.cycle:
+            continue
+        tasks = [one for one in found.plan.tasks if one.name not in found.finished or _made(one, children)]
+        own = [one for one in tasks if one.gap is None or one.gap.why not in {"custom", "nested"}]
+        made = sum(_made(one, children) for one in own)
+        total = sum(max(1 if one.number is None else one.number, _made(one, children)) for one in own)
+        used, hard = quota.used.get(RUNS, ZERO), quota.hard[RUNS]
+        after = Quantity(used.nano + (total - made) * 10**9, hard.format)
+        yield AtOnce(
+            RUNS,
+            str(total),
+            tuple(one.name for one in own),
+            quota.name,
+            at_least=any(one.number is None for one in own),
+            counted=str(made) if made else "",
+            used=str(used),
+            hard=str(hard),
+            after=str(after),
+            exceeded=after > hard,
+        )
+
+
+def _made(task: Planned, children: Mapping[str, TaskRun]) -> int:
+    """How many TaskRuns of a task are there."""
+    return sum(1 for name in task.names if name in children)
 
 
 def _against(peak: Peak, charge: QuotaCharge, there: Quantity, extra: Quantity, *, started: bool) -> AtOnce:

@@ -17,7 +17,7 @@ from kubectl_kres.store.store import Store
 #: Namespaces whose claims are read one by one where all of them may not be read at once.
 MOST = 50
 
-_POOLS = Need("ResourcePool", required=False)
+ALL_POOLS = Need("ResourcePool", required=False)
 _CLAIMS = Need("ResourcePoolClaim", required=False)
 _QUOTAS = Need("ResourceQuota", label_selector=POOL_LABEL, required=False)
 _NAMESPACES = Need("Namespace", required=False)
@@ -26,7 +26,7 @@ _NAMESPACES = Need("Namespace", required=False)
 def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[Need, ...]:
     """For the claims of some namespaces (none: all): the pools, and who else waits where any of them does."""
     wanted = [Need("ResourcePoolClaim", space) for space in spaces or ("",)]
-    wanted.append(_POOLS)
+    wanted.append(ALL_POOLS)
     waiting = {
         one.status.pool.name
         for space in spaces or (None,)
@@ -40,7 +40,7 @@ def claims_needs(store: Store, spaces: tuple[str, ...]) -> tuple[Need, ...]:
 
 def claim_needs(store: Store, space: str, name: str) -> tuple[Need, ...]:
     """For one claim: the claims beside it, pools, its managed quota, and who else is in the queue."""
-    wanted = [Need("ResourcePoolClaim", space, name), _POOLS]
+    wanted = [Need("ResourcePoolClaim", space, name), ALL_POOLS]
     claim: ResourcePoolClaim | None = store.get("ResourcePoolClaim", name, space)
     if claim is None:
         return tuple(wanted)
@@ -66,7 +66,7 @@ def file_needs(store: Store) -> tuple[Need, ...]:
         return ()
     spaces = sorted({ref.namespace for ref in refs if ref.namespace})
     quotas = (Need("ResourceQuota", space, required=False) for space in spaces)
-    return (_NAMESPACES, _POOLS, _CLAIMS, _QUOTAS, *quotas)
+    return (_NAMESPACES, ALL_POOLS, _CLAIMS, _QUOTAS, *quotas)
 
 
 def _others(store: Store, pool: str) -> Iterator[Need]:
@@ -92,5 +92,14 @@ def pools_needs(store: Store) -> tuple[Need, ...]:
 
 def pool_needs(store: Store, name: str) -> tuple[Need, ...]:
     """For one pool; the others only show where they overlap with it."""
-    wanted = [Need("ResourcePool", name=name), _POOLS, _QUOTAS, _NAMESPACES]
+    wanted = [Need("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES]
     return tuple(dict.fromkeys([*wanted, *_others(store, name)]))
+
+
+def glimpse_needs(spaces: tuple[str, ...]) -> tuple[Need, ...]:
+    """What still tells of pools that may not be read: the quotas and claims of some namespaces (none: all)."""
+    return tuple(
+        Need(kind, space, required=False)
+        for space in spaces or ("",)
+        for kind in ("ResourceQuota", "ResourcePoolClaim")
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kubectl_kres.capsule.managed import pool_of
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.model.workload import Workload
@@ -56,6 +57,13 @@ def denied_needs(namespace: str) -> tuple[Need, ...]:
         Need("PriorityClass", required=False),
         Need("RuntimeClass", required=False),
     )
+
+
+def pool_needs(store: Store, namespace: str) -> tuple[Need, ...]:
+    """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
+    if not any(map(pool_of, store.all("ResourceQuota", namespace or None))):
+        return ()
+    return Need("ResourcePool", required=False), Need("ResourcePoolClaim", namespace, required=False)
 
 
 def stands_alone(workload: Workload) -> bool:

@@ -18,6 +18,9 @@ from kubectl_kres.reports.taskrun import run_behind
 from kubectl_kres.reports.verdict import verdict_of
 from kubectl_kres.store.store import Store
 
+#: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
+_KEPT = 1000
+
 
 class Outline(Record, frozen=True):
     """``allowed`` as in a Verdict. ``quality``: the QoS class; empty where nothing could be decoded.
@@ -68,6 +71,8 @@ class Outlines:
         key = (space, *signature(start, start.live))
         last = self._alike.get(key)
         if last is None or last[0] is not known:
+            if len(self._alike) >= _KEPT:
+                self._alike.clear()
             last = self._alike[key] = known, self._fresh(subject, start, known)
         return last[1]
 

@@ -38,7 +38,7 @@ class PoolNamespace(Record, frozen=True):
     """A namespace of a pool. ``chosen``: the selectors that match it, in words; empty: none of them does now.
 
     claimed: what its claims hold. percents: of ``hard``. used: what its pods use of the managed quota. note: what is
-    odd about it.
+    odd about it. quota: what the managed quota allows, only where the pool itself was not read.
     """
 
     name: str
@@ -48,6 +48,7 @@ class PoolNamespace(Record, frozen=True):
     percents: Mapping[str, int] = {}
     used: Mapping[str, str] | None = None
     note: str = ""
+    quota: Mapping[str, str] | None = None
 
 
 class Holder(Record, frozen=True):
@@ -74,7 +75,8 @@ class PoolReport(Record, frozen=True):
     """A pool. ``ready`` absent: the controller has not said; ``message`` is its own sentence.
 
     selectors: in words, as they are ORed. options: those that are on, in words. queue: who waits, absent where claims
-    were not read. claims: how many hold something.
+    were not read. claims: how many hold something. glimpse: the pool may not be read, and this is what the quotas and
+    claims of the namespaces that were read tell; a place of 0 in the queue is not known.
     """
 
     subject: ObjectRef
@@ -92,6 +94,7 @@ class PoolReport(Record, frozen=True):
     warnings: tuple[str, ...] = ()
     edits: Mapping[str, Edit] = {}
     predicted: bool = False
+    glimpse: bool = False
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from kubectl_kres.tui.sums import Adder
 #: Kinds whose objects change what admission says.
 _POLICIES = frozenset({"LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"})
 _DIGITS = 9
+T = TypeVar("T")
 
 
 class Setting(Struct, frozen=True):
@@ -61,6 +62,7 @@ class Session:
         self.adder = Adder(store)
         self.policies = 0
         self._server: tuple[str, Server, tuple[str, ...]] | None = None
+        self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
         self._ask: Ask | None = None
         self._brief: Brief | None = None
         self._scene: tuple[tuple[int, ...], Scene] | None = None
@@ -101,6 +103,14 @@ class Session:
             self._scene = (stamp, Scene(self.store))
         return self._scene[1]
 
+    def once(self, ref: ObjectRef, item: Any, make: Callable[[], T]) -> T:
+        """What is made of an object alone, made anew only once it is another one."""
+        held = self._kept.get(ref)
+        if held is None or held[0] is not item:
+            held = self._kept[ref] = (item, make())
+        found: T = held[1]
+        return found
+
     def want(self, owner: object, needs: Iterable[Need]) -> None:
         """What a screen depends on. What an earlier screen read stays wanted as long as it is on the way back."""
         self._wanted[owner] = tuple(map(read_as, needs))
@@ -122,6 +132,8 @@ class Session:
             if not _POLICIES.isdisjoint(changes.kinds):
                 self._brief = None
                 self.policies += 1
+            for ref in changes.gone:
+                self._kept.pop(ref, None)
             self.adder.touch((*changes.added, *changes.changed, *changes.gone))
         return changes
 

@@ -170,6 +170,7 @@ def test_what_is_asked_about_may_not_be_read(kres: Kres, shop, text: str, denied
 
 def test_admitted_by_what_could_be_read_is_not_admitted(kres: Kres, shop):
     shop.denied = {"limitranges", "resourcequotas"}
+    shop.objects.append({"kind": "Namespace", "metadata": {"name": "shop"}})
     first, second, *_ = kres("explain pod/big").out.splitlines()
     assert first == "admitted as far as seen: shop/Pod/big; LimitRange and ResourceQuota could not be read"
     assert second == "remedy: nothing to change as far as seen"

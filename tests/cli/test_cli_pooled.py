@@ -245,7 +245,9 @@ def test_a_pod_refused_by_a_managed_quota_is_told_what_to_claim(kres: Kres, esta
     estate.objects.append({"kind": "Deployment", "metadata": meta, "spec": {"replicas": 1, "template": {"spec": pod}}})
     code, out, _ = kres(command)
     assert code == 0
-    assert "claim 500m more of requests.cpu from pool green" in out
+    said = " ".join(out.split())
+    assert "let claim idle, which is unused, ask for requests.cpu 1500m, or free 500m of it in the namespace" in said
+    assert "in its ordered queue earlier claims wait for requests.cpu, so a new claim would wait" in said
     if command.startswith("explain"):
         assert "quota capsule-pool-green is kept by Capsule for pool green" in out
         assert [line.split()[1] for line in out.splitlines() if line.startswith(("  in use", "  queued"))] != []

@@ -66,6 +66,22 @@ def test_pods_that_are_there_are_counted_already():
     assert [task.state for task in found.tasks] == ["running", ""]
 
 
+def test_a_quota_of_taskruns_counts_all_that_the_run_makes():
+    counts = {"count/taskruns.tekton.dev": "5"}
+    used = {"count/taskruns.tekton.dev": "3"}
+    quota = made("ResourceQuota", "objects", spec={"hard": counts}, status={"hard": counts, "used": used})
+    matrix = {"matrix": {"params": [{"name": "x", "value": ["1", "2"]}]}}
+    tasks = (piece("a"), piece("b", "a", **matrix))
+    done = {"conditions": [{"type": "Succeeded", "status": "True"}]}
+    child = run("p-a", status=done, owner="p")
+    references = [{"kind": "TaskRun", "name": "p-a", "pipelineTaskName": "a"}]
+    found = told(quota, child, pipeline_run("p", *tasks, last=[piece("c")], status={"childReferences": references}))
+    (one,) = (one for one in found.at_once if one.quota == "objects")
+    assert (one.amount, one.counted, one.used, one.after, one.exceeded) == ("4", "1", "3", "6", True)
+    assert one.tasks == ("a", "b", "c")
+    assert any("a TaskRun too many is refused" in line for line in render.lines(found))
+
+
 def test_what_has_ended_was_skipped_or_waits():
     tasks = [piece(name) for name in "abcd"]
     done = {"conditions": [{"type": "Succeeded", "status": "True"}], "podName": "x"}

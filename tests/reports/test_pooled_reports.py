@@ -238,7 +238,7 @@ def test_an_overdraft_and_pods_beyond_the_pool_are_warned_of():
     found = pool_report(Scene(store), store.get("ResourcePool", "green"))
     assert (found.uses[0].available, found.uses[0].over, found.uses[0].used) == ("-2", True, "5")
     assert any(f"claims hold {CPU} 2 more than it has" in one for one in found.warnings)
-    assert any(f"pods use {CPU} 5, more than it has" in one for one in found.warnings)
+    assert any(f"{CPU} 5 in use is more than it has" in one for one in found.warnings)
     assert any("lists claims that do not exist: ns/c" in one for one in found.warnings)
 
 

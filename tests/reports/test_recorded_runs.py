@@ -27,13 +27,15 @@ def recorded() -> list[Any]:
     return [pytest.param(case.data, id=case.data["name"]) for case in held]
 
 
+def unused(hard: dict[str, str]) -> dict[str, Any]:
+    """The status of a quota that counts nothing yet."""
+    return {"hard": hard, "used": dict.fromkeys(hard, "0")}
+
+
 def store(given: dict[str, Any]) -> Store:
     space = {"kind": "Namespace", "metadata": {"name": "case", "labels": given.get("namespaceLabels") or {}}}
     listed = [*given.get("limitRanges", ()), *([given["task"]] if "task" in given else [])]
-    quotas = [
-        {"kind": "ResourceQuota", **one, "status": {"hard": one["spec"]["hard"], "used": dict.fromkeys(one["spec"]["hard"], "0")}}
-        for one in given.get("quotas", ())
-    ]  # fmt: skip
+    quotas = [{**one, "status": unused(one["spec"]["hard"])} for one in given.get("quotas", ())]
     maps = [
         {"kind": "ConfigMap", "metadata": {"name": name, "namespace": "tekton-pipelines"}, "data": given.get(key) or {}}
         for name, key in (("config-defaults", "configDefaults"), ("feature-flags", "featureFlags"))

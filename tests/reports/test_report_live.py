@@ -95,6 +95,11 @@ def test_why(pod, policy, edit, reason):
     assert why_different(pod, PATH, NAMES, policy, edit) == reason
 
 
+def test_nothing_is_said_of_limit_ranges_that_could_not_be_read():
+    reason = why_different(live(annotations=FILLED), PATH, NAMES, None, None, unread=True)
+    assert reason.endswith("(annotation kubernetes.io/limit-ranger); those of today could not be read")
+
+
 @pytest.mark.parametrize(
     ("pod", "note"),
     [

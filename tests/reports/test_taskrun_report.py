@@ -91,9 +91,7 @@ def test_a_refusal_is_told_in_tektons_words(objects: Any, status: str, reason: s
 
 def test_a_value_of_the_run_is_changed_in_the_run():
     top = most("1")
-    found = told(
-        "TaskRun/r", top, BUILD, run("r", computeResources={"limits": {"cpu": "2"}, "requests": {"cpu": "1"}})
-    )
+    found = told("TaskRun/r", top, BUILD, run("r", computeResources={"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}))
     assert found.remedies == ("set spec.computeResources.limits[cpu] of TaskRun/r to at most 1",)
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tui.driving import LARGE, ML, SHOP, demo, drive, text, typed
+from tui.driving import LARGE, ML, SHOP, demo, drive, press, text, typed
 
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.keys import CHANGING, KEYS
@@ -107,13 +107,20 @@ def test_commands_that_lead_nowhere_say_so(words, said):
 
 
 def test_history():
-    keys = [":", *typed("quotas"), "enter", ":", *typed("limits"), "enter"]
-    app = demo()
-    trail = []
-    drive(app, [*keys], lambda app: trail.append(app.history.here.view))
-    assert trail == ["limitranges"]
-    for more, view in ((["["], "quotas"), (["[", "]"], "limitranges"), (["-"], "quotas"), (["-", "-"], "limitranges")):
-        assert drive(demo(), [*keys, *more]).splitlines()[1].strip().endswith(view)
+    async def act(pilot):
+        for keys, view in (
+            ([":", *typed("quotas"), "enter"], "quotas"),
+            ([":", *typed("limits"), "enter"], "limitranges"),
+            (["["], "quotas"),
+            (["]"], "limitranges"),
+            (["-"], "quotas"),
+            (["-"], "limitranges"),
+            (["escape"], "overview"),
+        ):
+            await press(pilot, keys)
+            assert text(pilot.app).splitlines()[1].strip().endswith(view)
+
+    drive(demo(), act=act)
 
 
 def test_namespaces_by_digit():

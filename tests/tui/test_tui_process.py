@@ -114,6 +114,13 @@ def test_alone_on_a_terminal_it_is_the_interface(terminal):
     assert screen.ended() == 0
 
 
+def test_alone_without_a_cluster_it_says_what_there_is(terminal):
+    screen = terminal()
+    assert screen.ended() == 0
+    assert b"error: no kubeconfig" in screen.seen
+    assert b"Commands:" in screen.seen
+
+
 def test_without_colour(terminal):
     screen = terminal("tui", "quotas", "--demo", NO_COLOR="1")
     screen.read_until(b"best-effort")

@@ -40,9 +40,12 @@ class QuotaRow(Struct, frozen=True):
 
 
 def quota_row(session: Session, quota: ResourceQuota) -> QuotaRow:
-    """The row of one quota."""
-    meta = quota.metadata
-    ref = ObjectRef("ResourceQuota", meta.name, meta.namespace)
+    """The row of one quota, which depends on nothing else."""
+    ref = ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace)
+    return session.once(ref, quota, lambda: _made(session, ref, quota))
+
+
+def _made(session: Session, ref: ObjectRef, quota: ResourceQuota) -> QuotaRow:
     try:
         [report] = quota_reports(session.store, [quota], session.ask)
     except KresError as error:

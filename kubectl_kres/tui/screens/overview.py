@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from time import perf_counter
 
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.line import Line, Tone
-from kubectl_kres.reports.merged import merged
+from kubectl_kres.render.line import Line
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.areas import Areas, Notice
+from kubectl_kres.tui.areas import Areas
 from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.lists.limitranges import sign as limits_sign
-from kubectl_kres.tui.lists.quotas import QuotaRow, quota_row, sign, state
 from kubectl_kres.tui.matching import matcher
+from kubectl_kres.tui.notice import Notice
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.screens.pane import Open, Pane, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
 from kubectl_kres.tui.view import Faces, Key
 
-#: Findings that are listed; the lists have all of them.
-_MOST = 50
+#: A drawing is followed by a rest of so many times what it took: keys come first.
+_REST = 10
 
 
 class OverviewPane(Pane):
@@ -39,6 +38,7 @@ class OverviewPane(Pane):
         self.table = Table(_COLUMNS, faces, sign=lambda row: row.sign)
         self._filter = ""
         self._areas = Areas(session)
+        self._due, self._rested = False, 0.0
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -50,10 +50,8 @@ class OverviewPane(Pane):
         space = self.session.namespace
         return (
             Need("Namespace", name=space, required=False),
-            Need("ResourceQuota", space),
-            Need("LimitRange", space),
-            Need("Pod", space),
             *self._areas.needs(),
+            Need("Pod", space),
         )
 
     def enter(self, place: Place) -> None:
@@ -62,57 +60,44 @@ class OverviewPane(Pane):
         self.table.focus()
 
     def changed(self, changes: Changes) -> None:
-        if changes:
+        self._due = self._due or bool(changes)
+        if self._due and perf_counter() >= self._rested:
             self._draw()
+
+    @property
+    def busy(self) -> bool:
+        return self._due
 
     @property
     def sums(self) -> bool:
         return True
 
     def refresh_sums(self) -> None:
-        self._draw()
+        self._due = True
 
     def _draw(self) -> None:
+        self._due, began = False, perf_counter()
         rows: dict[Key, Notice] = {}
         for place, row in enumerate(self._rows()):
             rows[f"{place:04}", row.what] = row
-        self.table.replace(rows)
+        if rows != self.table.view.rows:
+            self.table.replace(rows)
+        end = perf_counter()
+        self._rested = end + _REST * (end - began)
         self.post_message(Told())
 
     def _rows(self) -> Iterator[Notice]:
-        quotas = [quota_row(self.session, one) for one in self.session.store.all("ResourceQuota", self._space)]
-        yield self._quotas(quotas)
+        areas = self._areas
+        yield areas.line("quotas", self._number)
         yield self._pods()
-        yield from self._areas.lines(self._number)
-        yield self._limits()
+        yield from (areas.line(name, self._number) for name in ("claims", "pools", "taskruns", "limitranges"))
         yield self._count("namespaces", "Namespace", "pods, requests and the tightest quota of each")
         yield Notice(
             ("", ""), "refused", "", "computed when opened: which workloads are being refused, what would let them in",
             Place("refused", self.session.namespace),
         )  # fmt: skip
-        bad = [row for row in quotas if sign(row)[0]]
-        bad.sort(key=lambda row: (sign(row)[0] != "x", -(row.percent or 0), row.ref.namespace, row.ref.name))
-        found = [
-            Notice(sign(row), f"quota/{row.ref.name}", row.ref.namespace, _said(row), Place("quota", ref=row.ref))
-            for row in bad[:_MOST]
-        ]
-        yield from sorted((*found, *self._areas.findings()), key=lambda one: one.sign[0] != "x")
+        yield from areas.notices()
         yield from self._gaps()
-
-    @property
-    def _space(self) -> str | None:
-        return self.session.namespace or None
-
-    def _quotas(self, rows: Sequence[QuotaRow]) -> Notice:
-        counts: dict[str, int] = {}
-        for row in rows:
-            counts[state(row)] = counts.get(state(row), 0) + 1
-        order = ("over", "full", "near", "unreadable", "no status", "limits nothing", "ok")
-        said = "  ".join(f"{counts[word]} {word}" for word in order if word in counts)
-        worst = "x" if {"over", "full"} & counts.keys() else "!" if "near" in counts else ""
-        tone: Tone = "bad" if worst == "x" else "warn" if worst else ""
-        place = Place("quotas", self.session.namespace)
-        return Notice((worst, tone), "quotas", self._number("ResourceQuota", len(rows)), said or "none", place)
 
     def _pods(self) -> Notice:
         sums = self.session.adder.done.values()
@@ -127,17 +112,6 @@ class OverviewPane(Pane):
             ("", ""), "pods", self._number("Pod", sum(total.values()) + finished), f"{said}{more}",
             Place("pods", self.session.namespace),
         )  # fmt: skip
-
-    def _limits(self) -> Notice:
-        held = list(self.session.store.all("LimitRange", self._space))
-        rows = [row for space in sorted({one.metadata.namespace for one in held})
-                for row in merged(self.session.store, space)]  # fmt: skip
-        odd = sum(1 for row in rows if limits_sign(row)[0] == "!")
-        impossible = sum(1 for row in rows if limits_sign(row)[0] == "x")
-        said = [f"{impossible} that nothing can meet"] * bool(impossible) + [f"{odd} left to chance"] * bool(odd)
-        worst: tuple[str, Tone] = ("x", "bad") if impossible else ("!", "warn") if odd else ("", "")
-        where = Place("limitranges", self.session.namespace)
-        return Notice(worst, "limitranges", self._number("LimitRange", len(held)), "  ".join(said) or "sound", where)
 
     def _count(self, what: str, kind: str, said: str) -> Notice:
         count = sum(1 for _ in self.session.store.all(kind))
@@ -204,14 +178,6 @@ class OverviewPane(Pane):
             case _:
                 return False
         return True
-
-
-def _said(row: QuotaRow) -> str:
-    use = row.tight
-    if use is None:
-        return row.fault or "no status yet, so it enforces nothing"
-    percent = f"{row.percent}%  " if row.percent is not None else ""
-    return f"{use.name}  {use.used or '-'} of {use.hard}  {percent}{state(row)}"
 
 
 _COLUMNS = (

@@ -1,0 +1,53 @@
+"""``pools`` for those who may not read pools: what their own quotas and claims tell, with what could not be seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cli.running import Kres
+
+ESTATE = Path(__file__).parents[1] / "golden" / "estate.yaml"
+
+
+@pytest.fixture
+def tenant(api: Any) -> Any:
+    """An estate whose pools and namespaces are closed."""
+    api.objects += list(yaml.safe_load_all(ESTATE.read_text()))
+    api.denied |= {"resourcepools", "namespaces"}
+    return api
+
+
+@pytest.mark.parametrize("text", ["pools -n solar-prod", "pools green -n solar-prod"])
+def test_own_quotas_and_claims_tell_of_a_pool(kres: Kres, tenant: Any, text: str):
+    code, out, err = kres(text)
+    assert (code, "Forbidden" in err) == (0, False)
+    assert out.startswith("pool green, as your namespaces show it: 1 namespace, 2 claims allocated, 1 waits\n")
+    assert "  solar-prod uses requests.cpu 2 of 4, requests.memory 3Gi of 5Gi\n" in out
+    assert "   - queued     solar-prod/late" in out
+    assert "solar-dev" not in out
+    assert "not seen: ResourcePool green: resourcepools is forbidden" in out
+
+
+def test_the_document_says_that_it_is_a_glimpse(kres: Kres, tenant: Any):
+    found = json.loads(kres("pools -n solar-prod -n wind -o json").out)
+    green = next(one for one in found["items"] if one["subject"]["name"] == "green")
+    assert (green["glimpse"], "uses" in green, green["claims"]) == (True, False, 3)
+    assert [one["state"] for one in green["unseen"]] == ["denied"]
+    assert found["metadata"]["complete"] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("pools nobody -n solar-prod", 3), ("pools -n nowhere", 3), ("pools -n solar-prod --exit-code", 1)]
+)
+def test_exit_codes(kres: Kres, tenant: Any, text: str, code: int):
+    assert kres(text).code == code
+
+
+def test_without_quotas_claims_are_enough(kres: Kres, tenant: Any):
+    tenant.denied |= {"resourcequotas"}
+    code, out, _ = kres("pools -n solar-prod")
+    assert (code, "solar-prod: its quota there is not known" in out) == (0, True)
