@@ -63,8 +63,11 @@ Wants = Callable[[Store, Subject], tuple[Need, ...]]
 
 
 def making_pods(kind: Kind) -> bool:
-    """Whether objects of the kind are pods or make pods."""
-    return kind.struct in {Pod, Workload, TaskRun, Task}
+    """Whether objects of the kind are pods or make pods.
+
+    A type of the API group "" that is not known here has no pod template, and may be Secrets: nothing reads it.
+    """
+    return kind.struct in {Pod, Workload, TaskRun, Task} and (bool(kind.group) or kind.kind in BY_KIND)
 
 
 def chosen(
@@ -279,13 +282,11 @@ def complete(
 
 
 def _widened(need: Need, scope: str) -> Need:
-    """All of a kind in the scope instead of some objects; of what is never listed, and of one namespace, itself."""
+    """All of a kind in the scope instead of a part; of what is never listed, and of one namespace, itself."""
     kind = BY_KIND.get(need.kind)
-    if (
-        not (need.name or need.label_selector)
-        or kind is None
-        or not kind.listed
-        or (scope and need.kind == "Namespace")
-    ):
+    if kind is None or not kind.listed or (scope and need.kind == "Namespace"):
+        return need
+    part = need.name or need.label_selector or (need.kind in _ALWAYS and not scope and need.namespace)
+    if not part:
         return need
     return Need(need.kind, scope if kind.namespaced else "", required=need.required)

@@ -16,6 +16,10 @@ from kubectl_kres.reports.letting import Deed, Way
 _LABEL, _CELL = 32, 20
 #: Claims that are named where many get in or wait.
 _NAMED = 5
+#: What keeps pods from coming once there is room.
+_AFTERWARDS = (
+    "pods that were refused come when their controllers try again, which they do with growing pauses of up to minutes"
+)
 
 
 def lines(report: ClaimReport, *, color: bool = False, width: int = 80) -> Iterator[str]:
@@ -95,6 +99,7 @@ def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterat
     yield [("strong", "what would let it in")]
     for number, way in enumerate(report.ways, 1):
         yield from way_lines(report, way, number, width)
+    yield from toned("quiet", wrapped(_AFTERWARDS, width, first="  ", rest="    "))
 
 
 def way_lines(report: ClaimReport, way: Way, number: int, width: int) -> Iterator[Line]:

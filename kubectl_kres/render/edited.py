@@ -7,6 +7,10 @@ from collections.abc import Iterator, Mapping
 from kubectl_kres.reports.explanation import Edit
 
 
+#: What starts the name of the field manager of what a TenantResource of Capsule distributes.
+_DISTRIBUTED = "projectcapsule.dev/resource"
+
+
 def edited(edits: Mapping[str, Edit]) -> Iterator[str]:
     """``spec.hard[pods], spec.hard[cpu] by flux (Apply) at …``: the fields that one edit wrote, together."""
     groups: dict[Edit, list[str]] = {}
@@ -14,4 +18,5 @@ def edited(edits: Mapping[str, Edit]) -> Iterator[str]:
         groups.setdefault(edit, []).append(field)
     for edit, fields in groups.items():
         how = f" ({edit.operation})" if edit.operation else ""
-        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"
+        keeper = ", Capsule's: edits are undone, or refused" if edit.manager.startswith(_DISTRIBUTED) else ""
+        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}{keeper}"

@@ -148,13 +148,16 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
     if not steps:
         waiting = [one for one in turns if one.result != "kept" or one.own]
         shown = waiting[-_TURNS:]
-        left = len(turns) - len(shown)
+        left = _left_out(len(turns) - len(waiting), len(waiting) - len(shown))
         if left:
-            yield [("quiet", f"  {left} claim{'s' * (left != 1)} ahead not shown; --steps shows all")]
+            yield [("quiet", f"  {left}; --steps shows all")]
     label = max(size(_name(one.subject)) for one in shown)
-    places = len(str(shown[-1].place))
+    # Places are counted among those that do not have their share yet, as everywhere.
+    numbers = {id(one): place for place, one in enumerate((one for one in turns if one.result != "kept"), 1)}
+    places = len(str(len(numbers)))
     for one in shown:
-        head = f"  {one.place:>{places}}. {padded(_name(one.subject), label)}  {RESULTS[one.result]}"
+        number = f"{numbers[id(one)]:>{places}}." if id(one) in numbers else " " * (places + 1)
+        head = f"  {number} {padded(_name(one.subject), label)}  {RESULTS[one.result]}"
         since = f"  {one.created}" if steps and one.created else ""
         yield [("strong" if one.own else "", head), ("quiet", since)]
         for compared in one.compared:
@@ -166,6 +169,13 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
                 text = f"{compared.resource}: asks for {compared.asked}, {compared.left} left"
             indent = " " * (places + 6)
             yield from toned("warn", wrapped(text, width, first=indent, rest=f"{indent}  "))
+
+
+def _left_out(kept: int, waiting: int) -> str:
+    """What of a pass is not shown."""
+    parts = [f"{kept} claim{'s' * (kept != 1)} with an unchanged share"] if kept else []
+    parts += [f"{waiting} more that wait{'s' * (waiting == 1)}"] if waiting else []
+    return f"not shown: {' and '.join(parts)}" if parts else ""
 
 
 def _conditions(found: Sequence[Says], width: int) -> Iterator[Line]:

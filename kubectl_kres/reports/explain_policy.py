@@ -24,6 +24,7 @@ from kubectl_kres.reports.demands import demands
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explain import explain, quota_costs
 from kubectl_kres.reports.explanation import Edit, Unseen, Verdict
+from kubectl_kres.reports.kept import kept
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import Known, policies, unread
 from kubectl_kres.reports.policy import PolicyExplanation
@@ -100,8 +101,11 @@ def _explained(store: Store, ref: ObjectRef, item: Any, ask: Ask) -> PolicyExpla
         if need.required
     )
     make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
+    found = make(scene)
+    distributed = kept(item.metadata) if ref.kind in {"LimitRange", "ResourceQuota"} else ""
     return structs.replace(
-        make(scene),
+        found,
+        warnings=(*found.warnings, *filter(None, (distributed,))),
         assumptions=known.assumptions,
         unseen=unseen,
         complete=not unseen,

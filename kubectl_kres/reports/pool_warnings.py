@@ -17,6 +17,9 @@ from kubectl_kres.reports.scope_words import scope_words
 from kubectl_kres.store.coverage import Need
 
 
+_FIT = "a pod must fit all that count it"
+
+
 def warnings_of(scene: Scene, pool: ResourcePool) -> tuple[str, ...]:
     """A sentence each, the gravest first."""
     return (
@@ -132,11 +135,8 @@ def _overlaps(scene: Scene, pool: ResourcePool) -> Iterator[str]:
         both = sorted(scene.hard(pool).keys() & scene.hard(other).keys())
         if name != pool.metadata.name and shared and both:
             scopes = dict.fromkeys((*scope_words(pool.spec.quota), *scope_words(other.spec.quota)))
-            only = f"; both count {' and '.join(scopes)}" if scopes else ""
-            yield (
-                f"pool {name} also limits {listed(both)} in {listed(sorted(shared))}: each has a quota there, and a "
-                f"pod must fit all that count it{only}"
-            )
+            what = f"what both count ({' and '.join(scopes)}) must fit both" if scopes else _FIT
+            yield f"pool {name} also limits {listed(both)} in {listed(sorted(shared))}: each has a quota there, and {what}"
 
 
 def _unservable(scene: Scene, pool: ResourcePool) -> Iterator[str]:

@@ -235,6 +235,17 @@ def test_a_namespace_that_does_not_match(kres: Kres, shop, file):
     assert 'the namespace from the provided object "shop" does not match the namespace "other".' in err
 
 
+@pytest.mark.parametrize("text", ["explain secrets", "diff secret/s", "qos pods,secrets", "quota --fit secret/s"])
+def test_secrets_are_never_asked_for(kres: Kres, api, text: str):
+    secrets = {"resource": "secrets", "singularResource": "secret", "responseKind": {"kind": "Secret"}}
+    secrets["scope"] = "Namespaced"
+    api.groups = [{"metadata": {"name": ""}, "versions": [{"version": "v1", "resources": [secrets]}]}]
+    code, out, err = kres(text)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: secrets hold no pod template\n")
+    assert not [path for path in api.asked if "/secrets" in path]
+
+
 def test_a_kind_that_only_the_server_knows(kres: Kres, api):
     resource = {
         "resource": "rollouts",

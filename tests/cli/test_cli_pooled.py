@@ -252,3 +252,42 @@ def test_a_pod_refused_by_a_managed_quota_is_told_what_to_claim(kres: Kres, esta
         assert "quota capsule-pool-green is kept by Capsule for pool green" in out
         assert [line.split()[1] for line in out.splitlines() if line.startswith(("  in use", "  queued"))] != []
     assert "kept by Capsule for pool green" in kres("quota -n solar-prod").out
+
+
+DEMO = [
+    # A pool that counts other pods is no room, and is said to count others.
+    ("claims sweep -n ml-training", "", "name pool ml-spot"),
+    ("claims alice -n ml-notebooks", "", "name pool ml-spot"),
+    ("explain claim/alice -n ml-notebooks", "pool ml-spot serves the namespace and has room; it counts only pods of", ""),
+    # A closed queue, and the edit that goes round it.
+    ("explain deploy/notebook-hub -n ml-notebooks", "let claim team, which is unused, ask for requests.memory 2Gi", ""),
+    ("quota --denied -n ml-notebooks", "ml-training/sweep waits for requests.memory, so a new claim would wait", ""),
+    ("claims --for deploy/notebook-hub -n ml-notebooks", "ml-training/sweep waits for requests.memory: such a claim", ""),
+    # An overdraft of a namespace.
+    ("pools ml-storage", "namespace ml-serving uses persistentvolumeclaims 1 and requests.storage 400Gi, more", "PODS USE"),
+    ("explain claim/models -n ml-serving", "more is in use than it allows: what is there stays", ""),
+    # Overlaps of pools with scopes, and what no claim is allocated for.
+    ("pools ml-compute", "what both count (only pods of priority class spot) must fit both", "a pod must fit all"),
+    ("pools ml-spot", "no claim for them is allocated there", "no claim there names it"),
+    ("explain pools", "sound ResourcePool/ml-storage", "not found"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said", "never"), DEMO)
+def test_the_demo_is_told_right(kres: Kres, text: str, said: str, never: str):
+    head, _, rest = text.partition(" ")
+    code, out, _ = kres(f"{head} --demo {rest}")
+    words = " ".join(out.split())
+    assert (code, said in words) == (0, True), out
+    assert not never or never not in words
+
+
+@pytest.mark.parametrize("source", ["--demo", "-f", "-f --offline"])
+def test_the_hint_names_the_first_of_the_queue_and_can_be_typed(kres: Kres, estate: Any, tmp_path: Path, source: str):
+    files = tmp_path / "two words.yaml"
+    files.write_text(ESTATE.read_text())
+    given, more = source.replace("-f", f"-f '{files}'"), "-A" if source == "--demo" else ""
+    hint = kres(f"claims {given} {more}").err.splitlines()[-1]
+    first = "sweep -n ml-training" if source == "--demo" else "train -n solar-dev"
+    assert hint == f'What would let one in: "kubectl kres claims {first} {given}"'
+    assert "what would let it in" in kres(hint.partition("kubectl kres ")[2].removesuffix('"')).out

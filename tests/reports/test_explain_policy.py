@@ -268,3 +268,34 @@ def test_a_pod_says_what_must_be_stated(containers, level, lacking):
     ref = ObjectRef("Pod", "web", "shop")
     found = explain(filled([quota({"requests.cpu": "4"})]), Subject(ref, BY_KIND["Pod"], raw), Ask())
     assert [dict(one.lacking) for one in found.demands] == lacking
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        (
+            {"labels": {"projectcapsule.dev/managed-by": "resources"}},
+            "Capsule keeps it (label projectcapsule.dev/managed-by=resources): edits are undone, or refused; change the "
+            "TenantResource or GlobalTenantResource that distributes it instead",
+        ),
+        (
+            {"labels": {"capsule.clastix.io/resources": "0"}},
+            "Capsule keeps it (label capsule.clastix.io/resources=0): edits are undone, or refused; change the "
+            "TenantResource or GlobalTenantResource that distributes it instead",
+        ),
+        (
+            {"ownerReferences": [{"kind": "Tenant", "name": "solar", "apiVersion": "capsule.clastix.io/v1beta2"}]},
+            "Capsule keeps it (owned by Tenant/solar): edits are undone, or refused; change Tenant/solar instead",
+        ),
+        (
+            {"managedFields": [{"manager": "projectcapsule.dev/resource/tr/x", "operation": "Apply"}]},
+            "Capsule keeps it (field manager projectcapsule.dev/resource/tr/x): edits are undone, or refused; change the "
+            "TenantResource or GlobalTenantResource that distributes it instead",
+        ),
+        ({"ownerReferences": [{"kind": "Tenant", "name": "solar", "apiVersion": "other.io/v1"}]}, None),
+        ({"labels": {"capsule.clastix.io/tenant": "solar"}}, None),
+    ],
+)
+def test_a_limit_range_that_capsule_distributes_is_named_with_its_keeper(metadata, told):
+    found = about("LimitRange", "low", [limits("low", container(min={"cpu": "2"}), **metadata), NAMESPACE])
+    assert [*found.warnings] == ([told] if told else [])

@@ -66,7 +66,7 @@ class OverviewPane(Pane):
 
     @property
     def busy(self) -> bool:
-        return self._due
+        return super().busy or self._due
 
     @property
     def sums(self) -> bool:
