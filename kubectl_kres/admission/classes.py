@@ -70,10 +70,16 @@ def set_overhead(
 
 
 def check_overhead(draft: Draft, name: str, classes: Mapping[str, RuntimeClass] | None) -> Refusal | None:
-    """403 for an overhead, even empty, that no runtime class explains; after validation and the LimitRange bounds."""
-    if (not draft.overhead and draft.spec.overhead is None) or classes is None:
+    """403 for an overhead, even empty, that no runtime class explains; after validation and the LimitRange bounds.
+
+    ``classes`` None: they could not be read; a pod that names none needs none of them to be refused.
+    """
+    if not draft.overhead and draft.spec.overhead is None:
         return None
-    found = classes.get(draft.spec.runtime_class_name or "")
+    wanted = draft.spec.runtime_class_name or ""
+    if wanted and classes is None:
+        return None
+    found = (classes or {}).get(wanted)
     if found is not None and found.overhead is not None:
         return None
     text = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from kubectl_kres.admission.answer import answered, name_of, not_decoded, not_va
 from kubectl_kres.admission.claims import create_claim
 from kubectl_kres.admission.decode import first_unparsable
 from kubectl_kres.admission.draft import parse_list
+from kubectl_kres.admission.field import FieldError
 from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.objects import count_request, device_request, resource_of, service_request
 from kubectl_kres.admission.outcome import Outcome
@@ -55,8 +56,10 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
     return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *unknown}))) for one in outcomes)
 
 
-def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """A pod as sent, with the warnings that need what the model leaves out."""
+def create_pod(
+    raw: Mapping[str, Any], policies: Policies, server: Server, *, faults: Sequence[FieldError] = ()
+) -> tuple[Outcome, ...]:
+    """A pod as sent, with the warnings that need what the model leaves out. ``faults``: see ``admit``."""
     fault = first_unparsable(raw, "Pod")
     if fault is not None:
         return (not_decoded(raw, fault),)
@@ -65,7 +68,8 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
         *hidden_env(spec.get("initContainers") or (), "spec.initContainers"),
         *hidden_env(spec.get("containers") or (), "spec.containers"),
     )
-    return admit(decoded(raw, Pod), policies, server, decoded=sorted(unknown_fields(raw, "Pod")), warnings=more)
+    unknown = sorted(unknown_fields(raw, "Pod"))
+    return admit(decoded(raw, Pod), policies, server, decoded=unknown, warnings=more, faults=faults)
 
 
 def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:

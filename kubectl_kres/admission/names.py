@@ -122,6 +122,14 @@ def label_faults(text: str) -> Iterator[str]:
     yield "must not contain dots" if re.fullmatch(_SUBDOMAIN, text) else _LABEL_RULE
 
 
+def subdomain_faults(text: str) -> Iterator[str]:
+    """What keeps ``text`` from being a DNS subdomain. Source: apimachinery util/validation IsDNS1123Subdomain."""
+    if _octets(text) > 253:
+        yield "must be no more than 253 characters"
+    if not re.fullmatch(_SUBDOMAIN, text):
+        yield _SUBDOMAIN_RULE
+
+
 _RULE = "validation/resource-name"
 
 

@@ -13,6 +13,7 @@ from kubectl_kres.admission import limitranger, qos
 from kubectl_kres.admission.classes import check_overhead, set_overhead, set_priority
 from kubectl_kres.admission.defaulting import default_pod, default_pod_level
 from kubectl_kres.admission.draft import Draft, Slot, Unparsable, draft_pod
+from kubectl_kres.admission.field import FieldError
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
 from kubectl_kres.admission.pod_level import validate_pod_level
@@ -53,12 +54,14 @@ def admit(
     *,
     decoded: Sequence[str] = (),
     warnings: Sequence[str] = (),
+    faults: Sequence[FieldError] = (),
     journal: bool = True,
     counted: bool = False,
 ) -> tuple[Outcome, ...]:
     """Every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
 
     decoded: warnings that come with every answer (unknown fields); warnings: those that come only after validation.
+    faults: what validation finds beside resources.
     journal False: keep only the outcome (lists of many pods). counted: the pod exists already and is in ``used`` of the
     quotas. Raises nothing: a quantity that does not parse is an outcome, too.
     Source: admission.md section 1; apiserver handlers/create.go.
@@ -71,7 +74,7 @@ def admit(
     except Unparsable as fault:
         refusal = unparsable("Pod", "v1", fault.error.message, fault.path, fault.error.text)
         return (Outcome(allowed=False, code=400, refusal=refusal),)
-    run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), counted=counted)
+    run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), tuple(faults), counted=counted)
     return distinct(
         outcome for order, twin, entries in mutated(draft, policies, steps, server)
         for outcome in run.outcomes(order, twin, entries)
@@ -123,11 +126,12 @@ class _Run:
         server: Server,
         decoded: tuple[str, ...],
         warnings: tuple[str, ...],
+        faults: tuple[FieldError, ...],
         *,
         counted: bool,
     ) -> None:
         self.pod, self.ref, self.policies, self.server = pod, ref, policies, server
-        self.decoded, self.warnings, self.counted = decoded, warnings, counted
+        self.decoded, self.warnings, self.faults, self.counted = decoded, warnings, faults, counted
 
     def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
         refusal = set_priority(draft, self.ref.name, self.policies.priorities, entries)
@@ -135,7 +139,7 @@ class _Run:
         if refusal is not None:
             yield self._refused(refusal, draft, order, entries, self.decoded)
             return
-        errors = validate_containers(draft, self.server) + validate_pod_level(draft)
+        errors = [*self.faults, *validate_containers(draft, self.server), *validate_pod_level(draft)]
         if errors:
             yield self._refused(invalid_object("Pod", self.ref.name, errors), draft, order, entries, self.decoded)
             return

@@ -76,6 +76,7 @@ def answer(
             for error in found.missing:
                 tally.missed(error)
             tally.saw(found.unseen, complete=not found.unseen)
+            tally.told = tally.told or found.told
             many = found.listed or len(found.subjects) + len(found.missing) > 1
             each(Turn(source.store, found, ask, many), tally)
         end(source.store.origin, tally)

@@ -62,6 +62,8 @@ class Page:
         self._width = width(wide=options.output == "wide")
         self._color = colored(options.color)
         self._reports: list[ClaimReport] = []
+        #: The pool that was asked for, if it is known not to exist.
+        self._missing: set[str] = set()
 
     def show(self, turn: Turn, tally: Tally) -> None:
         """The claims of a turn, which is one for all of them."""
@@ -69,6 +71,8 @@ class Page:
         making = Claims(Scene(found.store))
         for text in found.supposed:
             say(f"assumed: {text}")
+        if making.scene.pools_known and self._options.pool not in making.scene.pools:
+            self._missing.add(self._options.pool)
         for subject, report in self._answers(making, found, turn, tally):
             if self._options.output in DOCUMENTS:
                 self._items.add(report)
@@ -109,6 +113,9 @@ class Page:
 
     def end(self, kind: str, origin: Origin, tally: Tally) -> None:
         """The table and the counts, or the document."""
+        pool = self._options.pool
+        if pool and not self._reports and pool in self._missing:
+            say(f'There is no pool "{pool}".')
         if self._options.output in DOCUMENTS:
             if not tally.barren:
                 self._items.write(kind, origin, complete=tally.complete)
@@ -118,7 +125,9 @@ class Page:
             waiting = sorted((one for one in self._reports if one.waits), key=_turn)
             if waiting:
                 ref = waiting[0].subject
-                words = ["claims", shlex.quote(ref.name), "-n", shlex.quote(ref.namespace), *same_source(self._options)]
+                # With -n all objects of a file have to be of that namespace.
+                where = () if self._options.filenames else ("-n", shlex.quote(ref.namespace))
+                words = ["claims", shlex.quote(ref.name), *where, *same_source(self._options)]
                 say(f'What would let one in: "kubectl kres {" ".join(words)}"')
 
 

@@ -11,7 +11,7 @@ from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.cli.subjects import Found, complete, fault_of, in_files
-from kubectl_kres.errors import ClusterError, Forbidden, KresError, UsageError
+from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.capsule_needs import (
@@ -103,14 +103,16 @@ def _named(source: Source, kind: Kind, words: Sequence[str]) -> Found:
     subjects: list[Subject] = []
     missing: list[KresError] = []
     for name in dict.fromkeys(name_of(kind, word) for word in words):
-        group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
+        given = (ref.namespace for ref in source.store.files if (ref.kind, ref.name) == (kind.kind, name))
+        places = dict.fromkeys((*given, *source.places(kind, name)))
+        group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in places]
         source.fill(Need(kind.kind, one.ref.namespace, name) for one in group)
         there = [one for one in group if source.store.get(kind.kind, name, one.ref.namespace) is not None]
         if not there and name in _glimpsed(source, kind, name):
             there = group
         subjects += there
         if not there:
-            missing.append(_hinted(fault_of(source, group), kind))
+            missing.append(_hinted(fault_of(source, group), kind, name))
     complete(source, subjects, wants)
     return Found(tuple(subjects), tuple(missing))
 
@@ -152,7 +154,7 @@ def _listed(source: Source, kind: Kind, spaces: Sequence[str], options: Options)
         coverage = source.store.covered(Need(kind.kind, space))
         if coverage.state == "absent":
             say(f"{_NONE_HERE} {kind.qualified}")
-            break
+            return Found((), listed=True, told=True)
         seen = [] if options.selector or options.field_selector else _glimpsed(source, kind)
         if seen:
             subjects += [Subject(ObjectRef(kind.kind, name), kind) for name in seen]
@@ -176,8 +178,13 @@ def _glimpsed(source: Source, kind: Kind, name: str = "") -> Sequence[str]:
     return glimpsed(Scene(source.store), source.namespaces)
 
 
-def _hinted(error: ClusterError, kind: Kind) -> ClusterError:
-    """Tenants may usually not read pools; their claims tell the most of it."""
+def _hinted(error: ClusterError, kind: Kind, name: str = "") -> ClusterError:
+    """Tenants may usually not read pools; their claims tell the most of it. ``name``: what is not there; the type said
+    twice is a slip.
+    """
     if kind is POOL and isinstance(error, Forbidden):
         error.hint = '"kubectl kres claims" tells from your own claims what their pools have left.'
+    elif name in kind.names and isinstance(error, NotFound):
+        plural = kind.names[2]
+        error.hint = f'it names one of them; all are listed by "kubectl kres {plural}"'
     return error

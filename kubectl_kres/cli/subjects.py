@@ -37,7 +37,8 @@ class Found(NamedTuple):
     """Objects whose answers can be made now, from the store as it is until the next ones are asked for.
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
-    could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are.
+    could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are. told: why there are none
+    was told.
     """
 
     subjects: tuple[Subject, ...]
@@ -45,6 +46,7 @@ class Found(NamedTuple):
     listed: bool = False
     unseen: tuple[Unseen, ...] = ()
     shared: str = ""
+    told: bool = False
 
 
 #: Kinds that answers of lists depend on, too, although they can do without: what Tekton's runs meet, and where a pool

@@ -17,6 +17,8 @@ class Tally:
     def __init__(self, options: Options) -> None:
         self.count = 0
         self.complete = True
+        #: Whether it was told why nothing is there.
+        self.told = False
         #: What ``--until`` may wait for, and whether all answers have it.
         self.met: dict[str, bool] = {}
         self._options = options
@@ -61,7 +63,7 @@ class Tally:
             say(f"error: left out, since it cannot be decoded: {text}")
         for one in self._unseen.values():
             _say_unseen(one)
-        if not self.count and not self._failed:
+        if not self.count and not self._failed and not self.told:
             say(_nothing(source.namespaces, self._options))
         if (source.skipped or not self.complete) and not self._options.allow_partial:
             self._codes.add(PARTIAL)

@@ -17,9 +17,7 @@ _LABEL, _CELL = 32, 20
 #: Claims that are named where many get in or wait.
 _NAMED = 5
 #: What keeps pods from coming once there is room.
-_AFTERWARDS = (
-    "pods that were refused come when their controllers try again, which they do with growing pauses of up to minutes"
-)
+_AFTERWARDS = "pods come later: their controllers try again, with pauses that grow to minutes"
 
 
 def lines(report: ClaimReport, *, color: bool = False, width: int = 80) -> Iterator[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from kubectl_kres.reports.explanation import Edit
 
-
 #: What starts the name of the field manager of what a TenantResource of Capsule distributes.
 _DISTRIBUTED = "projectcapsule.dev/resource"
 

@@ -15,7 +15,7 @@ _INDENT = " " * 8
 
 def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[Line]:
     """What becomes of the run, below verdict and remedy."""
-    if part.ended:
+    if part.ended and (part.problem is None or part.problem.reason != part.reason):
         text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
         yield from toned("warn" if part.failed else "", wrapped(text, width, first="ended:  ", rest=_INDENT))
     if part.problem is not None:

@@ -14,7 +14,8 @@ class Analysis(Struct, frozen=True):
     """Where admission starts, the policies, and every outcome, the first one leading.
 
     ``tekton``: what Tekton did before; None where it had no part in it. ``listed``: for each outcome the order in which
-    Tekton has to list LimitRanges, empty where that does not matter.
+    Tekton has to list LimitRanges, empty where that does not matter. ``then``: what would come after ``outcomes``, where
+    the object of a file is refused before its pods are.
     """
 
     start: Start
@@ -22,3 +23,4 @@ class Analysis(Struct, frozen=True):
     outcomes: tuple[Outcome, ...]
     tekton: TektonPart | None = None
     listed: tuple[tuple[str, ...], ...] = ()
+    then: tuple[Outcome, ...] = ()

@@ -11,9 +11,8 @@ from kubectl_kres.admission import qos
 from kubectl_kres.admission.aggregate import both_sums, explain_total, of_pod
 from kubectl_kres.admission.create import create_pod
 from kubectl_kres.admission.draft import SIDES, Draft
-from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.objects import pod_request
-from kubectl_kres.admission.outcome import Outcome, QuotaCharge, unparsable
+from kubectl_kres.admission.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.pods import Policies, admit, quota_request
 from kubectl_kres.admission.quota import charges
 from kubectl_kres.errors import UsageError
@@ -21,7 +20,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports import facts, taskrun
+from kubectl_kres.reports import facts, filed, taskrun
 from kubectl_kres.reports.analysis import Analysis
 from kubectl_kres.reports.demands import demands_of
 from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen
@@ -57,11 +56,10 @@ def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = Tru
     if made is not None:
         return made
     start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
-    if subject.raw is None or subject.ref.kind == "Pod":
-        return analyse(start, known, ask, subject.raw, journal=journal)
-    analysis = analyse(start, known, ask, journal=journal)
-    outcomes = tuple(_as_sent(outcome, subject.raw, subject.ref.kind) for outcome in analysis.outcomes)
-    return Analysis(start, known, outcomes)
+    if subject.raw is None:
+        return analyse(start, known, ask, journal=journal)
+    raw = subject.raw if subject.ref.kind == "Pod" else None
+    return filed.judged(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
 
 
 def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
@@ -73,16 +71,6 @@ def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
     return analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
 
 
-def _as_sent(outcome: Outcome, raw: Mapping[str, Any], kind: str) -> Outcome:
-    """What the server says of the workload itself: it is not even stored with a quantity that does not parse."""
-    refusal = outcome.refusal
-    if refusal is not None and refusal.code == 400:
-        version = str(raw.get("apiVersion", "v1")).rpartition("/")[2]
-        error = refusal.findings[0]
-        return structs.replace(outcome, refusal=unparsable(kind, version, error.text, error.path, error.observed))
-    return structs.replace(outcome, warnings=(*unknown_fields(raw, kind), *outcome.warnings))
-
-
 def analyse(
     start: Start, known: Known, ask: Ask, raw: Mapping[str, Any] | None = None, *, journal: bool = True
 ) -> Analysis:
@@ -91,7 +79,7 @@ def analyse(
     Where a live pod has what one of several outcomes stores, that outcome leads.
     """
     if raw is not None:
-        outcomes = create_pod(raw, known.policies, ask.server)
+        outcomes = create_pod(raw, known.policies, ask.server, faults=filed.pod_faults(raw))
     else:
         outcomes = admit(start.pod, known.policies, ask.server, journal=journal, counted=start.live is not None)
     if start.live is not None and len(outcomes) > 1:
@@ -130,7 +118,8 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         facts=seen,
         warnings=first.warnings,
         assumptions=(
-            *_assumptions(start, known, ask, table.injected, first.warnings),
+            *_assumptions(start, known, ask, table.injected),
+            *_of_file(store, subject, outcomes),
             *(tekton_remarks(store, subject.ref.namespace, ask, first.journal) if analysis.tekton is not None else ()),
         ),
         unseen=(unseen := unseen_of(store, subject)),
@@ -171,6 +160,9 @@ def _remedies(
         said = {**special, **TEKTON_REMEDIES}
         return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
     found = remedies(analysis.outcomes, names, special)
+    if analysis.then:
+        after = remedies(analysis.then, names, special)
+        found = tuple(dict.fromkeys((*found, *(one for one in after if one != NOTHING))))
     if found != (NOTHING,):
         if (
             pods is not None
@@ -274,22 +266,19 @@ def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
     return ()
 
 
-_STRICT = Assume(
-    "request",
-    "kubectl/validate-warn",
-    "the request asks for warnings; kubectl create and apply refuse unknown fields unless told --validate=warn",
-)
+def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assume, ...]:
+    """What is taken for granted of a manifest."""
+    if not subject.file:
+        return ()
+    return (*filed.taken_as_new(store, subject, outcomes), filed.UNCHECKED)
 
 
-def _assumptions(
-    start: Start, known: Known, ask: Ask, injected: Sequence[str], warnings: Sequence[str]
-) -> tuple[Assume, ...]:
+def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) -> tuple[Assume, ...]:
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     added = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
     without = (Assume("spec", "webhook/not-computed", added),) if injected else ()
     supposed = (start.assumed,) if start.assumed else ()
-    strict = (_STRICT,) if any(text.startswith("unknown field ") for text in warnings) else ()
-    return (*supposed, *known.assumptions, *without, *strict, *gates(start.live or start.pod, ask.server), *stated)
+    return (*supposed, *known.assumptions, *without, *gates(start.live or start.pod, ask.server), *stated)
 
 
 def unseen_of(store: Store, subject: Subject) -> tuple[Unseen, ...]:

@@ -49,16 +49,32 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         spec = _spec(found)
     else:
         spec = _spec_of_raw(subject)
+        wanted += _itself(store, subject)
     if spec is not None:
         wanted += _classes(store, namespace, spec)
     return (*_affordable(tuple(dict.fromkeys(wanted))), *trail_needs(store, namespace))
 
 
+def _itself(store: Store, subject: Subject) -> Iterator[Need]:
+    """The object that a file would change, where a quota counts it if it is new."""
+    ref = subject.ref
+    if ref.kind not in WORKLOADS or subject.kind != BY_KIND[ref.kind]:
+        return
+    names = object_usage(subject.kind.qualified)
+    if any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace)):
+        yield Need(ref.kind, ref.namespace, ref.name, required=False)
+
+
 def _affordable(wanted: Sequence[Need]) -> tuple[Need, ...]:
     """As many as may be read, in the order given."""
-    extra = sorted((need for need in wanted if not need.required), key=lambda need: _WORTH.index(need.kind))
+    extra = sorted((need for need in wanted if not need.required), key=_worth)
     room = MOST - (len(wanted) - len(extra))
     return tuple(need for need in wanted if need.required or need in extra[: max(0, room)])
+
+
+def _worth(need: Need) -> int:
+    """The place in ``_WORTH``; what is not in it is the object itself, and the first to be read."""
+    return _WORTH.index(need.kind) if need.kind in _WORTH else len(_WORTH)
 
 
 def _spec(found: Any) -> PodSpec | None:

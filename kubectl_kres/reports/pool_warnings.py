@@ -16,7 +16,6 @@ from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.scope_words import scope_words
 from kubectl_kres.store.coverage import Need
 
-
 _FIT = "a pod must fit all that count it"
 
 
@@ -136,7 +135,8 @@ def _overlaps(scene: Scene, pool: ResourcePool) -> Iterator[str]:
         if name != pool.metadata.name and shared and both:
             scopes = dict.fromkeys((*scope_words(pool.spec.quota), *scope_words(other.spec.quota)))
             what = f"what both count ({' and '.join(scopes)}) must fit both" if scopes else _FIT
-            yield f"pool {name} also limits {listed(both)} in {listed(sorted(shared))}: each has a quota there, and {what}"
+            where = listed(sorted(shared))
+            yield f"pool {name} also limits {listed(both)} in {where}: each has a quota there, and {what}"
 
 
 def _unservable(scene: Scene, pool: ResourcePool) -> Iterator[str]:

@@ -72,7 +72,10 @@ def missing(store: Store, subject: Subject) -> ClusterError:
         return Forbidden(coverage.message, code=403, reason="Forbidden")
     if coverage.state in {"failed", "unread"}:
         return ClusterError(coverage.message or f"{ref} could not be read")
-    return NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+    error = NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+    if coverage.state == "absent":
+        error.hint = f"the server has no {subject.kind.qualified} at all: what brings them is not installed"
+    return error
 
 
 def _from_file(subject: Subject) -> Start:

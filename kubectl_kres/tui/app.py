@@ -27,8 +27,8 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.widgets.chrome import crumb_line, fresh_line, key_line, typing_line, where_line
 from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
 
-#: Seconds between two looks at the feed, and how much of them may be spent on sums.
-TICK, _SUMMING = 0.1, 0.015
+#: Seconds between two looks at the feed, and how much of them may be spent on sums: less while somebody types.
+TICK, _SUMMING, _TYPING = 0.1, 0.015, 0.004
 #: Seconds that a remark stands in the status line.
 _REMARK = 4.0
 _LEAST = (60, 16)
@@ -155,7 +155,8 @@ class Kres(App[None]):
         if self.pane is None or not self.pane.is_mounted:
             return
         adder = self.session.adder
-        fresh = adder.step(self.session.server, _SUMMING) if self.pane.sums and adder.busy else set[str]()
+        summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
+        fresh = adder.step(self.session.server, summing) if self.pane.sums and adder.busy else set[str]()
         if self.paused:
             self._missed = self._missed or bool(changes) or bool(fresh)
             return

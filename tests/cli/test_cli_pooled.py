@@ -59,6 +59,7 @@ def test_only_what_is_needed_is_read(kres: Kres, estate: Any, text: str, reads: 
         ("pool blue --exit-code", 0),
         ("quotapool pool/green --exit-code", 1),
         ("pools nobody", 3),
+        ("pools pools", 3),
         ("claims web -A", 2),
         ("claims pod/web", 2),
         ("claims web -l a=b", 2),
@@ -126,7 +127,15 @@ def test_without_capsule(kres: Kres, api: Any):
         code, out, err = kres(text)
         assert (code, out) == (0, "")
         assert "Capsule is not installed: the server has no resourcepool" in err
-    assert kres("claims x -n shop").code == 3
+        assert "No resources found" not in err
+    for text in ("claims x -n shop", "explain claim/x -n shop", "pools x"):
+        code, _, err = kres(text)
+        assert (code, "at all: what brings them is not installed" in err) == (3, True)
+
+
+def test_a_pool_that_does_not_exist_has_no_claims(kres: Kres, estate: Any):
+    assert kres("claims -A --pool nosuch").err.startswith('There is no pool "nosuch".')
+    assert "There is no pool" not in kres("claims -n rain --pool green").err
 
 
 def test_files_are_told_what_would_become_of_them(kres: Kres):
@@ -258,13 +267,13 @@ DEMO = [
     # A pool that counts other pods is no room, and is said to count others.
     ("claims sweep -n ml-training", "", "name pool ml-spot"),
     ("claims alice -n ml-notebooks", "", "name pool ml-spot"),
-    ("explain claim/alice -n ml-notebooks", "pool ml-spot serves the namespace and has room; it counts only pods of", ""),
+    ("explain claim/alice -n ml-notebooks", "serves the namespace and has room; it counts only pods of", ""),
     # A closed queue, and the edit that goes round it.
     ("explain deploy/notebook-hub -n ml-notebooks", "let claim team, which is unused, ask for requests.memory 2Gi", ""),
-    ("quota --denied -n ml-notebooks", "ml-training/sweep waits for requests.memory, so a new claim would wait", ""),
-    ("claims --for deploy/notebook-hub -n ml-notebooks", "ml-training/sweep waits for requests.memory: such a claim", ""),
+    ("quota --denied -n ml-notebooks", "sweep waits for requests.memory, so a new claim would wait", ""),
+    ("claims --for deploy/notebook-hub -n ml-notebooks", "sweep waits for requests.memory: such a claim", ""),
     # An overdraft of a namespace.
-    ("pools ml-storage", "namespace ml-serving uses persistentvolumeclaims 1 and requests.storage 400Gi, more", "PODS USE"),
+    ("pools ml-storage", "ml-serving uses persistentvolumeclaims 1 and requests.storage 400Gi, more", "PODS USE"),
     ("explain claim/models -n ml-serving", "more is in use than it allows: what is there stays", ""),
     # Overlaps of pools with scopes, and what no claim is allocated for.
     ("pools ml-compute", "what both count (only pods of priority class spot) must fit both", "a pod must fit all"),
@@ -284,10 +293,10 @@ def test_the_demo_is_told_right(kres: Kres, text: str, said: str, never: str):
 
 @pytest.mark.parametrize("source", ["--demo", "-f", "-f --offline"])
 def test_the_hint_names_the_first_of_the_queue_and_can_be_typed(kres: Kres, estate: Any, tmp_path: Path, source: str):
-    files = tmp_path / "two words.yaml"
+    files = tmp_path / "estate.yaml"
     files.write_text(ESTATE.read_text())
-    given, more = source.replace("-f", f"-f '{files}'"), "-A" if source == "--demo" else ""
+    given, more = source.replace("-f", f"-f {files}"), "-A" if source == "--demo" else ""
     hint = kres(f"claims {given} {more}").err.splitlines()[-1]
-    first = "sweep -n ml-training" if source == "--demo" else "train -n solar-dev"
+    first = "sweep -n ml-training" if source == "--demo" else "train"
     assert hint == f'What would let one in: "kubectl kres claims {first} {given}"'
     assert "what would let it in" in kres(hint.partition("kubectl kres ")[2].removesuffix('"')).out

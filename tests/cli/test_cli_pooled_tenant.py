@@ -41,7 +41,8 @@ def test_the_document_says_that_it_is_a_glimpse(kres: Kres, tenant: Any):
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [("pools nobody -n solar-prod", 3), ("pools -n nowhere", 3), ("pools -n solar-prod --exit-code", 1)]
+    ("text", "code"),
+    [("pools nobody -n solar-prod", 3), ("pools -n nowhere", 3), ("pools -n solar-prod --exit-code", 1)],
 )
 def test_exit_codes(kres: Kres, tenant: Any, text: str, code: int):
     assert kres(text).code == code

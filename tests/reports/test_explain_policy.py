@@ -270,32 +270,26 @@ def test_a_pod_says_what_must_be_stated(containers, level, lacking):
     assert [dict(one.lacking) for one in found.demands] == lacking
 
 
+DISTRIBUTED = "the TenantResource or GlobalTenantResource that distributes it"
+
+
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
-        (
-            {"labels": {"projectcapsule.dev/managed-by": "resources"}},
-            "Capsule keeps it (label projectcapsule.dev/managed-by=resources): edits are undone, or refused; change the "
-            "TenantResource or GlobalTenantResource that distributes it instead",
-        ),
-        (
-            {"labels": {"capsule.clastix.io/resources": "0"}},
-            "Capsule keeps it (label capsule.clastix.io/resources=0): edits are undone, or refused; change the "
-            "TenantResource or GlobalTenantResource that distributes it instead",
-        ),
-        (
-            {"ownerReferences": [{"kind": "Tenant", "name": "solar", "apiVersion": "capsule.clastix.io/v1beta2"}]},
-            "Capsule keeps it (owned by Tenant/solar): edits are undone, or refused; change Tenant/solar instead",
-        ),
-        (
-            {"managedFields": [{"manager": "projectcapsule.dev/resource/tr/x", "operation": "Apply"}]},
-            "Capsule keeps it (field manager projectcapsule.dev/resource/tr/x): edits are undone, or refused; change the "
-            "TenantResource or GlobalTenantResource that distributes it instead",
-        ),
+        ({"labels": {"projectcapsule.dev/managed-by": "resources"}},
+         ("label projectcapsule.dev/managed-by=resources", DISTRIBUTED)),
+        ({"labels": {"projectcapsule.dev/managed-by": "controller"}},
+         ("label projectcapsule.dev/managed-by=controller", "its Tenant")),
+        ({"labels": {"capsule.clastix.io/resources": "0"}}, ("label capsule.clastix.io/resources=0", DISTRIBUTED)),
+        ({"ownerReferences": [{"kind": "Tenant", "name": "solar", "apiVersion": "capsule.clastix.io/v1beta2"}]},
+         ("owned by Tenant/solar", "Tenant/solar")),
+        ({"managedFields": [{"manager": "projectcapsule.dev/resource/tr/x", "operation": "Apply"}]},
+         ("field manager projectcapsule.dev/resource/tr/x", DISTRIBUTED)),
         ({"ownerReferences": [{"kind": "Tenant", "name": "solar", "apiVersion": "other.io/v1"}]}, None),
         ({"labels": {"capsule.clastix.io/tenant": "solar"}}, None),
     ],
-)
+)  # fmt: skip
 def test_a_limit_range_that_capsule_distributes_is_named_with_its_keeper(metadata, told):
     found = about("LimitRange", "low", [limits("low", container(min={"cpu": "2"}), **metadata), NAMESPACE])
-    assert [*found.warnings] == ([told] if told else [])
+    said = f"Capsule keeps it ({told[0]}): edits are undone, or refused; change {told[1]} instead" if told else None
+    assert [*found.warnings] == ([said] if told else [])

@@ -13,10 +13,19 @@ from reports.stored import store_of
 from kubectl_kres.admission.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.render import diff as render_diff
+from kubectl_kres.render import explain as render
+from kubectl_kres.render import pipeline as render_pipeline
+from kubectl_kres.render import qos as render_qos
+from kubectl_kres.reports.diff import diff
 from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.explanation import Explanation
+from kubectl_kres.reports.qos import quality
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.convert import to_v1
 
 #: Recorded with further objects or steps, which the conformance suite plays.
 APART = {"objects", "steps", "pipelineRun", "stepActions"}
@@ -85,5 +94,37 @@ def test_an_explanation_says_what_was_recorded(case: dict[str, Any]):
     assert expect["pod"]["status"]["qosClass"] in {found.qos.name, *found.qos_alternatives}
 
 
+#: Of what was recorded from Tekton's packages every so-manieth case.
+SPARSE = 6
+
+
+def any_recorded() -> list[Any]:
+    """Every kind of case of Tekton's packages; those about single errors hold no run."""
+    held = [case for case in cases("tekton") if {"taskRun", "pipelineRun"} & case.data["given"].keys()]
+    return [pytest.param(case.data["given"], id=case.data["name"]) for case in held[::SPARSE]]
+
+
+@pytest.mark.parametrize("given", any_recorded())
+def test_all_answers_can_be_told(given: dict[str, Any]):
+    here = store(given)
+    for kind in ("Task", "Pipeline"):
+        if kind.lower() in given:
+            here.add(kind, decoded(to_v1(given[kind.lower()]), BY_KIND[kind].struct))
+    raw = given.get("taskRun") or given["pipelineRun"]
+    asked = Subject(ObjectRef(raw["kind"], raw["metadata"]["name"], "case"), BY_KIND[raw["kind"]], raw)
+    ask = Ask(Server(), read_yaml=msgspec.yaml.decode, now="2026-11-20T03:10:00Z")
+    if raw["kind"] == "PipelineRun":
+        found = explain_pipeline(here, asked, ask)
+        lines = [*render_pipeline.lines(found, steps=True), *render_pipeline.lines(found)]
+    else:
+        told = explain(here, asked, ask)
+        lines = [*render.lines(told, steps=True), *render.lines(told), *render_diff.lines(diff(here, asked, ask))]
+        seen = quality(here, asked, ask)
+        lines += [*render_qos.lines(seen)] if seen is not None else []
+    assert lines
+    assert not [line for line in lines if "\n" in line or "\x1b" in line]
+
+
 def test_there_are_enough_cases():
     assert len(recorded()) > 60
+    assert len(any_recorded()) > 100

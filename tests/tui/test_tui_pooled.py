@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 from reports.stored import made, store_of
 from reports.test_pooled_reports import READY, SHORT, claim, pool, space
 from tui.driving import LARGE, ML, demo, drive, settled, text, typed
@@ -20,6 +21,7 @@ from kubectl_kres.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.pools import pool_report
 from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.areas import AREAS
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.place import Place
 
@@ -315,3 +317,31 @@ def test_a_name_that_is_nobodys():
         start(["pools", "a", "b"], session)
     shown = drive(Kres(session, start(["claim", "nobody"], session)), size=LARGE)
     assert "not found" in shown
+
+
+def test_the_first_screen_makes_only_what_changed(monkeypatch):
+    """Pods come and go by the thousand; what claims and quotas come to does not change with them."""
+    made_of = []
+    for name, making in AREAS.items():
+
+        def counting(session, name=name, make=making.make):
+            made_of.append(name)
+            return make(session)
+
+        counted = replace(making, make=counting)
+        monkeypatch.setitem(cast("dict[str, Any]", AREAS), name, counted)
+    store = store_of(space("ns", t="x"), pool(), claim("big", READY, SHORT), made("Pod", "web"))
+    feed = Still()
+    app = Kres(session_on(store, feed))
+
+    async def act(pilot):
+        first = sorted(set(made_of))
+        made_of.clear()
+        feed.coming.append(("put", "Pod", store.get("Pod", "web", "ns")))
+        await settled(pilot)
+        assert (first, made_of) == (sorted(AREAS), [])
+        feed.coming.append(("put", "ResourcePoolClaim", store.get("ResourcePoolClaim", "big", "ns")))
+        await settled(pilot)
+        assert sorted(made_of) == ["claims", "pools"]
+
+    drive(app, act=act)

@@ -80,8 +80,12 @@ class OverviewPane(Pane):
         rows: dict[Key, Notice] = {}
         for place, row in enumerate(self._rows()):
             rows[f"{place:04}", row.what] = row
-        if rows != self.table.view.rows:
+        old = self.table.view.rows
+        if rows.keys() != old.keys():
             self.table.replace(rows)
+        elif changed := {key: row for key, row in rows.items() if row != old[key]}:
+            self.table.update(changed)
+            self.table.settle()
         end = perf_counter()
         self._rested = end + _REST * (end - began)
         self.post_message(Told())

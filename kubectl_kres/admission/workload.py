@@ -1,0 +1,77 @@
+"""CREATE of what makes pods: its template is validated without defaults, and the object itself is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.admission.answer import name_of
+from kubectl_kres.admission.draft import Unparsable, draft_pod, round_up
+from kubectl_kres.admission.field import FieldError, forbidden
+from kubectl_kres.admission.objects import count_request, resource_of
+from kubectl_kres.admission.outcome import Outcome, Refusal, invalid_object
+from kubectl_kres.admission.pod_level import validate_pod_level
+from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.quota import Request, evaluate
+from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.structure import name_errors, spec_errors
+from kubectl_kres.admission.validation import validate_containers
+from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.model.pod import Pod
+
+Raw = Mapping[str, Any]
+
+
+def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -> Outcome | None:
+    """422 of a workload whose template or name is not valid; None if it is, or no quantity parses.
+
+    ``path`` leads to the template, ``spec`` is its pod's as sent and ``pod`` the same decoded. Of kinds that are not
+    built in only the name is looked at: their template is validated when it becomes a pod.
+    Source: validation.go ValidatePodTemplateSpec. A template gets no request from its limit: defaults.go SetDefaults_Pod
+    is for pods alone.
+    """
+    kind, own = str(raw.get("kind", "")), list(name_errors(raw))
+    if kind not in WORKLOADS:
+        return _refused(invalid_object(kind, name_of(raw), own), None) if own else None
+    try:
+        draft = draft_pod(pod, server)
+    except Unparsable:
+        return None
+    round_up(draft)
+    within = [*spec_errors(spec), *validate_containers(draft, server), *validate_pod_level(draft)]
+    errors = [_in_template(error) for error in within]
+    if not own and not errors:
+        return None
+    placed = [structs.replace(error, field=f"{path}.{error.field}") for error in errors]
+    refusal = invalid_object(kind, name_of(raw), [*own, *placed])
+    # What a remedy is about stands in the pod.
+    findings = tuple(
+        structs.replace(finding, path=error.field)
+        for finding, error in zip(refusal.findings, [*own, *errors], strict=True)
+    )
+    return _refused(structs.replace(refusal, findings=findings), draft)
+
+
+def _in_template(error: FieldError) -> FieldError:
+    if error.rule != "validation/ephemeral":
+        return error
+    return forbidden(error.field, "ephemeral containers not allowed in pod template", error.rule)
+
+
+def counting_request(raw: Raw) -> Request:
+    """What quotas count a workload as that does not exist yet."""
+    return count_request(resource_of(str(raw.get("kind", "")), str(raw.get("apiVersion", "v1"))), name_of(raw))
+
+
+def uncounted(raw: Raw, policies: Policies, server: Server) -> Sequence[Outcome]:
+    """403 of each quota that has no room for one more object of the kind; none if there is."""
+    if "ResourceQuota" in server.disabled_plugins:
+        return ()
+    verdict = evaluate(counting_request(raw), policies.quotas, server.limited_resources)
+    return [_refused(refusal, None) for refusal in verdict.refusals]
+
+
+def _refused(refusal: Refusal, draft: Any) -> Outcome:
+    return Outcome(False, refusal.code, refusal, draft=draft)

@@ -1,0 +1,133 @@
+"""What the server says of an object in a file before any pod is made of it: unknown fields, its template, its count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.admission.fields import unknown_fields
+from kubectl_kres.admission.outcome import Finding, Outcome, Refusal, unparsable
+from kubectl_kres.admission.structure import name_errors, spec_errors
+from kubectl_kres.admission.workload import invalid_workload, uncounted
+from kubectl_kres.admission.field import FieldError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.workload import template_in
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+Raw = Mapping[str, Any]
+
+UNCHECKED = Assume(
+    "request",
+    "file/unchecked",
+    "of the file its fields' names, its name, containers, images and resources are checked; the rest is taken as valid",
+)
+
+
+def pod_faults(raw: Raw) -> tuple[FieldError, ...]:
+    """What validation finds in a pod beside resources."""
+    spec = raw.get("spec")
+    return (*name_errors(raw), *spec_errors(spec if isinstance(spec, Mapping) else {}))
+
+
+def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    """The analysis of the pods, or of what refuses the object in the file first, with the pods' outcomes as ``then``."""
+    raw, outcomes = subject.raw or {}, analysis.outcomes
+    if any(one.code == 400 for one in outcomes):
+        return structs.replace(analysis, outcomes=tuple(_undecoded(one, raw, subject.ref.kind) for one in outcomes))
+    found = analysis
+    if subject.ref.kind != "Pod":
+        found = _of_workload(store, subject, ask, analysis)
+    unknown = unknown_fields(raw, subject.ref.kind)
+    if not unknown:
+        return found
+    refusal = _strict(raw, subject.ref.kind, unknown)
+    first = tuple(_instead(one, refusal) for one in found.outcomes)
+    return structs.replace(found, outcomes=first, then=found.outcomes + found.then)
+
+
+def _undecoded(outcome: Outcome, raw: Raw, kind: str) -> Outcome:
+    """The server names the workload itself: it is not even stored with a quantity that does not parse."""
+    refusal = outcome.refusal
+    if kind == "Pod" or refusal is None or refusal.code != 400:
+        return outcome
+    error = refusal.findings[0]
+    refused = unparsable(kind, _version(raw), error.text, error.path, error.observed)
+    return structs.replace(outcome, refusal=refused)
+
+
+def _version(raw: Raw) -> str:
+    return str(raw.get("apiVersion", "v1")).rpartition("/")[2]
+
+
+def _instead(outcome: Outcome, refusal: Refusal) -> Outcome:
+    """The outcome with its figures, refused for another reason."""
+    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=(), object=None)
+
+
+def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    raw, pods = subject.raw or {}, analysis.outcomes
+    place = template_in(raw)
+    if place is None:
+        return analysis
+    path, template = place
+    invalid = invalid_workload(raw, ".".join(path), template["spec"], analysis.start.pod, ask.server)
+    if invalid is not None:
+        drawn = invalid if invalid.draft is not None else structs.replace(invalid, draft=pods[0].draft)
+        return structs.replace(analysis, outcomes=(drawn,))
+    if exists(store, subject):
+        return analysis
+    full = uncounted(raw, analysis.known.policies, ask.server)
+    if not full:
+        return analysis
+    outcomes = tuple(_instead(pod, one.refusal) for one in full for pod in pods if one.refusal is not None)
+    return structs.replace(analysis, outcomes=outcomes, then=pods)
+
+
+def exists(store: Store, subject: Subject) -> bool:
+    """Whether the cluster has an object of that name, so that sending the file is an update, which no quota counts."""
+    ref = subject.ref
+    return subject.kind == BY_KIND.get(ref.kind) and store.get(ref.kind, ref.name, ref.namespace) is not None
+
+
+def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[Assume]:
+    """That the object could not be read, where a quota refuses one more of its kind."""
+    ref, first = subject.ref, outcomes[0].refusal
+    if first is None or first.code != 403 or first.message.startswith("pods "):
+        return
+    if not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
+        text = f"{ref} could not be looked up: it is taken as new"
+        yield Assume("request", "file/taken-as-new", text)
+
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def _order(path: str) -> tuple[tuple[bool, int, str], ...]:
+    """By name, and by number where they are numbers: kubectl sends fields in the order of their names."""
+    parts = _DIGITS.split(path)
+    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts)
+
+
+def _strict(raw: Raw, kind: str, unknown: Sequence[str]) -> Refusal:
+    """400 of kubectl's default ``--validate=strict``. Source: apiserver endpoints/handlers/create.go."""
+    texts = sorted(unknown, key=_order)
+    message = f"strict decoding error: {', '.join(texts)}"
+    findings = tuple(Finding(text, "kubectl/unknown-field", _path(text), resource=kind) for text in texts)
+    said = f'{kind} in version "{_version(raw)}" cannot be handled as a {kind}: {message}'
+    return Refusal(400, "BadRequest", said, findings)
+
+
+def _path(text: str) -> str:
+    return text.removeprefix("unknown field ").strip('"')
+
+
+def is_strict(refusal: Refusal | None) -> bool:
+    """Whether unknown fields are what refuses."""
+    return refusal is not None and refusal.findings[0].rule == "kubectl/unknown-field"
