@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import resources
 from itertools import islice
 from typing import Any
@@ -45,6 +47,38 @@ def unknown_fields(raw: Mapping[str, Any], kind: str) -> tuple[str, ...]:
         return ()
     paths = dict.fromkeys(_unknown(raw, kind, ""))
     return tuple(f"unknown field {_quoted(path)}" for path in islice(paths, MOST))
+
+
+_STEP = re.compile(r"([^.\[\]]+)(\[\d+\])?\.?")
+
+
+def better_place(kind: str, path: str) -> str:
+    """Where an unknown field (its path as the server writes it) was probably meant to be; empty if nothing is near.
+
+    In order: the same name in a field beside it (``limits`` for ``resources.limits``), the same name further out, a
+    name that is written alike.
+    """
+    steps = [(found[1], found[2] or "") for found in _STEP.finditer(path)]
+    *outer, (name, _) = steps
+    types = [kind]
+    for field, _ in outer:
+        inner = _table().types.get(types[-1], {}).get(field, "").removeprefix("[]")
+        if not inner:
+            return ""
+        types.append(inner)
+    fields = _table().types[types[-1]]
+    within = [field for field, inner in fields.items() if name in _table().types.get(inner, {})]
+    if within:
+        return ".".join((*_joined(outer), within[0], name))
+    for depth in range(len(outer) - 1, -1, -1):
+        if name in _table().types[types[depth]]:
+            return ".".join((*_joined(outer[:depth]), name))
+    alike = get_close_matches(name, fields, 1, 0.5)
+    return ".".join((*_joined(outer), alike[0])) if alike else ""
+
+
+def _joined(steps: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{name}{index}" for name, index in steps]
 
 
 def _unknown(value: Mapping[str, Any], name: str, path: str) -> Iterator[str]:

@@ -29,8 +29,8 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
 
     ``path`` leads to the template, ``spec`` is its pod's as sent and ``pod`` the same decoded. Of kinds that are not
     built in only the name is looked at: their template is validated when it becomes a pod.
-    Source: validation.go ValidatePodTemplateSpec. A template gets no request from its limit: defaults.go SetDefaults_Pod
-    is for pods alone.
+    A template gets no request from its limit: defaults.go SetDefaults_Pod is for pods alone.
+    Source: validation.go ValidatePodTemplateSpec.
     """
     kind, own = str(raw.get("kind", "")), list(name_errors(raw))
     if kind not in WORKLOADS:

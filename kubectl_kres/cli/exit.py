@@ -6,6 +6,7 @@ import errno
 import os
 import platform
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 
@@ -138,7 +139,16 @@ def may_i(message: str) -> str:
         return ""
     resource = f"{said['resource']}.{said['group']}" if said["group"] else said["resource"]
     where = f" -n {said['namespace']}" if said["namespace"] else " -A" if said["wide"] else ""
-    return f"Check with: kubectl auth can-i {said['verb']} {resource}{where}"
+    return f"Check with: kubectl auth can-i {said['verb']} {resource}{where}{_acting()}"
+
+
+def _acting() -> str:
+    """The flags that this run acts as somebody else with."""
+    context = click.get_current_context(silent=True)
+    given = context.params if context is not None else {}
+    user, groups = given.get("impersonate"), given.get("impersonate_groups") or ()
+    flags = [f"--as={shlex.quote(user)}"] if user else []
+    return "".join(f" {flag}" for flag in (*flags, *(f"--as-group={shlex.quote(one)}" for one in groups)))
 
 
 def _tell_usage(error: click.UsageError) -> None:

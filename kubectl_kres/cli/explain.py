@@ -65,7 +65,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 
 def _pooled_list(options: Options, words: tuple[str, ...]) -> Choose | None:
-    kind = find(words[0]) if words else None
+    kind = find(words[0].partition("/")[0]) if words else None
     if kind is None or kind.kind not in POOLED:
         return None
     from kubectl_kres.cli import explain_pooled  # noqa: PLC0415, only what is needed is loaded
@@ -132,7 +132,8 @@ class Page:
     def _pipeline(self, turn: Turn, subject: Subject, tally: Tally) -> None:
         from kubectl_kres.cli import explain_pipeline  # noqa: PLC0415, only what is needed is loaded
 
-        explain_pipeline.show(self._options, self._items, turn, subject, tally)
+        verdict = explain_pipeline.show(self._options, self._items, turn, subject, tally)
+        self._verdicts += [verdict] if verdict is not None else []
 
     def _answer(self, turn: Turn, subject: Subject) -> Explanation | PolicyExplanation | Outline:
         if explains(subject.kind):

@@ -9,11 +9,14 @@ from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render import pipeline as render
 from kubectl_kres.reports.explain_pipeline import explain_pipeline
+from kubectl_kres.reports.explanation import Verdict
 from kubectl_kres.reports.subject import Subject
 
 
-def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Tally) -> None:
+def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Tally) -> Verdict | None:
     """The explanation of one object, in the format asked for; one without an explanation is missed.
+
+    Returned is the verdict of one that got a line, to be counted with the others.
 
     Raises UsageError for a question about one value.
     """
@@ -23,14 +26,15 @@ def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Ta
         found = explain_pipeline(turn.store, subject, turn.ask)
     except KresError as error:
         tally.missed(error)
-        return
-    color = colored(options.color)
+        return None
+    color, listed = colored(options.color), False
     if options.output in DOCUMENTS:
         items.add(found)
     elif options.output == "name":
         print(named(subject))
     elif turn.many and not (options.steps or options.container):
         print(render.summary(found, color=color))
+        listed = True
     else:
         columns = width(wide=options.output == "wide")
         put(render.lines(found, steps=options.steps, task=options.container, color=color, width=columns))
@@ -38,3 +42,4 @@ def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Ta
     refused = found.verdict.allowed is not True
     tally.meets("admitted", not refused)
     tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)
+    return found.verdict if listed else None

@@ -55,8 +55,14 @@ def _put(options: Options, found: ClaimExplanation | PoolExplanation) -> None:
 
 
 def listed(options: Options, words: Sequence[str]) -> Choose | None:
-    """How all pools, or all claims, are found: together, since each explains the others. None: not asked for."""
-    kind = find(words[0]) if len(words) == 1 and "/" not in words[0] and not options.filenames else None
+    """How all pools, or all claims, are found: together, since each explains the others; and pools by name, of which
+    some may not be read. None: not asked for.
+    """
+    if options.filenames:
+        return None
+    if words and all(find(head) == pooled.POOL and name for head, _, name in (one.partition("/") for one in words)):
+        return pooled.pools
+    kind = find(words[0]) if len(words) == 1 and "/" not in words[0] else None
     if kind not in {pooled.POOL, pooled.CLAIM}:
         return None
     choose = pooled.pools if kind == pooled.POOL else pooled.claims

@@ -97,7 +97,11 @@ class _Loop:
     def _reached(self) -> bool:
         word = self._options.until
         if word and self._kept.count and word not in self._kept.met:
-            raise UsageError(f"--until {word} is nothing that this answer tells")
+            told = " or ".join(f"--until {one}" for one in sorted(self._kept.met))
+            raise UsageError(
+                f"--until {word} is nothing that this answer tells",
+                hint=f"it tells {told}" if told else "it is never done: leave --until out",
+            )
         return bool(word and self._kept.count and self._kept.met[word])
 
     def _waited(self) -> str:

@@ -175,7 +175,7 @@ def _glimpsed(source: Source, kind: Kind, name: str = "") -> Sequence[str]:
     if kind is not POOL or source.store.covered(Need(kind.kind, name=name)).state != "denied":
         return ()
     _fill(source, lambda _: glimpse_needs(source.namespaces))
-    return glimpsed(Scene(source.store), source.namespaces)
+    return glimpsed(Scene(source.store))
 
 
 def _hinted(error: ClusterError, kind: Kind, name: str = "") -> ClusterError:
@@ -183,7 +183,10 @@ def _hinted(error: ClusterError, kind: Kind, name: str = "") -> ClusterError:
     twice is a slip.
     """
     if kind is POOL and isinstance(error, Forbidden):
-        error.hint = '"kubectl kres claims" tells from your own claims what their pools have left.'
+        error.hint = (
+            '"kubectl kres claims" tells from your own claims what their pools have left, and pools with -n what the '
+            "quotas and claims of these namespaces say of them."
+        )
     elif name in kind.names and isinstance(error, NotFound):
         plural = kind.names[2]
         error.hint = f'it names one of them; all are listed by "kubectl kres {plural}"'

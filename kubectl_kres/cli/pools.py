@@ -70,7 +70,7 @@ class Page:
         """Of a pool that may not be read what the user's own namespaces tell of it."""
         pool: Any = scene.store.get("ResourcePool", name)
         if pool is None:
-            return pool_glimpse(scene, name, self._options.namespaces)
+            return pool_glimpse(scene, name)
         return structs.replace(pool_report(scene, pool), unseen=unseen_of_pool(scene, pool))
 
     def _put(self, report: PoolReport) -> None:

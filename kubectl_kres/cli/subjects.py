@@ -15,7 +15,7 @@ from kubectl_kres.errors import ClusterError, InputError, KresError, NotFound, U
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND, TEKTON, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import Task, TaskRun
@@ -57,6 +57,12 @@ _ALWAYS = frozenset(
         *("ResourcePool", "ResourcePoolClaim"),
     }
 )
+
+#: Where to ask about the pods of one task.
+_PER_TASK = {
+    "PipelineRun": "ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun=NAME; explain shows all tasks at once",
+    "Pipeline": "ask about its Tasks by name; explain shows all of them at once",
+}
 
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
@@ -107,6 +113,8 @@ def taken(kind: Kind, takes: Callable[[Kind], bool] = making_pods) -> Kind:
     """The kind itself. Raises UsageError for one that there are no answers about."""
     if takes(kind):
         return kind
+    if kind.group == TEKTON and kind.kind in {"Pipeline", "PipelineRun"}:
+        raise UsageError(f"{kind.qualified} make a pod for each task", hint=_PER_TASK[kind.kind])
     raise UsageError(f"{kind.qualified} hold no pod template", hint="name pods, or what makes pods, as deployments")
 
 

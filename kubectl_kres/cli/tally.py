@@ -64,7 +64,11 @@ class Tally:
         for one in self._unseen.values():
             _say_unseen(one)
         if not self.count and not self._failed and not self.told:
-            say(_nothing(source.namespaces, self._options))
+            say(
+                _nothing(source.namespaces, self._options)
+                if self.complete
+                else "Nothing that was asked about could be read"
+            )
         if (source.skipped or not self.complete) and not self._options.allow_partial:
             self._codes.add(PARTIAL)
         return worst(self._codes)

@@ -83,8 +83,10 @@ def _shown(kind: Kind) -> bool:
     """Whether there is a screen for an object of the kind: for all that can be explained."""
     from kubectl_kres.cli.subjects import making_pods  # noqa: PLC0415, asked only to complete a word
     from kubectl_kres.reports.explain_policy import explains  # noqa: PLC0415
+    from kubectl_kres.reports.explain_pooled import explains_pooled  # noqa: PLC0415
+    from kubectl_kres.reports.pipeline_needs import KINDS  # noqa: PLC0415
 
-    return making_pods(kind) or explains(kind)
+    return making_pods(kind) or explains(kind) or explains_pooled(kind) or kind.kind in KINDS
 
 
 command = Command(
@@ -92,7 +94,8 @@ command = Command(
     run,
     text="""
         Look around on full screen: namespaces, pods with their QoS classes, quotas and who uses them, LimitRanges
-        merged, and why each value is what it is. It reads and watches; nothing changes the cluster.
+        merged, pools and what would let a waiting claim in, TaskRuns written, computed and live, and why each value
+        is what it is. It reads and watches; nothing changes the cluster.
 
         Keys are those of k9s where they mean the same; ? lists them. Each screen names the command that prints it.
         NO_COLOR is heeded, unless --color or --theme says otherwise. Without a command, kubectl kres starts it, too,
@@ -107,6 +110,9 @@ command = Command(
 
         # One pod: its values and what set them
         kubectl kres tui pod web -n shop
+
+        # Why does this claim wait?
+        kubectl kres tui claim batch -n shop
 
         # On the bundled example, without a cluster
         kubectl kres tui --demo

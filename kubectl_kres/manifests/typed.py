@@ -15,6 +15,7 @@ from kubectl_kres.manifests.number import Number
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.tekton.convert import to_v1
+from kubectl_kres.tekton.misnamed import misnamed
 
 _MESSAGE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
 _STEP = re.compile(r"\.([^.\[]+)|\[([0-9]+|\.\.\.)\]")
@@ -31,8 +32,13 @@ def kind_of(manifest: Manifest) -> Kind | None:
 def typed(manifest: Manifest, kind: Kind) -> Any:
     """The struct of a kind. As on the server, null is as good as absent, and Tekton's v1beta1 is stored as v1.
 
-    Raises InputError at the first field that is of the wrong type, saying what was expected.
+    Raises InputError at the first field that is of the wrong type, saying what was expected, and at one that Tekton's
+    other API version has, which would be dropped without a word.
     """
+    for path, name in misnamed(manifest.raw):
+        field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+        text = f'unknown field "{field}": {manifest.api_version} calls it {name}'
+        raise manifest.fault(f"{manifest.ref}: {text}", path)
     raw: Any = to_v1(manifest.raw)
     while True:
         try:

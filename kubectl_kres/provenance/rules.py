@@ -74,6 +74,13 @@ RULES: Mapping[str, Rule] = {
     "limitrange/object-claim": Rule("A LimitRange item for claims needs min or max storage.", _VALIDATION),
     "limitrange/object-order": Rule("min <= defaultRequest <= default <= max.", _VALIDATION),
     "limitrange/object-ratio": Rule("A ratio is at least 1 and at most max divided by min.", _VALIDATION),
+    "kubectl/unknown-field": Rule(
+        "kubectl has the server refuse fields that it does not know, unless told --validate=warn.",
+        "apiserver endpoints/handlers/create.go",
+    ),
+    "validation/name": Rule("Names are DNS labels or subdomains, and may not be left out.", _VALIDATION),
+    "validation/containers": Rule("A pod has a container at least, and no two of one name.", _VALIDATION),
+    "validation/image": Rule("A container names its image.", _VALIDATION),
     "validation/resource-name": Rule("A resource name must be known or fully qualified.", _VALIDATION),
     "validation/non-negative": Rule("A quantity may not be negative.", _VALIDATION),
     "validation/integer": Rule("Extended resources come in whole numbers.", _VALIDATION),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Set
@@ -37,7 +38,7 @@ def lines(
         found: Iterator[Line] = answer(one, value, width)
     elif container:
         chosen = asked.containers(explanation, container)
-        found = tables(chosen, live=explanation.live, steps=steps, width=width)
+        found = islice(tables(chosen, live=explanation.live, steps=steps, width=width), 1, None)
     else:
         found = explanation_lines(explanation, steps=steps, width=width)
     for line in found:
@@ -63,7 +64,8 @@ def counts(explanations: Sequence[Verdict]) -> str:
     """The last line over many objects."""
     words = [_word(verdict)[0] for verdict in explanations]
     shown = [f"{words.count(word)} {word}" for word in ("admitted", "refused", "depends") if word in words]
-    return f"{len(words)} objects: {', '.join(shown)}" if words else "no objects"
+    number = f"{len(words)} object{'s' * (len(words) != 1)}"
+    return f"{number}: {', '.join(shown)}" if words else "no objects"
 
 
 def _word(verdict: Verdict) -> tuple[str, Tone]:
@@ -121,7 +123,10 @@ def _verdict(explanation: Explanation) -> Iterator[Line]:
             yield [("warn", "admitted as far as seen"), ("", f"{said}; {' and '.join(kinds)} could not be read")]
         return
     by = _by(verdict)
-    if verdict.allowed is None:
+    if explanation.tekton is not None and explanation.tekton.about_another:
+        word = "may" if verdict.allowed is None else "would"
+        yield [("warn", "ended"), ("", f"; a new run {word} be refused{by}: {verdict.message}")]
+    elif verdict.allowed is None:
         yield [("warn", "depends"), ("", f" on the order of LimitRanges: admitted, or refused{by}: {verdict.message}")]
     else:
         yield [("bad", "refused"), ("", f"{by}: {verdict.message}")]
@@ -157,18 +162,19 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
         yield [("", "")]
         order = orders(explanation.order, explanation.listed)
         yield from toned("strong", wrapped(f"pod in all{order}", width, rest="  "))
-        names = _names(explanation)
+        names, inits = _names(explanation), _inits(explanation)
         labels = [f"{total.resource} {total.side[:-1]}" for total in explanation.totals]
         column = 2 + min(_NAME, max(map(size, labels)))
         figures = [clipped(total.value, CELL) for total in explanation.totals]
         longest = max(map(size, figures))
         for total, label, figure in zip(explanation.totals, labels, figures, strict=True):
             indent = " " * (column + longest + 4)
-            first, *rest = wrapped(_sum(total, names), width, first=indent, rest=indent)
+            first, *rest = wrapped(_sum(total, names, inits), width, first=indent, rest=indent)
             tail = f"  {padded(figure, longest)}  {first[len(indent) :]}"
             yield from placed("", f"  {label}", column, [("", tail)], width)
             yield from toned("", rest)
         yield from _overhead(explanation)
+    yield from _priority(explanation)
     if explanation.qos is not None:
         yield [("", "")]
         quality = explanation.qos
@@ -187,7 +193,12 @@ def _names(explanation: Explanation) -> Mapping[str, str]:
 
 def sum_text(explanation: Explanation, total: Total) -> str:
     """How a figure of the whole pod comes about, as ``app 250m + proxy 100m``."""
-    return _sum(total, _names(explanation))
+    return _sum(total, _names(explanation), _inits(explanation))
+
+
+def _inits(explanation: Explanation) -> frozenset[str]:
+    """Paths of the init containers, which run one after the other and end."""
+    return frozenset(one.path for one in explanation.containers if one.role == "init")
 
 
 def _overhead(explanation: Explanation) -> Iterator[Line]:
@@ -197,14 +208,26 @@ def _overhead(explanation: Explanation) -> Iterator[Line]:
         yield [("", f"  overhead is that of {sets[0].source.ref}")]
 
 
-def _sum(total: Total, names: Mapping[str, str]) -> str:
+def _priority(explanation: Explanation) -> Iterator[Line]:
+    """The class that admission gives a pod which names none, where a quota counts by it."""
+    sets = [one for one in explanation.journal if isinstance(one, Set) and one.rule == "priority/global-default"]
+    if sets and sets[0].source is not None:
+        yield [("", "")]
+        yield [("", f"PriorityClass {sets[0].after}, the global default: quotas here count by it")]
+
+
+def _sum(total: Total, names: Mapping[str, str], inits: Collection[str]) -> str:
     of: Derive = total.of
     kept = [f"{_term(term.path, names)} {term.value}" for term in of.terms if term.kept]
-    lost = [f"{_term(term.path, names)} {term.value}" for term in of.terms if not term.kept]
+    given_up = [(term.path, f"{_term(term.path, names)} {term.value}") for term in of.terms if not term.kept]
+    lost = [text for _, text in given_up]
     if of.rule == "pod/pod-level":
         return f"{' + '.join(kept)}" + (f", in place of {' + '.join(lost)}" if lost else "")
     if of.rule == "pod/init-peak":
-        return f"{' + '.join(kept)} while it runs" + (f"; later {' + '.join(lost)}" if lost else "")
+        others = [text for path, text in given_up if path.partition(".resources.")[0] in inits]
+        later = [text for path, text in given_up if path.partition(".resources.")[0] not in inits]
+        alone = f"; {' and '.join(others)} in their turn" if others else ""
+        return f"{' + '.join(kept)} while it runs{alone}" + (f"; later {' + '.join(later)}" if later else "")
     return " + ".join(kept) + (f"; before that {', then '.join(lost)}" if lost else "")
 
 

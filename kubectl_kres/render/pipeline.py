@@ -13,6 +13,7 @@ from kubectl_kres.render.tekton import time_text
 from kubectl_kres.reports.at_once import RUNS
 from kubectl_kres.reports.explanation import Verdict
 from kubectl_kres.reports.pipeline import AtOnce, PipelineExplanation, PlannedTask
+from kubectl_kres.reports.remedy import NOTHING
 
 _NAME, _CELL = 30, 18
 _HEADS = ("TASK", "RUNS", "CPU", "MEMORY", "ANSWER")
@@ -31,10 +32,11 @@ def lines(
 
 def summary(found: PipelineExplanation, *, color: bool = False) -> str:
     """One line for one of many objects."""
-    word, tone = _word(found.verdict)
+    word, tone = _word(found.verdict) if not found.ended else ("ended", "")
     ref = found.subject
     text = f"{len(found.tasks)} task{'s' * (len(found.tasks) != 1)}"
-    rest = found.remedies[0] if found.verdict.allowed is not True else _tight(found).removeprefix(", ")
+    told = found.verdict.allowed is not True or (found.ended and found.remedies != (NOTHING,))
+    rest = found.remedies[0] if told else _tight(found).removeprefix(", ")
     return draw([(tone, padded(word, 9)), ("", f"{padded(_name(ref), 40)} {padded(text, 10)}  {rest}")], color=color)
 
 
@@ -60,9 +62,12 @@ def pipeline_lines(found: PipelineExplanation, *, steps: bool, width: int) -> It
 
 def verdict_lines(found: PipelineExplanation, width: int) -> Iterator[Line]:
     """What Tekton says of the run, what to change, and what of its timeout is left."""
-    word, tone = _word(found.verdict)
-    said = f": {found.verdict.message}" if found.verdict.message else f": {_name(found.subject)}{_tight(found)}"
-    yield [(tone, word), ("", said)]
+    if found.ended and not found.verdict.message:
+        yield [("strong", "ended"), ("", f": {_name(found.subject)}; nothing of it is made any more")]
+    else:
+        word, tone = _word(found.verdict)
+        said = f": {found.verdict.message}" if found.verdict.message else f": {_name(found.subject)}{_tight(found)}"
+        yield [(tone, word), ("", said)]
     for index, remedy in enumerate(found.remedies):
         label = "remedy: " if index == 0 else "   and: "
         yield from toned("", wrapped(remedy, width, first=label, rest=" " * 8))
@@ -71,7 +76,7 @@ def verdict_lines(found: PipelineExplanation, width: int) -> Iterator[Line]:
         stored = problem.stage not in {"object", "validation"}
         text = f"Succeeded={problem.status}, {problem.reason}" if stored else f"the {problem.object} is not stored"
         yield from toned("", wrapped(f"{text}, so nothing runs", width, first="status: ", rest=" " * 8))
-    if found.ended:
+    if found.ended and found.verdict.message:
         text = "the run has ended: nothing of it is made any more"
         yield from toned("", wrapped(text, width, first="ended:  ", rest=" " * 8))
     if found.seconds_left is not None:

@@ -36,6 +36,10 @@ def summary(found: ClaimExplanation | PoolExplanation, *, color: bool = False) -
         name = f"{claim.subject.namespace}/{claim.subject}"
         return draw([(TONES[claim.state], padded(claim.state, 11)), ("", f"{padded(name, 40)} {rest}")], color=color)
     pool = found.pool
+    if pool.glimpse:
+        waits = len(pool.queue or ())
+        rest = f"as your namespaces show it: {pool.claims} of their claims allocated, {waits} wait{'s' * (waits == 1)}"
+        return draw([("warn", padded("not seen", 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
     word, tone = (
         ("failing", "bad") if pool.ready is False else ("exhausted", "warn") if pool.exhausted else ("sound", "good")
     )
@@ -207,6 +211,8 @@ def _term(path: str) -> str:
 def pool_page(found: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
     """The same as ``explain_pool_lines``, not drawn yet."""
     yield from pool_lines(found.pool, whole=True, ascii_only=ascii_only, width=width)
+    if found.pool.glimpse:
+        return
     if steps:
         yield from _turns(found.turns, steps=True, width=width)
     yield from _conditions(found.conditions, width)

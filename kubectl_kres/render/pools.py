@@ -81,8 +81,7 @@ def _glimpse(report: PoolReport, width: int) -> Iterator[Line]:
 
 def _quota(one: PoolNamespace, width: int) -> Iterator[Line]:
     if one.quota is None:
-        text = f"{one.name}: its quota there is not known"
-        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+        yield from toned("quiet", wrapped(f"{one.name}: {one.note}", width, first="  ", rest="    "))
         return
     used = one.used or {}
     parts = [f"{name} {used.get(name, '0')} of {hard}" for name, hard in one.quota.items()]

@@ -146,7 +146,7 @@ def counts(classes: Mapping[str, int], refused: int, differing: int) -> str:
     shown = ", ".join(f"{classes[name]} {name}" for name in CLASSES if classes.get(name))
     no = f"; {refused} would be refused" if refused else ""
     other = f"; {differing} live with another class" if differing else ""
-    return f"{sum(classes.values())} objects: {shown}{no}{other}"
+    return f"{(count := sum(classes.values()))} object{'s' * (count != 1)}: {shown}{no}{other}"
 
 
 def table(found: Iterable[Sums], *, color: bool = False, width: int = 80) -> Iterator[str]:

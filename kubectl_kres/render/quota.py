@@ -40,6 +40,9 @@ def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterato
     if not report.enforced:
         text = "no status yet, so it enforces nothing; the quota controller may be slow or off"
         yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    if report.supposed:
+        text = "from a file: taken as enforced, with nothing used yet"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
     for fault in report.faults:
         failing = "the API server would not store it" if kind == "quota" else "its controller fails"
         yield from toned("bad", wrapped(f"{failing}: {fault}", width, first="  ", rest="    "))

@@ -15,7 +15,7 @@ _INDENT = " " * 8
 
 def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[Line]:
     """What becomes of the run, below verdict and remedy."""
-    if part.ended and (part.problem is None or part.problem.reason != part.reason):
+    if part.about_another:
         text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
         yield from toned("warn" if part.failed else "", wrapped(text, width, first="ended:  ", rest=_INDENT))
     if part.problem is not None:
@@ -30,10 +30,13 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[
 def _condition(part: TektonPart, problem: Problem) -> str:
     if problem.stage in {"object", "validation"}:
         return f"the {problem.object} is not stored ({problem.code} {problem.reason}), so nothing runs"
-    return f"Succeeded={problem.status}, {problem.reason}: {_next(part, problem)}"
+    whose = "a new run gets " if part.about_another else ""
+    return f"{whose}Succeeded={problem.status}, {problem.reason}: {_next(part, problem)}"
 
 
 def _next(part: TektonPart, problem: Problem) -> str:
+    if part.failed and not part.about_another:
+        return "final; changing Task, run or policies does not revive it, only a new run helps"
     if problem.reason == "ExceededResourceQuota":
         whose = f"that of PipelineRun/{part.pipeline_run} does" if part.pipeline_run else "a PipelineRun's would"
         return (

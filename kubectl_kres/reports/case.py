@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from kubectl_kres.admission.aggregate import of_containers
 from kubectl_kres.admission.draft import Draft, Side, Slot
+from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.outcome import Finding, Outcome
 from kubectl_kres.provenance.journal import Journal, Set
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.bounds import RULES
+
+
+class Most(NamedTuple):
+    """A max and the LimitRange that has it."""
+
+    quantity: Quantity
+    by: str
 
 
 class Case:
@@ -18,10 +27,16 @@ class Case:
     ``names`` gives a container's name by its path, where there is no draft to ask.
     """
 
-    __slots__ = ("draft", "finding", "findings", "journal", "names")
+    __slots__ = ("draft", "finding", "findings", "journal", "limits", "names")
 
-    def __init__(self, findings: Sequence[Finding], outcome: Outcome, names: Mapping[str, str]) -> None:
-        self.findings, self.finding, self.names = findings, findings[0], names
+    def __init__(
+        self,
+        findings: Sequence[Finding],
+        outcome: Outcome,
+        names: Mapping[str, str],
+        limits: Sequence[Limits] = (),
+    ) -> None:
+        self.findings, self.finding, self.names, self.limits = findings, findings[0], names, limits
         self.draft: Draft | None = outcome.draft
         self.journal: Journal = outcome.journal
 
@@ -48,6 +63,19 @@ class Case:
         path = slot.at(side, self.finding.resource) if slot is not None else ""
         sets = [step for step in self.journal if isinstance(step, Set) and step.path == path]
         return sets[-1] if sets else None
+
+    def most(self, name: str = "", kind: str = "") -> Most | None:
+        """The smallest max of a LimitRange for the resource, of a container or (pod level) of the pod; None: none."""
+        slot = self.slot()
+        kind = kind or ("Pod" if slot is None or slot.role == "pod" else "Container")
+        name = name or self.finding.resource
+        found = [
+            Most(item.max[name], str(limits.source.ref))
+            for limits in self.limits
+            for item in limits.items
+            if item.type == kind and name in item.max
+        ]
+        return min(found, key=lambda one: one.quantity.nano, default=None)
 
     def in_sum(self) -> Quantity:
         """What the containers request together."""

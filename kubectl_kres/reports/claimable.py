@@ -66,6 +66,8 @@ def growth(scene: Scene, pool: ResourcePool, space: str, more: Amounts) -> Growt
     """A claim of the namespace that may be edited, and that gets ``more`` at once if it is: whoever holds something is
     asked before those who wait. None: there is none.
     """
+    if pool.metadata.deletion_timestamp:
+        return None
     held = shares(pool)
     for claim, found in scene.of_pool(pool.metadata.name):
         entry = scene.entry(pool, claim)

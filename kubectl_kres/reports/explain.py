@@ -30,6 +30,7 @@ from kubectl_kres.reports.policies import Known, policies, unread
 from kubectl_kres.reports.pool_trail import claiming, trails
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.remedy import NOTHING, Remedy, remedies
+from kubectl_kres.reports.remedy_next import following
 from kubectl_kres.reports.replicas import Replicas, replicas_of
 from kubectl_kres.reports.room import room_for
 from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
@@ -85,7 +86,7 @@ def analyse(
     if start.live is not None and len(outcomes) > 1:
         live = start.live
         outcomes = tuple(sorted(outcomes, key=lambda outcome: not stores(outcome, live)))
-    return Analysis(start, known, outcomes)
+    return Analysis(start, known, outcomes, server=ask.server)
 
 
 def stores(outcome: Outcome, live: Pod) -> bool:
@@ -119,7 +120,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         warnings=first.warnings,
         assumptions=(
             *_assumptions(start, known, ask, table.injected),
-            *_of_file(store, subject, outcomes),
+            *(_of_file(store, subject, outcomes) if analysis.tekton is None else ()),
             *(tekton_remarks(store, subject.ref.namespace, ask, first.journal) if analysis.tekton is not None else ()),
         ),
         unseen=(unseen := unseen_of(store, subject)),
@@ -159,9 +160,10 @@ def _remedies(
     if analysis.tekton is not None:
         said = {**special, **TEKTON_REMEDIES}
         return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
-    found = remedies(analysis.outcomes, names, special)
-    if analysis.then:
-        after = remedies(analysis.then, names, special)
+    limits = analysis.known.policies.limits
+    found = remedies(analysis.outcomes, names, special, limits)
+    after = remedies((*analysis.then, *following(analysis)), names, special, limits)
+    if after != (NOTHING,):
         found = tuple(dict.fromkeys((*found, *(one for one in after if one != NOTHING))))
     if found != (NOTHING,):
         if (
@@ -192,7 +194,8 @@ def _located(found: tuple[str, ...], subject: Subject, start: Start, first: Outc
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
         return found
-    return (f"{found[0]} ({subject.locate(start.prefix + refusal.findings[0].path)})", *found[1:])
+    prefix = "" if filed.is_strict(refusal) else start.prefix
+    return (f"{found[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *found[1:])
 
 
 def _replicas(subject: Subject, start: Start) -> Replicas | None:
@@ -270,7 +273,9 @@ def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tup
     """What is taken for granted of a manifest."""
     if not subject.file:
         return ()
-    return (*filed.taken_as_new(store, subject, outcomes), filed.UNCHECKED)
+    if any(one.allowed for one in outcomes):
+        return (filed.UNCHECKED,)
+    return tuple(filed.taken_as_new(store, subject, outcomes))
 
 
 def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) -> tuple[Assume, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -17,6 +17,7 @@ from kubectl_kres.reports.pipeline import AssistantPod, PipelineExplanation, Pla
 from kubectl_kres.reports.pipeline_needs import LABEL, pipeline_needs
 from kubectl_kres.reports.pipeline_verdict import judged
 from kubectl_kres.reports.policies import policies, unread
+from kubectl_kres.reports.remedy import NOTHING
 from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.start import missing
 from kubectl_kres.reports.subject import Ask, Subject
@@ -42,9 +43,14 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     found = pipeline_run(run, world, children=children)
     if isinstance(found, Gap):
         raise unknown_task(store, subject, found)
+    if _over(run):
+        names = frozenset(one.name for one in found.plan.tasks)
+        found = structs.replace(found, finished=names, peaks=(), assistants=())
     tasks = tuple(_task(store, subject, ask, one, found, children) for one in found.plan.tasks)
     problems = (found.plan.problem,) if found.plan.problem is not None else ()
     verdict, remedy = judged(problems, found.plan.cycle, tasks)
+    if (why := _failure(run)) is not None and remedy == (NOTHING,):
+        remedy = (*_of_failed(tasks), f"start a new run: this one has failed{why} and nothing revives it")
     moment = moment_of(ask.now)
     left = time_left(run, moment, world.config.timeout_minutes) if moment is not None and not _over(run) else None
     unseen = _unseen(store, subject)
@@ -57,7 +63,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         found.plan.problem,
         found.plan.cycle,
         tasks,
-        at_once(found, world, children, started=run.status.start_time is not None),
+        () if _over(run) else at_once(found, world, children, started=run.status.start_time is not None),
         tuple(_assistant(one) for one in found.assistants),
         int(left.total_seconds()) if left is not None else None,
         _over(run),
@@ -100,6 +106,20 @@ def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Pro
         unseen=unseen,
         complete=not any(one.required for one in unseen),
     )
+
+
+def _of_failed(tasks: Sequence[PlannedTask]) -> Iterator[str]:
+    """What to change before the next run, for tasks that have failed and would be refused again."""
+    for one in tasks:
+        found = one.explanation
+        if one.state == "failed" and found is not None and found.verdict.allowed is not True:
+            yield from (f"task {one.name}: {text}" for text in found.remedies)
+
+
+def _failure(run: PipelineRun) -> str | None:
+    """The reason of a run that has failed, in parentheses; None for any other."""
+    found = (one for one in run.status.conditions or () if one.type == "Succeeded" and one.status == "False")
+    return next((f" ({one.reason})" if one.reason else "" for one in found), None)
 
 
 def _over(run: PipelineRun) -> bool:

@@ -130,7 +130,7 @@ def _quota(scene: _Scene) -> PolicyExplanation:
 
 
 def _limit_range(scene: _Scene) -> PolicyExplanation:
-    """By itself: what the LimitRange alone gives, bounds and contradicts."""
+    """What the LimitRange alone gives and bounds, and what it contradicts in its namespace."""
     limits = limitrange.parse(scene.item)
     verdict, fixes = _stored(scene)
     alone = Store(scene.store.origin)
@@ -141,9 +141,18 @@ def _limit_range(scene: _Scene) -> PolicyExplanation:
         fixes,
         defaults=tuple(defaults(scene.item)),
         bands=bands([limits]),
-        contradictions=tuple(contradictions([limits], (), ())),
+        contradictions=_with_others(scene, limits),
         bare=explain(alone, _bare(scene.ref.namespace), structs.replace(scene.ask, assumptions=())),
     )
+
+
+def _with_others(scene: _Scene, limits: limitrange.Limits) -> tuple[str, ...]:
+    """What the LimitRange contradicts by itself, and together with the quotas and LimitRanges beside it."""
+    known = scene.known.policies
+    own, name = contradictions([limits], known.quotas, ()), f"({limits.source.ref})"
+    beside = contradictions(known.limits, known.quotas, ())
+    named = (text for text in beside if name in text or f"({limits.source.name})" in text)
+    return tuple(dict.fromkeys((*own, *named)))
 
 
 def _namespace(scene: _Scene) -> PolicyExplanation:

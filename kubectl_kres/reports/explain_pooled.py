@@ -12,6 +12,7 @@ from kubectl_kres.reports.capsule_needs import claim_needs, file_needs, pool_nee
 from kubectl_kres.reports.explain_claim import explain_claim
 from kubectl_kres.reports.explain_pool import explain_pool
 from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.pool_glimpse import glimpsed, pool_glimpse
 from kubectl_kres.reports.pooled import ClaimExplanation, PoolExplanation
 from kubectl_kres.reports.predicted import predicted
 from kubectl_kres.reports.scene import Scene
@@ -52,6 +53,8 @@ class Explaining:
         """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
         ref = subject.ref
         if self._store.get(ref.kind, ref.name, ref.namespace) is None:
+            if ref.kind == "ResourcePool" and ref.name in glimpsed(self._scene):
+                return PoolExplanation(pool_glimpse(self._scene, ref.name))
             raise missing(self._store, subject)
         if ref in self._found.refused:
             raise UsageError(f"{ref}: {self._found.refused[ref]}")

@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import structs
 
+from kubectl_kres.admission.field import FieldError
 from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.outcome import Finding, Outcome, Refusal, unparsable
 from kubectl_kres.admission.structure import name_errors, spec_errors
 from kubectl_kres.admission.workload import invalid_workload, uncounted
-from kubectl_kres.admission.field import FieldError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.provenance.journal import Assume
@@ -37,7 +37,7 @@ def pod_faults(raw: Raw) -> tuple[FieldError, ...]:
 
 
 def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
-    """The analysis of the pods, or of what refuses the object in the file first, with the pods' outcomes as ``then``."""
+    """The analysis of the pods, or of what refuses the object first, with the pods' outcomes as ``then``."""
     raw, outcomes = subject.raw or {}, analysis.outcomes
     if any(one.code == 400 for one in outcomes):
         return structs.replace(analysis, outcomes=tuple(_undecoded(one, raw, subject.ref.kind) for one in outcomes))

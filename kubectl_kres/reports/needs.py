@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubectl_kres.admission.scopes import requirements
-from kubectl_kres.model.kinds import TEKTON, WORKLOADS
+from kubectl_kres.admission.usage import object_usage
+from kubectl_kres.model.kinds import BY_KIND, TEKTON, WORKLOADS
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
@@ -74,7 +75,7 @@ def _affordable(wanted: Sequence[Need]) -> tuple[Need, ...]:
 
 def _worth(need: Need) -> int:
     """The place in ``_WORTH``; what is not in it is the object itself, and the first to be read."""
-    return _WORTH.index(need.kind) if need.kind in _WORTH else len(_WORTH)
+    return _WORTH.index(need.kind) if need.kind in _WORTH else -1
 
 
 def _spec(found: Any) -> PodSpec | None:

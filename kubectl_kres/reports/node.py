@@ -17,7 +17,9 @@ def needs_with_node(store: Store, subject: Subject) -> tuple[Need, ...]:
     """What the start and the policies of the subject depend on, and for a live pod the node that it is bound to."""
     wanted = needs(store, subject)
     if subject.ref.kind != "Pod":
-        return tuple(need for need in wanted if need.required or need.kind not in _TOLD)
+        # Of the ways that a run can go its pod tells which one it went.
+        told = _TOLD - {"Pod"} if subject.ref.kind == "TaskRun" else _TOLD
+        return tuple(need for need in wanted if need.required or need.kind not in told)
     pod = None if subject.raw is not None else store.get("Pod", subject.ref.name, subject.ref.namespace)
     if not isinstance(pod, Pod) or not pod.spec.node_name:
         return wanted

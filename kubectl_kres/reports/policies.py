@@ -54,8 +54,11 @@ def _policies(store: Store, namespace: str, server: Server) -> Known:
     assumed: list[Assume] = []
     ranges = [one for one in store.all("LimitRange", namespace)
               if _parses(one, assumed) and _stored(one, store, server, assumed)]  # fmt: skip
-    settled = [_enforced(quota, store, assumed) for quota in store.all("ResourceQuota", namespace)]
-    quotas = [one for one in settled if _parses(one, assumed) and _stored(one, store, server, assumed)]
+    quotas = []
+    for quota in store.all("ResourceQuota", namespace):
+        if _parses(quota, assumed) and _stored(quota, store, server, assumed):
+            assumed += _state(quota, store)
+            quotas.append(enforced(quota, store))
     priorities = _priorities(store, quotas, assumed)
     classes = _classes(store, "RuntimeClass", assumed)
     runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
@@ -101,20 +104,30 @@ def _sound(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:
     return runtime
 
 
-def _enforced(quota: ResourceQuota, store: Store, assumed: list[Assume]) -> ResourceQuota:
-    """A quota from a file counts as settled with nothing used; a stored one without status enforces nothing yet."""
-    meta = quota.metadata
-    if quota.status.hard or not quota.spec.hard:
+def enforced(quota: ResourceQuota, store: Store) -> ResourceQuota:
+    """A quota from a file counts as settled with nothing used; a stored one is what its status says."""
+    if quota.status.hard or not quota.spec.hard or not from_file(quota, store):
         return quota
-    path = f"ResourceQuota/{meta.name}"
-    if ObjectRef("ResourceQuota", meta.name, meta.namespace) in store.files:
-        used = dict.fromkeys(quota.spec.hard, "0")
+    used = dict.fromkeys(quota.spec.hard, "0")
+    return structs.replace(quota, status=ResourceQuotaStatus(quota.spec.hard, used))
+
+
+def from_file(quota: ResourceQuota, store: Store) -> bool:
+    """Whether no server has it yet."""
+    return ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace) in store.files
+
+
+def _state(quota: ResourceQuota, store: Store) -> Iterator[Assume]:
+    """What is supposed of a quota without status: a stored one enforces nothing yet."""
+    if quota.status.hard or not quota.spec.hard:
+        return
+    path = f"ResourceQuota/{quota.metadata.name}"
+    if from_file(quota, store):
         text = f"{path} comes from a file: taken as enforced, with nothing used yet"
-        assumed.append(Assume(path, "quota/from-file", text))
-        return structs.replace(quota, status=ResourceQuotaStatus(quota.spec.hard, used))
-    text = f"{path} has no status yet, so it enforces nothing; the quota controller may be slow or off"
-    assumed.append(Assume(path, "quota/no-status", text))
-    return quota
+        yield Assume(path, "quota/from-file", text)
+    else:
+        text = f"{path} has no status yet, so it enforces nothing; the quota controller may be slow or off"
+        yield Assume(path, "quota/no-status", text)
 
 
 def _priorities(store: Store, quotas: list[ResourceQuota], assumed: list[Assume]) -> tuple[PriorityClass, ...] | None:

@@ -20,27 +20,28 @@ from kubectl_kres.reports.scene import Scene, Standings
 from kubectl_kres.store.coverage import Need
 
 
-def glimpsed(scene: Scene, spaces: Sequence[str]) -> tuple[str, ...]:
-    """Pools that are not read, and that show in quotas or claims of some namespaces (none: all), by name."""
-    found = {pool for quota in _quotas(scene, spaces) if (pool := pool_of(quota))}
+def glimpsed(scene: Scene) -> tuple[str, ...]:
+    """Pools that are not read, and that show in quotas or claims that are, by name."""
+    quotas: Iterator[ResourceQuota] = scene.store.all("ResourceQuota")
+    found = {pool for quota in quotas if (pool := pool_of(quota))}
     for one in scene.claims:
-        status, space = one.claim.status.pool, one.claim.metadata.namespace
-        if status is not None and status.name and (not spaces or space in spaces):
+        status = one.claim.status.pool
+        if status is not None and status.name:
             found.add(status.name)
     return tuple(sorted(found - scene.pools.keys()))
 
 
-def pool_glimpse(scene: Scene, name: str, spaces: Sequence[str]) -> PoolReport:
+def pool_glimpse(scene: Scene, name: str) -> PoolReport:
     """Nothing of the pool's own amounts; places in its queue are those among the claims that were read, and so 0."""
-    claims = [one for one in scene.of_pool(name) if not spaces or one.claim.metadata.namespace in spaces]
+    claims = scene.of_pool(name)
     held = [one for one in claims if one.standing.state in HELD]
     queue = sorted((one for one in claims if one.standing.state in WAITING), key=lambda one: place(one.claim))
-    quotas = {one.metadata.namespace: one for one in _quotas(scene, spaces) if pool_of(one) == name}
+    quotas = {one.metadata.namespace: one for one in scene.store.all("ResourceQuota") if pool_of(one) == name}
     shown_in = sorted({*quotas, *(one.claim.metadata.namespace for one in claims)})
     coverage = scene.store.covered(Need("ResourcePool", name=name))
     return PoolReport(
         ObjectRef("ResourcePool", name),
-        namespaces=tuple(_namespace(space, held, quotas.get(space)) for space in shown_in),
+        namespaces=tuple(_namespace(scene, name, space, held, quotas.get(space)) for space in shown_in),
         claims=len(held),
         holders=tuple(Holder(_ref(one), texts(one.claim.spec.claim), one.standing.state) for one in held),
         queue=tuple(map(_queued, queue)),
@@ -50,22 +51,21 @@ def pool_glimpse(scene: Scene, name: str, spaces: Sequence[str]) -> PoolReport:
     )
 
 
-def _quotas(scene: Scene, spaces: Sequence[str]) -> Iterator[ResourceQuota]:
-    for space in spaces or (None,):
-        yield from scene.store.all("ResourceQuota", space)
-
-
 def _ref(one: Standings) -> ObjectRef:
     return ref_of((one.claim.metadata.namespace, one.claim.metadata.name))
 
 
-def _namespace(space: str, held: Sequence[Standings], quota: ResourceQuota | None) -> PoolNamespace:
+def _namespace(
+    scene: Scene, pool: str, space: str, held: Sequence[Standings], quota: ResourceQuota | None
+) -> PoolNamespace:
     mine = [one for one in held if one.claim.metadata.namespace == space]
+    gone = "there is no quota of the pool there" if scene.quotas_known(pool, space) else "its quota there is not known"
     return PoolNamespace(
         space,
         claims=len(mine),
         claimed=shown(added(parsed(one.claim.spec.claim) for one in mine)),
         used=shown(parsed(quota.status.used)) if quota is not None else None,
+        note="" if quota is not None else gone,
         quota=shown(parsed(quota.spec.hard)) if quota is not None else None,
     )
 

@@ -25,6 +25,7 @@ from kubectl_kres.reports.policies import Known, policies, unread
 from kubectl_kres.reports.qos_reach import CLASSES, Case, Reach, reach
 from kubectl_kres.reports.qos_run import reaches, run_case
 from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.run_facts import SETTLING, tekton_remarks
 from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.taskrun import makes_one_pod, of_pod, taskrun_analysis
@@ -97,7 +98,8 @@ def quality(
     machine = machine_of(node, version or 2, driver)
     running, stored = _running(live, draft, found.live_class or found.qos.name, ask.server)
     case = Case(start.pod, draft, known.policies, ask.server, live is not None)
-    unseen = tuple(_unseen(store, subject))
+    of_run = analysis.tekton is not None
+    unseen = tuple(one for one in _unseen(store, subject) if not of_run or one.required or one.kind not in SETTLING)
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     supposed = (start.assumed,) if start.assumed else ()
     return Quality(
@@ -114,7 +116,13 @@ def quality(
         live.spec.node_name if live is not None else "",
         machine.memory,
         tree_of(running, stored, machine, live.metadata.uid if live is not None else "") if version else None,
-        (*supposed, *known.assumptions, *gates(live or start.pod, ask.server), *stated),
+        (
+            *supposed,
+            *known.assumptions,
+            *gates(live or start.pod, ask.server),
+            *stated,
+            *(tekton_remarks(store, subject.ref.namespace, ask, analysis.outcomes[0].journal) if of_run else ()),
+        ),
         unseen,
         not any(one.required for one in unseen),
     )

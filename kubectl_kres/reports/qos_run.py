@@ -10,7 +10,7 @@ from msgspec import structs
 from kubectl_kres.admission.draft import SIDES, Draft, Side, Slot
 from kubectl_kres.admission.qos import CONSIDERED, class_of
 from kubectl_kres.model.pod import ResourceRequirements
-from kubectl_kres.model.tekton import Step, TaskRun
+from kubectl_kres.model.tekton import Override, Step, TaskRun
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.edits import FieldEdit
@@ -18,6 +18,7 @@ from kubectl_kres.reports.qos_reach import CLASSES, Reach
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.taskrun import run_behind, run_of
 from kubectl_kres.reports.tekton_world import tekton_world
+from kubectl_kres.reports.waiting_run import pipeline_run_of
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.answer import Gap
 from kubectl_kres.tekton.config import DEFAULTS, KEY
@@ -40,13 +41,17 @@ class Case(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """One value of a container of the pod; ``text`` None: taken out. ``free``: any other would do as well."""
+    """One value of a container of the pod; ``text`` None: taken out. ``free``: any other would do as well.
+
+    ``of_run``: in the run's entry for the step or sidecar, whose values win over the Task's.
+    """
 
     container: str
     side: Side
     resource: str
     text: str | None
     free: bool = False
+    of_run: bool = False
 
 
 #: Values, and whether those for the whole Task are taken out of the run.
@@ -74,7 +79,8 @@ def reaches(case: Case) -> Iterator[Reach]:
 def _tried(case: Case, name: str, way: Way) -> Reach | None:
     """The way without the edits that can be spared; None if it does not lead to the class."""
     planned, whole = way
-    edits = tuple(one for one in planned if (to := _shown(case, one)).before != to.after)
+    placed = (each for one in planned for each in _placed(case, one))
+    edits = tuple(one for one in placed if (to := _shown(case, one)).before != to.after)
     said = _refusal(case, name, (edits, whole)) if edits or whole else None
     if said is None:
         return None
@@ -85,9 +91,41 @@ def _tried(case: Case, name: str, way: Way) -> Reach | None:
             edits, said = rest, less
     shown = tuple(_shown(case, one) for one in edits)
     if whole:
-        at = f"TaskRun/{case.run.metadata.name} spec.computeResources"
+        at = f"{_run_field(case.run)}.computeResources"
         shown = (FieldEdit(at, "{...}", None), *shown)
     return Reach(name, shown, said)
+
+
+def _placed(case: Case, edit: Edit) -> Iterator[Edit]:
+    """The edit where it has an effect: what the run overrides is changed in the run."""
+    held = _side(_override(case, edit.container)[1], edit.side)
+    if edit.resource in held:
+        yield edit._replace(of_run=True)
+    if edit.resource not in held or edit.text is None:
+        yield edit
+
+
+def _override(case: Case, container: str) -> tuple[str, ResourceRequirements | None]:
+    """The field and the values of the run's entry for a step or sidecar; empty and None without one."""
+    spec = case.run.spec
+    for field, prefix, entries in (
+        ("stepSpecs", "step", spec.step_specs),
+        ("sidecarSpecs", "sidecar", spec.sidecar_specs),
+    ):
+        for index, one in enumerate(entries or ()):
+            if f"{prefix}-{one.name}" == container:
+                return f"{field}[{index}]", one.compute_resources
+    return "", None
+
+
+def _overridden(entries: Sequence[Override] | None, edits: Sequence[Edit], prefix: str) -> tuple[Override, ...] | None:
+    mine = [edit for edit in edits if edit.of_run]
+    if not mine or entries is None:
+        return tuple(entries) if entries is not None else None
+    return tuple(
+        structs.replace(one, compute_resources=_with(one.compute_resources, mine, f"{prefix}-{one.name}"))
+        for one in entries
+    )
 
 
 def _refusal(case: Case, name: str, way: Way) -> str | None:
@@ -100,7 +138,8 @@ def _refusal(case: Case, name: str, way: Way) -> str | None:
 
 
 def _played(case: Case, way: Way) -> tuple[Result, ...]:
-    edits, whole = way
+    every, whole = way
+    edits = tuple(edit for edit in every if not edit.of_run)
     spec = case.task.spec
     steps = tuple(
         structs.replace(one, compute_resources=_with(one.compute_resources, edits, _step(one, at)))
@@ -120,8 +159,13 @@ def _played(case: Case, way: Way) -> tuple[Result, ...]:
     )
     world = structs.replace(case.world, config=config)
     run = case.run
-    if whole:
-        run = structs.replace(run, spec=structs.replace(run.spec, compute_resources=None))
+    asked = structs.replace(
+        run.spec,
+        compute_resources=None if whole else run.spec.compute_resources,
+        step_specs=_overridden(run.spec.step_specs, every, "step"),
+        sidecar_specs=_overridden(run.spec.sidecar_specs, every, "sidecar"),
+    )
+    run = structs.replace(run, spec=asked)
     found = task_run(run, world, task=task, journal=False)
     return () if isinstance(found, Gap) else found
 
@@ -159,6 +203,11 @@ def _side(held: ResourceRequirements | None, side: Side) -> Mapping[str, str]:
 def _shown(case: Case, edit: Edit) -> FieldEdit:
     """Where the value stands: in the Task, or for what Tekton adds in config-defaults."""
     field = f"{edit.side}[{edit.resource}]"
+    if edit.of_run:
+        entry, values = _override(case, edit.container)
+        before = _side(values, edit.side).get(edit.resource)
+        at = f"{_run_field(case.run)}.{entry}.computeResources.{field}"
+        return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
     origin, ref = case.task.origin.source, case.run.spec.task_ref
     if ref is not None and ref.name and origin.field.startswith("status."):
         origin = Source("Task", ref.name, field="spec")
@@ -174,6 +223,12 @@ def _shown(case: Case, edit: Edit) -> FieldEdit:
             return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
     at = f"ConfigMap/{DEFAULTS} {KEY}[{edit.container}].{field}"
     return FieldEdit(at, None, edit.text, edit.free)
+
+
+def _run_field(run: TaskRun) -> str:
+    """Where people write the values of a run: in itself, or for its task in the PipelineRun that made it."""
+    owner, task = pipeline_run_of(run), (run.metadata.labels or {}).get("tekton.dev/pipelineTask", "")
+    return f"PipelineRun/{owner} spec.taskRunSpecs[{task}]" if owner else f"TaskRun/{run.metadata.name} spec"
 
 
 def _slots(draft: Draft) -> tuple[Slot, ...]:

@@ -19,7 +19,7 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.counted import Objects, counting_needs, every, objects_of, owner_of, unreadable
 from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.reports.policies import unread
+from kubectl_kres.reports.policies import enforced, unread
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.scope_words import scope_words
 from kubectl_kres.reports.subject import Ask
@@ -61,6 +61,7 @@ class Share(Record, frozen=True):
 
 class QuotaReport(Record, frozen=True):
     """A quota. ``scopes``: what it counts, in words; empty: everything. ``enforced`` False: it has no status yet.
+    ``supposed``: it comes from a file, and is taken as enforced with nothing used.
 
     ``by`` says what ``shares`` are by; the largest of each name come first there. ``recounted``: the uses carry what
     was counted. ``faults``: why the server would not store it. ``pool``: the resource pool of Capsule that keeps it.
@@ -71,6 +72,7 @@ class QuotaReport(Record, frozen=True):
     uses: tuple[Use, ...]
     scopes: tuple[str, ...] = ()
     enforced: bool = True
+    supposed: bool = False
     by: str = ""
     shares: tuple[Share, ...] = ()
     recounted: bool = False
@@ -106,6 +108,9 @@ def quota_reports(
 def _report(store: Store, quota: ResourceQuota, ask: Ask, objects: Objects, *, recounted: bool, by: str) -> QuotaReport:
     meta = quota.metadata
     hard = parse_list(quota.spec.hard, "spec.hard")
+    faults = tuple(map(str, quota_object.validate(quota.spec, hard)))
+    as_if = quota if faults else enforced(quota, store)
+    supposed, quota = as_if is not quota, as_if
     reads = counting_needs([quota], ask.server, meta.namespace) if objects else ()
     unseen = tuple(
         Unseen(need.kind, state, need.namespace, message=message) for need, state, message in unread(store, reads)
@@ -115,11 +120,12 @@ def _report(store: Store, quota: ResourceQuota, ask: Ask, objects: Objects, *, r
         ObjectRef("ResourceQuota", meta.name, meta.namespace),
         _recounted(uses, quota, objects, ask) if recounted else uses,
         scopes=scope_words(quota.spec),
-        enforced=bool(quota.status.hard) or not hard,
+        enforced=bool(quota.status.hard) or not hard or bool(faults),
+        supposed=supposed,
         by=by,
         shares=_shares(store, quota, hard, objects, by) if by else (),
         recounted=recounted,
-        faults=tuple(map(str, quota_object.validate(quota.spec, hard))),
+        faults=faults,
         pool=pool_of(quota),
         unseen=unseen,
         complete=not unseen,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 
-from kubectl_kres.admission.names import is_huge_page
+from kubectl_kres.admission.draft import Side
+from kubectl_kres.admission.fields import better_place
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.names import is_huge_page, is_integer
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
-from kubectl_kres.reports.case import Case, grouped
+from kubectl_kres.reports.case import Case, Most, grouped
 from kubectl_kres.reports.near import near
 from kubectl_kres.reports.remedy_bounds import within_bounds
 
@@ -24,24 +28,25 @@ def remedies(
     outcomes: Sequence[Outcome],
     names: Mapping[str, str] | None = None,
     special: Mapping[str, Remedy] | None = None,
+    limits: Sequence[Limits] = (),
 ) -> tuple[str, ...]:
     """One sentence for each change that the refusals ask for; for an admitted pod that there is nothing to change.
 
     ``names``: containers by their path, for a pod that could not be decoded. ``special``: remedies by rule that come
-    before those for a new pod.
+    before those for a new pod. ``limits``: the LimitRanges that are looked at after what refuses now.
     """
     said = {**_REMEDIES, **(special or {})}
     found: dict[str, None] = {}
-    for case in _largest([*_cases(outcomes, names or {})]):
+    for case in _largest([*_cases(outcomes, names or {}, limits)]):
         found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
     first, *rest = found or (NOTHING,)
     return f"{first}{_merging(outcomes)}", *rest
 
 
-def _cases(outcomes: Sequence[Outcome], names: Mapping[str, str]) -> Iterator[Case]:
+def _cases(outcomes: Sequence[Outcome], names: Mapping[str, str], limits: Sequence[Limits]) -> Iterator[Case]:
     for outcome in outcomes:
         for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
-            yield Case(group, outcome, names)
+            yield Case(group, outcome, names, limits)
 
 
 def _largest(cases: Sequence[Case]) -> Iterator[Case]:
@@ -89,37 +94,69 @@ def _request_over_limit(case: Case) -> Iterator[str]:
     name = finding.resource
     request = slot.requests.get(name) if slot is not None else None
     filled_limit, filled_request = case.setter("limits"), case.setter("requests")
+    most = case.most()
     if filled_limit and filled_request:
         yield f"write requests.{name} and limits.{name} of {who}: {filled_request} and {filled_limit} differ"
+    elif filled_limit and most is not None and request is not None and request > most.quantity:
+        yield f"set requests.{name} of {who} to at most {most.quantity}, the max of {most.by}"
     elif filled_limit:
         yield f"set limits.{name} of {who} to at least {request} ({filled_limit} fills in {finding.bound})"
     elif filled_request:
         yield f"set requests.{name} of {who} to at most {finding.bound} ({filled_request} fills in {request})"
     elif slot is not None and slot.role == "pod" and case.in_sum() > parse(finding.bound):
         least = maximum(request or ZERO, case.in_sum())
+        if most is not None and least > most.quantity:
+            yield _less(name, most)
+            return
         yield f"set limits.{name} of {who} to at least {least}{f', {_SUM}' if least == case.in_sum() else ''}"
     else:
         yield f"set requests.{name} of {who} to at most {finding.bound}, or limits.{name} to at least {request}"
 
 
+def _less(name: str, most: Most) -> str:
+    """What is left where a Pod's max keeps the pod level from being raised."""
+    return f"set requests.{name} of the containers, in sum, to at most {most.quantity}, the max of {most.by}"
+
+
+def _whole(name: str, quantity: Quantity) -> Quantity:
+    """The next whole number of what comes only in whole numbers."""
+    if not is_integer(name):
+        return quantity
+    unit = 10**9
+    return Quantity(-(-quantity.nano // unit) * unit, quantity.format)
+
+
+def _integer(case: Case) -> Iterator[str]:
+    path = case.finding.path
+    place, slot = _PLACE.fullmatch(path), case.slot()
+    side: Side = "limits" if place is not None and place[2] == "limits" else "requests"
+    value = slot.side(side).get(place[3]) if slot is not None and place is not None else None
+    such = f", as {_whole(place[3], value)}," if place is not None and value is not None else ""
+    yield f"use a whole number{such} at {path}"
+
+
 def _request_equals_limit(case: Case) -> Iterator[str]:
-    slot, name = case.slot(), case.finding.resource
-    if slot is not None and slot.role == "pod" and case.in_sum() > parse(case.finding.bound):
+    slot, name, bound = case.slot(), case.finding.resource, parse(case.finding.bound)
+    if slot is not None and slot.role == "pod" and case.in_sum() > bound:
         yield f"set requests.{name} and limits.{name} of {case.who()} to at least {case.in_sum()}, {_SUM}"
         return
-    yield f"set requests.{case.finding.resource} of {case.who()} to {case.finding.bound}, equal to its limit"
+    yield f"set requests.{name} of {case.who()} to {_whole(name, bound)}, equal to its limit"
 
 
 def _limit_required(case: Case) -> Iterator[str]:
     slot, name = case.slot(), case.finding.resource
-    request = slot.requests.get(name) if slot is not None else None
-    yield f"set limits.{name} of {case.who()} to {request}, equal to its request"
+    request = slot.requests.get(name, ZERO) if slot is not None else ZERO
+    yield f"set limits.{name} of {case.who()} to {_whole(name, request)}, equal to its request"
 
 
 def _pod_request(case: Case) -> Iterator[str]:
     """Huge pages are requested as they are limited."""
     place = _PLACE.fullmatch(case.finding.path)
     side, name = (place[2], place[3]) if place is not None else ("requests", case.finding.resource)
+    most = case.most(name)
+    if most is not None and parse(case.finding.bound) > most.quantity:
+        yield _less(name, most)
+        return
     sides = f"requests.{name} and limits.{name}" if is_huge_page(name) else f"{side}.{name}"
     yield f"set {sides} of the pod level to at least {case.finding.bound}, {_SUM}"
 
@@ -137,8 +174,11 @@ def _container_limit(case: Case) -> Iterator[str]:
     sets = [step for step in case.journal if isinstance(step, Set) and step.path == slot.at("limits", name)]
     source = sets[-1].source if sets else None
     filled = f" ({source.kind}/{source.name} fills in {slot.limits[name]})" if source is not None else ""
-    raised = f"or limits.{name} of the pod level to at least {slot.limits[name]}"
-    yield f"set limits.{name} of container {slot.name} to at most {case.finding.bound}{filled}, {raised}"
+    most = case.most(name, "Pod")
+    raised = f", or limits.{name} of the pod level to at least {slot.limits[name]}"
+    if most is not None and slot.limits[name] > most.quantity:
+        raised = f": the max of {most.by} for a pod is {most.quantity}"
+    yield f"set limits.{name} of container {slot.name} to at most {case.finding.bound}{filled}{raised}"
 
 
 _OBSERVED = re.compile(r"used (\S+) \+ (\S+)")
@@ -180,6 +220,35 @@ def _unparsable(case: Case) -> Iterator[str]:
     yield f'write {at} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
 
 
+def _unknown_field(case: Case) -> Iterator[str]:
+    """Kubectl sends ``--validate=strict`` unless told otherwise."""
+    path, kind = case.finding.path, case.finding.resource
+    better = better_place(kind, path)
+    drop = "or send it with --validate=warn, which drops it"
+    yield f"write {better}, not {path}, {drop}" if better else f"take {path} out, {drop}"
+
+
+def _containers(case: Case) -> Iterator[str]:
+    path = case.finding.path
+    yield f"give each container a name of its own: {path}" if path.endswith(".name") else f"list a container: {path}"
+
+
+_NAMED = ("cpu", "memory", "ephemeral-storage")
+_SHORT = {"mem": "memory", "ram": "memory", "cores": "cpu", "storage": "ephemeral-storage", "disk": "ephemeral-storage"}
+
+
+def _resource_name(case: Case) -> Iterator[str]:
+    path = case.finding.path
+    place = _PLACE.fullmatch(path)
+    name = place[3] if place is not None else ""
+    near_names = get_close_matches(name.lower(), _NAMED, 1, 0.7)
+    better = _SHORT.get(name.lower()) or (near_names[0] if near_names else "")
+    if better and better != name:
+        yield f"write {better}, not {name}, at {path}"
+    else:
+        yield f"name cpu, memory, ephemeral-storage or DOMAIN/NAME at {path}"
+
+
 def _fixed(text: str) -> Callable[[Case], Iterator[str]]:
     def say(case: Case) -> Iterator[str]:
         yield text.format(path=case.finding.path, who=case.who(), resource=case.finding.resource)
@@ -194,11 +263,15 @@ _REMEDIES: Mapping[str, Remedy] = {
     "validation/request-over-limit": _request_over_limit,
     "validation/request-equals-limit": _request_equals_limit,
     "validation/limit-required": _limit_required,
-    "validation/integer": _fixed("use a whole number at {path}"),
+    "validation/integer": _integer,
     "validation/non-negative": _fixed("use 0 or more at {path}"),
     "validation/hugepages": _fixed("use a multiple of the page size at {path}"),
     "validation/hugepages-alone": _fixed("give {who} cpu or memory beside the huge pages"),
-    "validation/resource-name": _fixed("name cpu, memory, ephemeral-storage or DOMAIN/NAME at {path}"),
+    "validation/resource-name": _resource_name,
+    "validation/name": _fixed("write a name of lower case letters, digits and '-' at {path}"),
+    "validation/containers": _containers,
+    "validation/image": _fixed("name an image at {path}"),
+    "kubectl/unknown-field": _unknown_field,
     "validation/resource-claim": _fixed("declare the claim in spec.resourceClaims, or take it out of {path}"),
     "validation/claim-size": _fixed("request more than no storage: spec.resources.requests.storage"),
     "validation/resize-policy": _fixed("correct {path}"),

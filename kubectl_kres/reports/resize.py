@@ -38,8 +38,8 @@ class Sum(Record, frozen=True):
 
     side: str
     resource: str
-    before: str = "0"
-    after: str = "0"
+    before: str = ""
+    after: str = ""
     allocatable: str = ""
 
 
@@ -157,7 +157,8 @@ def _sums(before: Draft, after: Draft, node: Node | None) -> Iterator[Sum]:
             was, is_ = (_text(of_pod(one, side), resource) for one in (before, after))
             if was is not None or is_ is not None:
                 bound = _text(room, resource) if side == "requests" else None
-                yield Sum(side, resource, was or "0", is_ or "0", bound or "")
+                none = "0" if side == "requests" else ""
+                yield Sum(side, resource, was or none, is_ or none, bound or "")
 
 
 def _noted(outcome: Outcome) -> Iterator[Assume]:

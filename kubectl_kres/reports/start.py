@@ -43,7 +43,10 @@ class Start(Struct, frozen=True):
 def start_of(store: Store, subject: Subject) -> Start:
     """Raises NotFound or Forbidden if the object cannot be had, UsageError if it holds no template."""
     if subject.kind.group == TEKTON and subject.ref.kind in {"Pipeline", "PipelineRun"}:
-        raise UsageError(f"{subject.ref} makes several pods", hint="ask about its TaskRuns or Tasks")
+        hint = "explain shows all tasks, and with -c TASK one of them in full"
+        if subject.raw is None and subject.ref.kind == "PipelineRun":
+            hint = f"ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun={subject.ref.name}; {hint}"
+        raise UsageError(f"{subject.ref} makes several pods, one for each task", hint=hint)
     if subject.raw is not None:
         return _from_file(subject)
     ref = subject.ref

@@ -218,6 +218,6 @@ def _listed(result: Result) -> tuple[str, ...]:
 
 def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
     """What Tekton says, as an outcome of admission."""
-    finding = Finding(problem.text, problem.rule)
+    finding = Finding(problem.text, problem.rule, problem.field, observed=problem.observed)
     refusal = Refusal(problem.code, problem.reason, problem.text, (finding,))
     return Outcome(False, problem.code, refusal, journal=journal)

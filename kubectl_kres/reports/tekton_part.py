@@ -58,3 +58,8 @@ class TektonPart(Record, frozen=True):
     def ended(self) -> bool:
         """Whether the run has succeeded or failed, so that only a new one is made again."""
         return self.status in {"True", "False"}
+
+    @property
+    def about_another(self) -> bool:
+        """Whether the answer is what a new run would meet, and not what this one has met."""
+        return self.ended and (self.problem is None or self.problem.reason != self.reason)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.case import Case
+from kubectl_kres.reports.near import near
 from kubectl_kres.reports.remedy import NOTHING, Remedy
 from kubectl_kres.reports.tekton_part import TektonPart
 
@@ -31,10 +32,29 @@ def _over_limit(case: Case) -> Iterator[str]:
     )
 
 
+def _undecoded(case: Case) -> Iterator[str]:
+    path, text = case.finding.path, case.finding.observed
+    place, _, field = path.rpartition(".")
+    if not path:
+        yield "correct the field that the message names"
+    elif not path.endswith("]"):
+        other = {"resources": "computeResources", "computeResources": "resources"}.get(field)
+        yield f"write {other}, not {field}, at {place}" if other else f"take {path} out"
+    elif "$(" in text:
+        yield f"write a quantity at {path}: parameters cannot be used there"
+    else:
+        yield f'write {path} as {near(text) or "a quantity such as 500m or 128Mi"}, not "{text}"'
+
+
+def _one_of(case: Case) -> Iterator[str]:
+    kind = "pipeline" if "pipelineRef" in case.finding.text else "task"
+    yield f"give either a reference, as {kind}Ref.name, or an embedded {kind}Spec"
+
+
 #: Remedies by rule, of what Tekton's webhooks and controller refuse.
 TEKTON_REMEDIES: Mapping[str, Remedy] = {
-    "tekton/decode": _say("correct the quantity or the field that the message names; parameters cannot be used there"),
-    "tekton/one-of": _say("give either a reference or an embedded spec, as taskRef.name"),
+    "tekton/decode": _undecoded,
+    "tekton/one-of": _one_of,
     "tekton/no-steps": _say("give the Task a step"),
     "tekton/reserved-sidecar": _say("give the sidecar another name"),
     "tekton/retired-field": _say("take spec.resources out; values of steps stand in stepOverrides, or in v1 stepSpecs"),
@@ -54,6 +74,11 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
 
 _PLACE = re.compile(r"\b(requests|limits)\.([^\s,]+) of (?:init )?(?:container|sidecar) ([^\s,]+)")
 _OURS = re.compile(r"\b(?:container|sidecar) (step|sidecar)-(?=\S)")
+
+_PATH = re.compile(r"\bspec\.(?:initContainers|containers)\[\d+\]\.resources\.(?:requests|limits)\[[^\]]+\]")
+
+#: Refusals of a part of what comes in whole numbers.
+_WHOLE = frozenset({"validation/integer", "validation/request-equals-limit", "validation/hugepages"})
 
 #: Rules of values that whoever runs the Task wrote, so that a change of the Task would not help.
 _OF_RUN = ("tekton/task-level", "tekton/step-spec", "tekton/sidecar-spec")
@@ -77,8 +102,43 @@ def run_remedies(found: Sequence[str], part: TektonPart, outcome: Outcome) -> tu
 
     if part.failed and tuple(found) == (NOTHING,):
         return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
-    said = [_in_task(_PLACE.sub(place, text), part.added) for text in found]
-    return tuple(dict.fromkeys(_possible(text, part) for text in said))
+
+    def written(match: re.Match[str]) -> str:
+        entry = last.get(match[0])
+        return f"{entry.source.field} of {entry.source.ref}" if entry is not None and entry.source else match[0]
+
+    whole = tuple(_whole(outcome, last, part))
+    found = (*whole, *(text for text in found if not any(_about(name, text) for name in _divided(outcome, last))))
+    said = [_in_task(_PATH.sub(written, _PLACE.sub(place, text)), part.added) for text in found]
+    changes = tuple(dict.fromkeys(_possible(text, part) for text in said))
+    if not part.ended or changes == (NOTHING,):
+        return changes
+    return f"for a new run: {changes[0]}", *changes[1:]
+
+
+def _divided(outcome: Outcome, last: Mapping[str, Set]) -> tuple[str, ...]:
+    """Resources that cannot be divided, and were, by the number of steps: GPUs, huge pages."""
+    findings = outcome.refusal.findings if outcome.refusal is not None else ()
+    names: dict[str, None] = {}
+    for one in findings:
+        paths = (f"{one.path}[{one.resource}]", one.path)
+        entry = next((last[path] for path in paths if path in last), None)
+        if one.rule in _WHOLE and entry is not None and entry.rule.startswith("tekton/task-level-request"):
+            names[entry.path.rpartition("[")[2].rstrip("]")] = None
+    return tuple(names)
+
+
+def _whole(outcome: Outcome, last: Mapping[str, Set], part: TektonPart) -> Iterator[str]:
+    if part.steps > 1:
+        for name in _divided(outcome, last):
+            yield (
+                f"take {name} out of the values for the whole Task and give it to one step, "
+                f"in the Task or with stepSpecs: it cannot be divided by {part.steps} steps"
+            )
+
+
+def _about(name: str, text: str) -> bool:
+    return f"[{name}]" in text or f".{name} " in text
 
 
 def _possible(text: str, part: TektonPart) -> str:

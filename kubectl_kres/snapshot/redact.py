@@ -39,7 +39,8 @@ INJECTORS = (
     "vault.hashicorp.com/",
 )
 
-#: Keys of ``fieldsV1`` that resource values stand under: of pods and what was applied as such, policy, Tekton, Capsule.
+#: Keys of ``fieldsV1`` that resource values stand under: of pods and what was applied as such, policy, Tekton, Capsule;
+#: and those that say which pool a claim is for, and which namespaces a pool.
 FIELDS = frozenset(
     {
         "f:claim",

@@ -19,7 +19,8 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     stage: ``object`` (the API server refuses the run itself), ``validation`` (a webhook does), ``reconcile`` (the
     controller's checks) or ``create`` (the API server refused the pod). object: the kind concerned. At the first two
     stages there is no run: ``code`` and ``reason`` are those of the answer. At the others ``reason`` and ``status`` are
-    of the condition ``Succeeded``. requeue_seconds: when the next try is; 0: there is none. rule: its code.
+    of the condition ``Succeeded``. requeue_seconds: when the next try is; 0: there is none. rule: its code. field,
+    observed: what does not decode; empty where the message says it.
     """
 
     stage: Stage
@@ -30,6 +31,8 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     status: str = ""
     requeue_seconds: int = 0
     code: int = 0
+    field: str = ""
+    observed: str = ""
 
     @property
     def final(self) -> bool:

@@ -8,7 +8,9 @@ from typing import Any
 
 from kubectl_kres.model.tekton import IncludeParams, Matrix, Param
 
-_WHOLE_ARRAY = re.compile(r"\$\(params\.([A-Za-z0-9_.-]+)\[\*\]\)")
+#: A whole array in place of a value, and of one of several; only there may the star be left out.
+_WHOLE_ARRAY = re.compile(r"\$\(params(?:\.|\[[\"'])([A-Za-z0-9_.-]+?)(?:[\"']\])?(\[\*\])?\)")
+_RESULT_ARRAY = re.compile(r"\$\(tasks\.[^()]+\[\*\]\)")
 
 
 def values_of(given: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, Any]:
@@ -38,7 +40,28 @@ def _list(value: Any, params: Mapping[str, Any]) -> list[Any] | None:
     """The values of a parameter; a text can stand for a whole list of the PipelineRun. None: not known."""
     if isinstance(value, str):
         match = _WHOLE_ARRAY.fullmatch(value)
-        value = params.get(match[1]) if match else None
+        return _array(params.get(match[1])) if match and match[2] else None
+    return _spread(value, params) if isinstance(value, list | tuple) else None
+
+
+def _spread(values: Sequence[Any], params: Mapping[str, Any]) -> list[Any] | None:
+    """The values, with a parameter that is an array in place of the text that names it.
+
+    Source: pkg/substitution/substitution.go ApplyArrayReplacements.
+    """
+    found: list[Any] = []
+    for one in values:
+        if isinstance(one, str) and _RESULT_ARRAY.fullmatch(one):
+            return None
+        match = _WHOLE_ARRAY.fullmatch(one) if isinstance(one, str) else None
+        array = _array(params.get(match[1])) if match else None
+        if match and match[2] and array is None:
+            return None
+        found += [one] if array is None else array
+    return found
+
+
+def _array(value: Any) -> list[Any] | None:
     return [*value] if isinstance(value, list | tuple) else None
 
 

@@ -176,7 +176,10 @@ def _task(task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_fi
     if task.pipeline_ref is not None or task.pipeline_spec is not None:
         return Gap("Pipeline", task.pipeline_ref.name if task.pipeline_ref is not None else task.name, "nested")
     if task.task_spec is None:
-        return task_by_reference(task.task_ref or Reference(), lookups)
+        ref = task.task_ref or Reference()
+        if ref.api_version and ref.kind not in {"", "Task", "ClusterTask"}:
+            return Gap(ref.kind, ref.name, "custom")
+        return task_by_reference(ref, lookups)
     kind, version = task.task_spec.kind, task.task_spec.api_version
     if version and not version.startswith("tekton.dev/"):
         return Gap(kind, task.name, "custom")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import from_json
@@ -35,34 +35,44 @@ _PIPELINE_TASK = frozenset({
 _LISTS = ("limits", "requests")
 
 
-class _Fault(Exception):
-    """What the decoder says."""
+class Fault(NamedTuple):
+    """What the decoder says, which does not name the place; ``path`` does. ``observed``: the text or field there."""
+
+    text: str
+    path: str
+    observed: str
 
 
-def fault_in(raw: Mapping[str, Any]) -> str:
-    """The decoder's sentence; empty if it takes the object.
+class _Stopped(Exception):
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.text)
+        self.fault = fault
+
+
+def fault_in(raw: Mapping[str, Any]) -> Fault | None:
+    """Where the decoder stops; None if it takes the object.
 
     Unknown fields are only looked for in embedded specs and below: elsewhere the API server prunes them first. Keys are
     met in sorted order, since that is how the API server sends the object. Source: knative webhook defaulting.
     """
     spec = raw.get("spec")
     if not isinstance(spec, Mapping):
-        return ""
+        return None
     beta = raw.get("apiVersion") == V1BETA1
     walk = _Walk(beta=beta)
     kind = raw.get("kind")
     try:
         if kind == "Task":
-            walk.task(spec, strict=False)
+            walk.task(spec, "spec", strict=False)
         elif kind == "TaskRun":
-            walk.task_run(spec)
+            walk.task_run(spec, "spec")
         elif kind == "Pipeline":
-            walk.pipeline(spec, strict=False)
+            walk.pipeline(spec, "spec", strict=False)
         elif kind == "PipelineRun":
-            walk.pipeline_run(spec)
-    except _Fault as fault:
-        return str(fault)
-    return ""
+            walk.pipeline_run(spec, "spec")
+    except _Stopped as stopped:
+        return stopped.fault
+    return None
 
 
 class _Walk:
@@ -72,68 +82,73 @@ class _Walk:
         self.beta = beta
         self.own = "resources" if beta else "computeResources"
 
-    def task_run(self, spec: Mapping[str, Any]) -> None:
+    def task_run(self, spec: Mapping[str, Any], path: str) -> None:
         for key in sorted(spec, key=str):
+            at = f"{path}.{key}"
             if key == "computeResources":
-                _quantities(spec[key])
+                _quantities(spec[key], at)
             elif key == "taskSpec":
-                self.task(spec[key], strict=True)
+                self.task(spec[key], at, strict=True)
             elif key in self._override_lists():
-                self._overrides(spec[key])
+                self._overrides(spec[key], at)
 
-    def pipeline_run(self, spec: Mapping[str, Any]) -> None:
+    def pipeline_run(self, spec: Mapping[str, Any], path: str) -> None:
         for key in sorted(spec, key=str):
             if key == "pipelineSpec":
-                self.pipeline(spec[key], strict=True)
+                self.pipeline(spec[key], f"{path}.{key}", strict=True)
             elif key == "taskRunSpecs":
-                for entry in _maps(spec[key]):
-                    self.task_run({name: value for name, value in entry.items() if name != "taskSpec"})
+                for at, entry in _maps(spec[key], f"{path}.{key}"):
+                    self.task_run({name: value for name, value in entry.items() if name != "taskSpec"}, at)
 
-    def pipeline(self, spec: Any, *, strict: bool) -> None:
-        for key, value in self._known(spec, _PIPELINE | ({"resources"} if self.beta else set()), strict=strict):
+    def pipeline(self, spec: Any, path: str, *, strict: bool) -> None:
+        known = _PIPELINE | ({"resources"} if self.beta else set())
+        for key, value in self._known(spec, known, path, strict=strict):
             if key in {"tasks", "finally"}:
-                for task in _maps(value):
-                    self._pipeline_task(task, strict=strict)
+                for at, task in _maps(value, f"{path}.{key}"):
+                    self._pipeline_task(task, at, strict=strict)
 
-    def task(self, spec: Any, *, strict: bool) -> None:
+    def task(self, spec: Any, path: str, *, strict: bool) -> None:
         known = _TASK | ({"resources"} if self.beta else set())
-        for key, value in self._known(spec, known, strict=strict):
+        for key, value in self._known(spec, known, path, strict=strict):
             fields = {"steps": _STEP, "stepTemplate": _CONTAINER, "sidecars": _SIDECAR}.get(key)
             if fields is not None:
                 more = _LIFE if self.beta and key != "sidecars" else frozenset()
-                for container in _maps([value] if key == "stepTemplate" else value):
-                    self._container(container, fields | more, strict=strict)
+                if key == "stepTemplate":
+                    self._container(value, fields | more, f"{path}.{key}", strict=strict)
+                    continue
+                for at, container in _maps(value, f"{path}.{key}"):
+                    self._container(container, fields | more, at, strict=strict)
 
-    def _pipeline_task(self, task: Mapping[str, Any], *, strict: bool) -> None:
+    def _pipeline_task(self, task: Mapping[str, Any], path: str, *, strict: bool) -> None:
         known = _PIPELINE_TASK | ({"resources"} if self.beta else set())
-        for key, value in self._known(task, known, strict=strict):
+        for key, value in self._known(task, known, path, strict=strict):
             if key == "taskSpec":
-                self.task(value, strict=True)
+                self.task(value, f"{path}.{key}", strict=True)
 
-    def _container(self, container: Mapping[str, Any], fields: frozenset[str], *, strict: bool) -> None:
-        for key, value in self._known(container, fields | {self.own}, strict=strict):
+    def _container(self, container: Any, fields: frozenset[str], path: str, *, strict: bool) -> None:
+        for key, value in self._known(container, fields | {self.own}, path, strict=strict):
             if key == self.own:
-                _quantities(value)
+                _quantities(value, f"{path}.{key}")
 
     def _override_lists(self) -> tuple[str, str]:
         return ("stepOverrides", "sidecarOverrides") if self.beta else ("stepSpecs", "sidecarSpecs")
 
-    def _overrides(self, value: Any) -> None:
-        for entry in _maps(value):
-            _quantities(entry.get(self.own))
+    def _overrides(self, value: Any, path: str) -> None:
+        for at, entry in _maps(value, path):
+            _quantities(entry.get(self.own), f"{at}.{self.own}")
 
     @staticmethod
-    def _known(value: Any, fields: frozenset[str], *, strict: bool) -> Iterator[tuple[str, Any]]:
+    def _known(value: Any, fields: frozenset[str], path: str, *, strict: bool) -> Iterator[tuple[str, Any]]:
         if not isinstance(value, Mapping):
             return
         folded = {field.casefold() for field in fields}
         for key in sorted(value, key=str):
             if strict and str(key).casefold() not in folded:
-                raise _Fault(f'json: unknown field "{key}"')
+                raise _Stopped(Fault(f'json: unknown field "{key}"', f"{path}.{key}", str(key)))
             yield str(key), value[key]
 
 
-def _quantities(resources: Any) -> None:
+def _quantities(resources: Any, path: str) -> None:
     if not isinstance(resources, Mapping):
         return
     for side in _LISTS:
@@ -143,9 +158,10 @@ def _quantities(resources: Any) -> None:
                 try:
                     from_json(values[name])
                 except QuantityError as error:
-                    raise _Fault(error.message) from error
+                    place = f"{path}.{side}[{name}]"
+                    raise _Stopped(Fault(error.message, place, str(values[name]))) from error
 
 
-def _maps(value: Any) -> Iterator[Mapping[str, Any]]:
+def _maps(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if isinstance(value, list | tuple):
-        yield from (one for one in value if isinstance(one, Mapping))
+        yield from ((f"{path}[{at}]", one) for at, one in enumerate(value) if isinstance(one, Mapping))

@@ -41,8 +41,9 @@ def admitted(raw: Mapping[str, Any], flags: Flags) -> Any:
     """
     kind = str(raw.get("kind", ""))
     fault = fault_in(raw)
-    if fault:
-        return _undecodable(kind, fault)
+    if fault is not None:
+        said = _undecodable(kind, fault.text)
+        return msgspec.structs.replace(said, field=fault.path, observed=fault.observed)
     try:
         item = decoded(to_v1(raw), _STRUCTS[kind])
     except msgspec.ValidationError as error:

@@ -97,6 +97,8 @@ def test_a_tenant_without_cluster_rights_gets_a_whole_answer(kres: Kres, estate:
         assert "Forbidden" not in err
     assert "not seen: ResourcePool: resourcepools is forbidden" in kres("claims late -n solar-prod").out
     assert json.loads(kres("claims late -n solar-prod -o json").out)["metadata"]["complete"] is True
+    assert "pool green, as your namespaces show it:" in kres("pools").out
+    estate.denied |= {"resourcepoolclaims"}
     code, out, err = kres("pools")
     assert (code, out) == (3, "")
     assert '"kubectl kres claims" tells from your own claims' in err

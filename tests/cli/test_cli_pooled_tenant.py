@@ -15,13 +15,18 @@ ESTATE = Path(__file__).parents[1] / "golden" / "estate.yaml"
 
 @pytest.fixture
 def tenant(api: Any) -> Any:
-    """An estate whose pools and namespaces are closed."""
+    """An estate whose pools and namespaces are closed, and of whose other objects no list over all namespaces is."""
     api.objects += list(yaml.safe_load_all(ESTATE.read_text()))
     api.denied |= {"resourcepools", "namespaces"}
+    answer, status = api.answer, {"kind": "Status", "reason": "Forbidden", "message": "no list", "code": 403}
+    wide = {"/apis/capsule.clastix.io/v1beta2/resourcepoolclaims", "/api/v1/resourcequotas"}
+    api.answer = lambda path, query: (403, status) if path in wide else answer(path, query)
     return api
 
 
-@pytest.mark.parametrize("text", ["pools -n solar-prod", "pools green -n solar-prod"])
+@pytest.mark.parametrize(
+    "text", ["pools -n solar-prod", "pools green -n solar-prod", "explain pool/green -n solar-prod"]
+)
 def test_own_quotas_and_claims_tell_of_a_pool(kres: Kres, tenant: Any, text: str):
     code, out, err = kres(text)
     assert (code, "Forbidden" in err) == (0, False)
@@ -52,3 +57,10 @@ def test_without_quotas_claims_are_enough(kres: Kres, tenant: Any):
     tenant.denied |= {"resourcequotas"}
     code, out, _ = kres("pools -n solar-prod")
     assert (code, "solar-prod: its quota there is not known" in out) == (0, True)
+
+
+def test_all_pools_get_a_line(kres: Kres, tenant: Any):
+    code, out, err = kres("explain pools -n solar-prod")
+    assert (code, err) == (0, "")
+    line = "not seen ResourcePool/green as your namespaces show it: 2 of their claims allocated, 1 waits"
+    assert " ".join(out.split()) == line

@@ -203,7 +203,7 @@ def test_another_pair_of_eyes_may_not_list_runs(kres: Kres, ci: Api, tmp_path: P
     [
         ("explain pr/p -c nope", 2, 'PipelineRun/p has no task "nope"'),
         ("explain pr/p --for a.limits.cpu", 2, "--for asks about a pod"),
-        ("diff pr/p", 2, "pipelineruns.tekton.dev hold no pod template"),
+        ("diff pr/p", 2, "ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun=NAME"),
         ("explain tr/nope", 3, 'taskruns.tekton.dev "nope" not found'),
         ("explain pr/nope", 3, 'pipelineruns.tekton.dev "nope" not found'),
     ],

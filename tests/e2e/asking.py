@@ -75,9 +75,10 @@ class Asking:
         warnings = tuple(sorted(re.sub(r"\\(.)", r"\1", text) for text in texts))
         return Reply(answer.status, json.loads(answer.read()), warnings)
 
-    def create(self, object_: Data, namespace: str = "", *, dry: bool = False) -> Reply:
-        """CREATE as kubectl sends it."""
-        query = "?fieldValidation=Warn&fieldManager=kubectl-create" + ("&dryRun=All" if dry else "")
+    def create(self, object_: Data, namespace: str = "", *, dry: bool = False, strict: bool = False) -> Reply:
+        """CREATE as kubectl sends it, by default (``strict``) or with ``--validate=warn``."""
+        check = "Strict" if strict else "Warn"
+        query = f"?fieldValidation={check}&fieldManager=kubectl-create" + ("&dryRun=All" if dry else "")
         return self.send("POST", f"/{_PATHS[object_['kind']].format(namespace)}{query}", object_)
 
     def put(self, object_: Data, subresource: str, *, dry: bool = False) -> Reply:

@@ -24,7 +24,11 @@ pytestmark = pytest.mark.e2e
 KEYS = ("allowed", "code", "reason", "message", "causes", "warnings")
 
 #: Random settings differ from those of the run in one process.
-SETTINGS = [setting for setting in settings(SEED + 1, count=4) if not setting.global_default]
+SETTINGS = [
+    setting
+    for setting in settings(SEED + 1, count=4)
+    if not setting.global_default and any(case["kind"] == "Pod" for case in setting.cases)
+]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +79,7 @@ def compare(run: Run, kres: Kres, folder: Path, setting: Setting, *flags: str) -
     assert set(items) == set(changes) == set(pods)
     wrong = []
     for name, pod in pods.items():
-        reply = run.asking.create(pod, run.namespace(setting), dry=True)
+        reply = run.asking.create(pod, run.namespace(setting), dry=True, strict=True)
         real = answer(reply)
         real |= {"message": unordered(real["message"])} if "message" in real else {}
         item, change = items[name], changes[name]

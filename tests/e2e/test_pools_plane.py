@@ -182,11 +182,16 @@ def test_a_tenant_is_answered_from_the_claim_alone(
     assert (listed.returncode, listed.stdout.splitlines()[0].split()[0]) == (0, "STATE")
 
 
-def test_pools_that_may_not_be_read_are_an_error_in_the_servers_words(
+def test_pools_that_may_not_be_read_are_told_of_by_claims_or_in_the_servers_words(
     estate: Estate, extended_kres: Kres, tenant: Callable[..., str]
 ) -> None:
-    config = tenant("resourcepoolclaims")
-    done = extended_kres("pools", "-n", estate.name("a"), "--kubeconfig", config)
+    """A real 403 for pools: what the own namespace says, and where that is nothing, the error."""
+    for words in (("pools",), ("pools", estate.name("green")), ("explain", f"pool/{estate.name('green')}")):
+        done = extended_kres(*words, "-n", estate.name("a"), "--kubeconfig", tenant("resourcepoolclaims"))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith(f"pool {estate.name('green')}, as your namespaces show it: 1 namespace")
+        assert " is forbidden: User " in " ".join(done.stdout.split())
+    done = extended_kres("pools", "-n", estate.name("a"), "--kubeconfig", tenant("tenants"))
     assert done.returncode == 3
     assert "resourcepools.capsule.clastix.io is forbidden" in done.stderr
     assert "kubectl kres claims" in done.stderr

@@ -21,7 +21,7 @@ _VALUE = r"(?P<{0}side>requests|limits)\.(?P<{0}resource>\S+)"
 _SET = re.compile(
     rf"set {_VALUE.format('a')}(?: and {_VALUE.format('b')})? of (?:{_WHO}) to (?:at least|at most) (?P<value>[^\s,]+)"
     rf"(?: and {_VALUE.format('c')} to (?:at least|at most) (?P<other>[^\s,]+))?"
-    r"(?: \(.*\))?(?:, (?:what|or) .*)?"
+    r"(?: \(.*\))?(?:, (?:what|or|the max of) .*|: the max of .*)?"
 )
 _BOTH = re.compile(
     rf"set {_VALUE.format('a')} and {_VALUE.format('b')} of (?:{_WHO.replace('in sum,', 'in sum')}), "

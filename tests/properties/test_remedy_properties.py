@@ -31,7 +31,7 @@ FOLLOWED = {
 
 def told(raw: Raw, held: Policies) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
     outcomes = admit(pod(raw), held, Server())
-    return outcomes, remedies(outcomes)
+    return outcomes, remedies(outcomes, limits=held.limits)
 
 
 def key(finding: Finding) -> tuple[str, ...]:

@@ -103,10 +103,11 @@ def test_unknown_fields_of_a_workload_in_a_file():
     raw = made("Deployment", "web", spec={**template({**APP, "image": "i", "resource": {}}), "replica": 3})
     raw["apiVersion"] = "apps/v1"
     found = explain(store_of(), subject("Deployment/web", raw), Ask())
-    assert found.warnings == (
-        'unknown field "spec.template.spec.containers[0].resource"',
+    assert [finding.text for finding in found.verdict.findings] == [
         'unknown field "spec.replica"',
-    )
+        'unknown field "spec.template.spec.containers[0].resource"',
+    ]
+    assert found.containers[0].values
 
 
 def test_who_changed_what_refuses_is_known():

@@ -299,7 +299,7 @@ def test_a_run_of_a_file_is_refused_as_the_webhook_does():
     found = explain(store_of(), asked, ASK)
     assert found.verdict.code == 400
     assert found.verdict.message.startswith('admission webhook "validation.webhook.pipeline.tekton.dev" denied')
-    assert found.remedies == ("give either a reference or an embedded spec, as taskRef.name",)
+    assert found.remedies == ("give either a reference, as taskRef.name, or an embedded taskSpec",)
     assert [*render.lines(found)]
 
 

@@ -300,3 +300,15 @@ def test_the_applied_configuration_of_a_pod_is_cut_down_to_its_resources():
     kept = (redact(applied_pod).metadata.annotations or {})[key]
     assert CANARY not in kept
     assert json.loads(kept)["spec"]["containers"] == [{"name": "app", "resources": {"limits": {"cpu": "2"}}}]
+
+
+def test_who_chose_a_pool_and_its_namespaces_is_kept():
+    moved = {"manager": "bob", "operation": "Update", "fieldsV1": {"f:spec": {"f:pool": {}}}}
+    chose = {"manager": "flux", "operation": "Apply", "fieldsV1": {"f:spec": {"f:selectors": {}, "f:other": {}}}}
+    claim = msgspec.convert({"metadata": {"managedFields": [moved]}}, kinds.BY_KIND["ResourcePoolClaim"].struct)
+    pool = msgspec.convert({"metadata": {"managedFields": [chose]}}, kinds.BY_KIND["ResourcePool"].struct)
+    kept = [redact(one).metadata.managed_fields[0] for one in (claim, pool)]
+    assert [(one.manager, one.fields_v1) for one in kept] == [
+        ("bob", {"f:spec": {"f:pool": {}}}),
+        ("flux", {"f:spec": {"f:selectors": {}}}),
+    ]

@@ -15,6 +15,7 @@ from kubectl_kres.tekton import strict
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.convert import to_v1
 from kubectl_kres.tekton.run import sent
+from kubectl_kres.tekton.misnamed import misnamed
 from kubectl_kres.tekton.strict import fault_in
 from kubectl_kres.tekton.webhook import admitted
 
@@ -73,8 +74,55 @@ def test_what_is_refused(kind, spec, message):
 )  # fmt: skip
 def test_where_the_decoder_stops(item, fault):
     found = fault_in(item)
-    assert found.startswith(fault)
-    assert bool(found) == bool(fault)
+    assert (found.text if found is not None else "").startswith(fault)
+    assert (found is not None) == bool(fault)
+
+
+@pytest.mark.parametrize(
+    ("item", "path", "observed"),
+    [
+        (raw("TaskRun", {"taskSpec": {"steps": [STEP, {**STEP, "resources": {}}]}}),
+         "spec.taskSpec.steps[1].resources", "resources"),
+        (raw("TaskRun", {"stepSpecs": [{"computeResources": {"limits": {"cpu": "1 m"}}}]}),
+         "spec.stepSpecs[0].computeResources.limits[cpu]", "1 m"),
+        (raw("Task", {"stepTemplate": {"resources": {"requests": {"memory": "1GB"}}}}, beta=True),
+         "spec.stepTemplate.resources.requests[memory]", "1GB"),
+        (raw("PipelineRun", {"taskRunSpecs": [{}, {"computeResources": {"limits": {"cpu": "x"}}}]}),
+         "spec.taskRunSpecs[1].computeResources.limits[cpu]", "x"),
+        (raw("Pipeline", {"finally": [{"name": "a", "taskSpec": {"steps": [{"x": 1}]}}]}),
+         "spec.finally[0].taskSpec.steps[0].x", "x"),
+    ],
+)  # fmt: skip
+def test_the_place_where_it_stops_is_known(item, path, observed):
+    problem = admitted(item, Flags())
+    assert (problem.field, problem.observed) == (path, observed)
+
+
+@pytest.mark.parametrize(
+    ("item", "found"),
+    [
+        (raw("Task", {"steps": [STEP, {**STEP, "resources": {}}]}),
+         [(("spec", "steps", 1, "resources"), "computeResources")]),
+        (raw("Task", {"stepTemplate": {"computeResources": {}}, "sidecars": [{"computeResources": {}}]}, beta=True),
+         [(("spec", "sidecars", 0, "computeResources"), "resources"),
+          (("spec", "stepTemplate", "computeResources"), "resources")]),
+        (raw("TaskRun", {"stepOverrides": []}), [(("spec", "stepOverrides"), "stepSpecs")]),
+        (raw("TaskRun", {"resources": {}}), [(("spec", "resources"), "computeResources")]),
+        (raw("TaskRun", {"sidecarSpecs": [{"resources": {}}]}, beta=True),
+         [(("spec", "sidecarSpecs"), "sidecarOverrides")]),
+        (raw("TaskRun", {"stepSpecs": [{"resources": {}}]}),
+         [(("spec", "stepSpecs", 0, "resources"), "computeResources")]),
+        (raw("PipelineRun", {"taskRunSpecs": [{"stepOverrides": []}]}),
+         [(("spec", "taskRunSpecs", 0, "stepOverrides"), "stepSpecs")]),
+        (raw("TaskRun", {"resources": {}}, beta=True), []),
+        (raw("TaskRun", {"taskSpec": {"steps": [{**STEP, "resources": {}}]}}), []),
+        (raw("Task", {"steps": [1], "sidecars": {"a": 1}, "stepTemplate": "x"}), []),
+        ({"apiVersion": "tekton.dev/v1", "kind": "PipelineRun", "spec": [1]}, []),
+        ({"apiVersion": "apps/v1", "kind": "Task", "spec": {"steps": [{"resources": {}}]}}, []),
+    ],
+)  # fmt: skip
+def test_fields_of_the_other_version(item, found):
+    assert [*misnamed(item)] == found
 
 
 def test_a_wrong_type_is_a_refusal_too():

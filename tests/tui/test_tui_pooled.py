@@ -11,6 +11,7 @@ from reports.test_pooled_reports import READY, SHORT, claim, pool, space
 from tui.driving import LARGE, ML, demo, drive, settled, text, typed
 from tui.still import Still, session_on
 
+from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.claim_detail import claim_detail
@@ -345,3 +346,52 @@ def test_the_first_screen_makes_only_what_changed(monkeypatch):
         assert sorted(made_of) == ["claims", "pools"]
 
     drive(app, act=act)
+
+
+def test_rows_follow_objects_of_other_kinds():
+    """A run's row says whether its live pod differs: the pod may come after the run."""
+    step = {"name": "s", "computeResources": {"requests": {"cpu": "100m"}}}
+    status = {"podName": "r-pod", "conditions": [{"type": "Succeeded", "status": "Unknown", "reason": "Running"}]}
+    run = made("TaskRun", "r", spec={"taskSpec": {"steps": [step]}}, status=status)
+    container = {"name": "step-s", "resources": {"requests": {"cpu": "900m"}}}
+    pod = made("Pod", "r-pod", spec={"containers": [container]}, resourceVersion="7", ownerReferences=[
+        {"kind": "TaskRun", "name": "r", "controller": True}])  # fmt: skip
+    store, feed = store_of(run), Still()
+    app = Kres(session_on(store, feed))
+    seen = []
+
+    async def act(pilot):
+        app.go(Place("taskruns"))
+        await settled(pilot)
+        seen.append(text(app))
+        feed.coming.append(("put", "Pod", store_of(pod).get("Pod", "r-pod", "ns")))
+        await settled(pilot)
+        seen.append(text(app))
+
+    drive(app, act=act, size=(200, 40))
+    assert "no pod" in seen[0]
+    assert "1 value" in seen[1]
+    assert "computed 100m, live 900m" in seen[1]
+
+
+def test_what_is_still_being_read_is_not_called_invisible():
+    store = store_of(space("ns", t="x"), claim("big", READY, SHORT), unread=("ResourcePool",))
+    feed = Still()
+    place = Place("object", ref=ObjectRef("ResourcePoolClaim", "big", "ns"))
+    app = Kres(session_on(store, feed))
+
+    async def act(pilot):
+        feed.given[Need("ResourcePool")] = FeedState("listing")
+        app.go(place)
+        for _ in range(500):
+            await pilot.pause(0.02)
+            if "exhausted" in text(app):
+                break
+        shown = text(app)
+        assert "still reading: this is so far" in shown
+        assert "still being read" in shown
+        assert "reads not visible" not in shown
+        assert "could not be read" not in shown
+        feed.given.clear()
+
+    drive(app, act=act, size=LARGE)

@@ -43,16 +43,18 @@ class RunRow:
     def __init__(self, session: Session, run: TaskRun) -> None:
         self.run, self._session = run, session
         self._found: Explanation | None = None
-        self._stamp: tuple[int, ...] = ()
+        self._stamp: tuple[object, ...] = ()
         self.fault = ""
 
     @property
     def ref(self) -> ObjectRef:
         return ref_of(self.run)
 
-    def _now(self) -> tuple[int, ...]:
+    def _now(self) -> tuple[object, ...]:
         """What an answer depends on that is not the run's own."""
-        return (self._session.policies, *self._session.store.revision("Task", "ConfigMap", "StepAction"))
+        pod = self.pod
+        live = pod.metadata.resource_version if pod is not None else None
+        return (live, self._session.policies, *self._session.store.revision("Task", "ConfigMap", "StepAction"))
 
     def ready(self, what: str) -> bool:
         """Whether it is computed; ``fault`` is also known of a run that has ended badly."""

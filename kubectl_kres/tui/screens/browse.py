@@ -68,6 +68,7 @@ class Browse(Pane):
         self._filter, self._faults = "", False
         self._due, self._settled = False, 0.0
         self._pending: Timer | None = None
+        self._aging: Timer | None = None
         self._also: dict[str, dict[Need, None]] = {}
 
     def compose(self) -> ComposeResult:
@@ -82,12 +83,10 @@ class Browse(Pane):
         self.set_class(self.size.height < 12 and self.size.width < _BESIDE, "bare")
 
     def needs(self) -> Iterable[Need]:
-        wanted, also = self.listing.needs(self._namespace), self.listing.also
-        if also is None:
-            return wanted
         # What was needed once stays needed, else it would be dropped and then be needed again.
-        known = self._also.setdefault(self._namespace, {})
-        known.update(dict.fromkeys((*wanted, *also(self.session, self._namespace))))
+        known = self._also.setdefault(self._namespace, dict.fromkeys(self.listing.needs(self._namespace)))
+        if self.listing.also is not None:
+            known.update(dict.fromkeys(self.listing.also(self.session, self._namespace)))
         return known
 
     @property
@@ -127,13 +126,7 @@ class Browse(Pane):
 
     @property
     def busy(self) -> bool:
-        return (
-            super().busy
-            or self._due
-            or self._making is not None
-            or self._preparing is not None
-            or self._pending is not None
-        )
+        return super().busy or self._due or any((self._making, self._preparing, self._pending, self._aging))
 
     def refresh_sums(self) -> None:
         self._due = True
@@ -147,8 +140,16 @@ class Browse(Pane):
         if changed or gone:
             self.table.update(changed, gone)
             self._settle()
+        if self._aging is None and changes.kinds & set(self.listing.kinds[1:]):
+            self._aging = self.set_timer(_PATIENCE, self._age)
         if changes.needs:
             self._show()
+
+    def _age(self) -> None:
+        """Draws again what is seen: what rows say depends on objects of other kinds, too."""
+        self._aging = None
+        self.table.refresh()
+        self._show()
 
     def _settle(self) -> None:
         now = perf_counter()

@@ -93,7 +93,7 @@ class ClaimPane(OutlinePane):
             yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
         yield from sections.section("conditions", map(condition_item, found.conditions), ("STATUS",))
         yield from sections.section("last changed", map(said_item, edited(report.edits)))
-        yield from sections.section("not visible", map(self._unseen, report.unseen))
+        yield from sections.section("not visible", map(self._unseen, () if self.loading_more else report.unseen))
 
     def _queue(self, found: ClaimExplanation) -> Iterator[Item]:
         """Who takes part before it; those that only keep what they hold are one line."""
@@ -104,7 +104,8 @@ class ClaimPane(OutlinePane):
             if one.result != "kept" or one.own:
                 yield turn_item(one)
         if not found.turns and self.report.state in WAITING:
-            yield Item((), "not visible", said="the pool, or the claims of others, could not be read", tone="warn")
+            said = "the pool, or the claims of others, could not be read"
+            yield Item((), "not visible", said="still being read" if self.loading_more else said, tone="warn")
 
     def _unseen(self, one: Unseen) -> Item:
         need = Need(one.kind, one.namespace, one.name, required=one.required)
@@ -120,7 +121,7 @@ class ClaimPane(OutlinePane):
         if self.found is None:
             return [("warn", "not known")]
         state = self.report.state
-        count = len(self.report.unseen)
+        count = 0 if self.loading_more else len(self.report.unseen)
         return [(TONES[state], state), ("quiet", f"  {count} read{'s' * (count != 1)} not visible" if count else "")]
 
     def hints(self) -> tuple[str, ...]:

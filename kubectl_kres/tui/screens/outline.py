@@ -146,11 +146,18 @@ class OutlinePane(Pane):
         if self.gone:
             yield [("warn", "deleted: "), ("", "this is how it was last")]
         if self.found is not None:
+            if self.loading_more:
+                yield [("warn", "still reading: this is so far")]
             yield from self.head(width)
         elif any(self.session.loading(self.needs())):
             yield [("quiet", f"reading {self.ref}")]
         elif self.fault is not None:
             yield from toned("bad", wrapped(self.fault.message, width, rest="  "))
+
+    @property
+    def loading_more(self) -> bool:
+        """Whether what is not there yet may only be late."""
+        return any(self.session.loading(self.needs()))
 
     def _page(self, width: int) -> Iterable[Line]:
         return self.text(width) if self.found is not None else gap_lines(self.session, self.needs(), width)

@@ -103,7 +103,8 @@ class PoolPane(OutlinePane):
     def _queue(self) -> Iterator[Item]:
         queue, now = self.report.queue, self.session.setting.now()
         if queue is None:
-            yield Item((), "not visible", said="claims could not be read", tone="warn")
+            said = "claims are still being read" if self.loading_more else "claims could not be read"
+            yield Item((), "not visible", said=said, tone="warn")
         for one in queue or ():
             yield _queued(one, since(one.created, now))
         if queue == ():
