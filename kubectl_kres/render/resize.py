@@ -27,8 +27,9 @@ def _all(found: Resize, width: int) -> Iterator[Line]:
         yield from _table(("CONTAINER", "VALUE", "BEFORE", "AFTER", ""), rows)
     if found.sums:
         heads = ("POD IN ALL", "", "BEFORE", "AFTER", f"NODE {found.node}" if found.node else "")
-        yield from _table(heads, [(one.resource, one.side[:-1], one.before or "-", one.after or "-", _room(one.allocatable))
-                                  for one in found.sums])  # fmt: skip
+        sums = [(one.resource, one.side[:-1], one.before or "-", one.after or "-", _room(one.allocatable))
+                for one in found.sums]  # fmt: skip
+        yield from _table(heads, sums)
     yield from _class(found, width)
     for charge in found.charges:
         yield from _table((f"QUOTA {charge.quota}", "MORE", "USED", "AFTER", "HARD"), [*_costs(charge)])

@@ -187,3 +187,14 @@ def test_a_job_template_makes_a_workload_of_an_unknown_kind():
     template = "{template: {spec: {containers: [{name: c}]}}}"
     text = f"{{apiVersion: x/v1, kind: X, metadata: {{name: a}}, spec: {{jobTemplate: {{spec: {template}}}}}}}"
     assert all(map(holds_template, given(text)))
+
+
+def test_a_field_of_tektons_other_version_is_a_fault():
+    text = """\
+apiVersion: tekton.dev/v1
+kind: Task
+metadata: {name: t}
+spec: {steps: [{name: a, resources: {}}]}
+"""
+    with pytest.raises(InputError, match=r'unknown field "spec.steps\[0\].resources": tekton.dev/v1 calls it compute'):
+        one(text)

@@ -87,7 +87,7 @@ RANGE = made("LimitRange", "lr", spec={"limits": [{"type": "Container", "default
 
 
 def of(resources: dict, *objects: dict, live: bool = False) -> Difference:
-    container = {"name": "app", "resources": resources}
+    container = {"name": "app", "image": "i", "resources": resources}
     if not live:
         return diff(store_of(*objects), subject("Pod/p", made("Pod", "p", spec={"containers": [container]})), Ask())
     pod = made(
@@ -123,7 +123,7 @@ def test_equal_texts_at_other_places_are_not_the_same_line():
 
 def test_a_refusal_is_told_first():
     text = list(lines(of({"limits": {"cpu": "1"}, "requests": {"cpu": "2"}})))
-    assert text[0].startswith('# refused: Pod "p" is invalid: ')
+    assert text[0].startswith('# shop/Pod/p refused: Pod "p" is invalid: ')
     assert text[1].startswith("# remedy: set requests.cpu of container app to at most 1")
 
 

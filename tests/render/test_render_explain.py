@@ -249,3 +249,14 @@ def test_long_labels_get_a_line_of_their_own():
     place = text.index(f"container {name}")
     assert text[place + 1].split() == ["WRITTEN", "STORED", "SET", "BY"]
     assert [line for line in text if size(line) > 80] == []
+
+
+def test_init_containers_beside_the_largest_are_no_part_of_the_later_sum():
+    def container(name: str, cpu: str, **more: str) -> dict[str, object]:
+        return {"name": name, "image": "i", "resources": {"requests": {"cpu": cpu}}, **more}
+
+    inits = [container("big", "3"), container("small", "1"), container("mesh", "100m", restartPolicy="Always")]
+    raw = made("Pod", "p", spec={"initContainers": inits, "containers": [container("app", "500m")]})
+    told = explain(store_of(), subject("Pod/p", {"apiVersion": "v1", **raw}, "f.yaml"), Ask())
+    text = next(line for line in lines(told, width=200) if line.startswith("  cpu request  3"))
+    assert text.endswith("big 3 while it runs; small 1 in their turn; later app 500m + mesh 100m")

@@ -102,6 +102,30 @@ def test_a_run_that_has_ended_asks_for_nothing_and_has_no_time():
     assert any(line.startswith("ended:") for line in render.lines(found))
 
 
+def test_a_run_that_has_failed_asks_no_quota_and_takes_a_new_one():
+    failed = {"conditions": [{"type": "Succeeded", "status": "False", "reason": "Failed"}]}
+    status = {**failed, "childReferences": [{"kind": "TaskRun", "name": "p-a", "pipelineTaskName": "a"}]}
+    bound = made("LimitRange", "max", spec={"limits": [{"type": "Container", "max": {"cpu": "1"}}]})
+    counting = {"count/taskruns.tekton.dev": "1"}
+    full = made("ResourceQuota", "c", spec={"hard": counting}, status={"hard": counting, "used": counting})
+    child = run("p-a", status=failed, owner="p")
+    tasks = pipeline_run("p", piece("a", cpu="4"), piece("b", "a", cpu="4"), status=status)
+    found = told(bound, full, BUSY, child, task("build", step("a", {"cpu": "4"})), tasks)
+    assert [one.state for one in found.tasks] == ["failed", "skipped"]
+    assert found.at_once == ()
+    first, *_, last = found.remedies
+    assert first.startswith("task a: for a new run: set ")
+    assert last == "start a new run: this one has failed (Failed) and nothing revives it"
+    assert next(render.lines(found)) == "ended: ns/PipelineRun/p; nothing of it is made any more"
+
+
+def test_a_custom_task_is_no_taskrun():
+    reference = {"apiVersion": "tekton.dev/v1", "kind": "Pipeline", "name": "q"}
+    (one,) = told(pipeline_run("p", {"name": "a", "taskRef": reference})).tasks
+    assert one.gap is not None
+    assert one.gap.why == "custom"
+
+
 def test_values_come_from_the_last_entry_of_the_run():
     specs = [
         {"pipelineTaskName": "a", "computeResources": {"requests": {"cpu": "4"}}},

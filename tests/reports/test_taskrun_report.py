@@ -132,6 +132,58 @@ def test_a_run_that_has_failed_is_not_revived_by_a_change():
     assert any(line.startswith("ended:  Succeeded=False, PodCreationFailed") for line in render.lines(found))
 
 
+@pytest.mark.parametrize(
+    ("objects", "status", "reason", "first", "said"),
+    [
+        ((BUSY, FILLED), "False", "TaskRunTimeout", "ended; a new run would be refused by Resource", "a new run gets"),
+        ((BUSY, FILLED), "True", "Succeeded", "ended; a new run would be refused by Resource", "a new run gets"),
+        ((most("500m"),), "False", "PodCreationFailed", "refused", "Succeeded=False, PodCreationFailed: final"),
+    ],
+)
+def test_what_a_run_that_has_ended_is_told_is_about_the_next(
+    objects: Any, status: str, reason: str, first: str, said: str
+):
+    ended = {"conditions": [{"type": "Succeeded", "status": status, "reason": reason}]}
+    found = told("TaskRun/r", *objects, task("build", step("a", {"cpu": "1"})), run("r", status=ended))
+    text = [*render.lines(found, width=400)]
+    assert text[0].startswith(first)
+    assert found.remedies[0].startswith("for a new run: ")
+    assert any(line.startswith(f"status: {said}") for line in text)
+    assert not any("waits" in line for line in text)
+
+
+def test_what_cannot_be_divided_goes_to_one_step():
+    gpu = {"limits": {"nvidia.com/gpu": "1"}}
+    found = told("TaskRun/r", task("build", step("a"), step("b")), run("r", computeResources=gpu))
+    (remedy,) = found.remedies
+    assert remedy.startswith("take nvidia.com/gpu out of the values for the whole Task and give it to one step")
+
+
+def test_a_remedy_names_the_field_that_somebody_wrote():
+    found = told("TaskRun/r", task("build", step("a", {"cpu": "-1"})), run("r"))
+    assert found.remedies == ("use 0 or more at spec.steps[0].computeResources.requests[cpu] of Task/build",)
+
+
+@pytest.mark.parametrize(
+    ("field", "resources", "remedy"),
+    [
+        ("computeResources", {"limits": {"cpu": "1 GB"}}, 'as 1Gi or 1G, not "1 GB"'),
+        ("computeResources", {"limits": {"cpu": "$(params.cpu)"}}, "parameters cannot be used there"),
+        ("resources", {}, "write computeResources, not resources, at spec.taskSpec.steps[0]"),
+        ("ressources", {}, "take spec.taskSpec.steps[0].ressources out"),
+    ],
+)
+def test_what_does_not_decode_is_named_with_its_place(field: str, resources: Any, remedy: str):
+    raw = {
+        "apiVersion": "tekton.dev/v1",
+        "kind": "TaskRun",
+        "metadata": {"name": "r"},
+        "spec": {"taskSpec": {"steps": [{"name": "a", "image": "i", field: resources}]}},
+    }
+    found = explain(store_of(), subject("TaskRun/r", raw, "f.yaml"), ASK)
+    assert remedy in found.remedies[0]
+
+
 def test_quota_denied_finds_runs_that_wait():
     store = store_of(BUSY, task("build", step("a", {"cpu": "1"})), run("w", status=WAITS), run("other"))
     found = denied(store, subject("TaskRun/w"), ASK)
@@ -227,6 +279,25 @@ def test_the_way_to_guaranteed_is_written_where_people_write():
     assert any(edit.path.startswith("ConfigMap/config-defaults") and "[prepare]" in edit.path for edit in way.edits)
     assert not any(edit.path.startswith("spec.") for edit in way.edits), "nobody writes the pod itself"
     assert way.refused == ""
+
+
+@pytest.mark.parametrize(
+    ("owner", "where"),
+    [("", "TaskRun/r spec.stepSpecs[0]"), ("p", "PipelineRun/p spec.taskRunSpecs[].stepSpecs[0]")],
+)
+def test_a_value_of_step_specs_is_changed_there(owner: str, where: str):
+    entry = {"name": "a", "computeResources": {"requests": {"cpu": "100m"}, "limits": {"cpu": "1"}}}
+    equal = {"cpu": "1", "memory": "1Gi"}
+    objects = (task("build", step("a", equal, equal)), run("r", owner=owner, stepSpecs=[entry]))
+    found = quality(store_of(*objects), subject("TaskRun/r"), ASK)
+    assert found is not None
+    ways = {one.name: one.edits for one in found.reach}
+    mine = [edit for edit in ways["Guaranteed"] if not edit.path.startswith("ConfigMap/")]
+    assert [(edit.path, edit.before, edit.after) for edit in mine] == [
+        (f"{where}.computeResources.requests[cpu]", "100m", "1")
+    ]
+    gone = {edit.path for edit in ways["BestEffort"]}
+    assert {f"{where}.computeResources.limits[cpu]", "Task/build spec.steps[0].computeResources.limits[cpu]"} <= gone
 
 
 def test_values_for_the_whole_task_have_to_go_for_guaranteed():

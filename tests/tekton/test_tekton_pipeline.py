@@ -67,12 +67,19 @@ MATRIX = {"params": [{"name": "os", "value": ["l", "w"]}, {"name": "v", "value":
         ({"params": [{"name": "p", "value": "$(params.default[*])"}]}, 2),
         ({"params": [{"name": "p", "value": "$(params.gone[*])"}]}, None),
         ({"params": [{"name": "p", "value": "$(tasks.a.results.r[*])"}]}, None),
+        ({"params": [{"name": "p", "value": ["$(params.list[*])", "z"]}]}, 5),
+        ({"params": [{"name": "p", "value": ["$(params.list)"]}]}, 4),
+        ({"params": [{"name": "p", "value": "$(params.list)"}]}, None),
+        ({"params": [{"name": "p", "value": "$(params['list'][*])"}]}, 4),
+        ({"params": [{"name": "p", "value": ["$(params.list[0])", "$(params.text)"]}]}, 2),
+        ({"params": [{"name": "p", "value": ["a", "$(tasks.a.results.r[*])"]}]}, None),
+        ({"params": [{"name": "p", "value": ["$(params.gone[*])"]}]}, None),
     ],
 )
 def test_how_many_runs_a_matrix_makes(matrix, number):
     run = pipelinerun(
         [{"name": "m", **({"matrix": matrix} if matrix is not None else {})}],
-        params=[{"name": "list", "value": ["a", "b", "c", "d"]}],
+        params=[{"name": "list", "value": ["a", "b", "c", "d"]}, {"name": "text", "value": "t"}],
         pipeline={"params": [{"name": "default", "default": ["a", "b"]}, {"name": "list", "default": []}]},
     )
     (task,) = plan(run, Lookups()).tasks

@@ -14,8 +14,8 @@ from kubectl_kres.model.tekton import PipelineRun, Task, TaskRun
 from kubectl_kres.tekton import strict
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.convert import to_v1
-from kubectl_kres.tekton.run import sent
 from kubectl_kres.tekton.misnamed import misnamed
+from kubectl_kres.tekton.run import sent
 from kubectl_kres.tekton.strict import fault_in
 from kubectl_kres.tekton.webhook import admitted
 
