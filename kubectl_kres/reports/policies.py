@@ -56,9 +56,10 @@ def _policies(store: Store, namespace: str, server: Server) -> Known:
               if _parses(one, assumed) and _stored(one, store, server, assumed)]  # fmt: skip
     quotas = []
     for quota in store.all("ResourceQuota", namespace):
-        if _parses(quota, assumed) and _stored(quota, store, server, assumed):
+        settled = enforced(quota, store)
+        if _parses(settled, assumed) and _stored(settled, store, server, assumed):
             assumed += _state(quota, store)
-            quotas.append(enforced(quota, store))
+            quotas.append(settled)
     priorities = _priorities(store, quotas, assumed)
     classes = _classes(store, "RuntimeClass", assumed)
     runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]

@@ -41,6 +41,8 @@ class Store:
         self.files: dict[ObjectRef, str] = {}
         self._objects: dict[str, dict[str, dict[str, Any]]] = {}
         self._coverage: dict[Need, Coverage] = {}
+        #: The same needs by what they name: a list of thousands of objects asks for the coverage of each.
+        self._by_place: dict[tuple[str, str, str], dict[Need, None]] = {}
         self._revisions: dict[str, int] = {}
 
     def revision(self, *kinds: str) -> tuple[int, ...]:
@@ -78,6 +80,7 @@ class Store:
         self._changed(kind)
         self._objects.pop(kind, None)
         self._coverage = {need: coverage for need, coverage in self._coverage.items() if need.kind != kind}
+        self._by_place = {place: needs for place, needs in self._by_place.items() if place[0] != kind}
 
     def kinds(self) -> tuple[str, ...]:
         return tuple(sorted(self._objects))
@@ -85,24 +88,32 @@ class Store:
     def cover(self, need: Need, coverage: Coverage) -> None:
         self._changed(need.kind)
         self._coverage[need] = coverage
+        self._by_place.setdefault((need.kind, need.namespace, need.name), {})[need] = None
 
     def uncover(self, need: Need) -> None:
         """Forget how reading ``need`` went."""
         self._changed(need.kind)
         self._coverage.pop(need, None)
+        self._by_place.get((need.kind, need.namespace, need.name), {}).pop(need, None)
 
     def covered(self, need: Need) -> Coverage:
         """How reading ``need`` went; a wider need that was read (all names, all namespaces) covers a narrower one."""
         exact = self._coverage.get(need)
         if exact is not None:
             return exact
-        found = UNREAD
-        for other, coverage in self._coverage.items():
-            if _covers(other, need):
-                if coverage.known:
-                    return coverage
-                found = coverage
-        return found
+        wider = {other: self._coverage[other] for other in self._wider(need)}
+        known = next((coverage for coverage in wider.values() if coverage.known), None)
+        if known is not None or not wider:
+            return known or UNREAD
+        if len(wider) == 1:
+            return next(iter(wider.values()))
+        return [coverage for other, coverage in self._coverage.items() if other in wider][-1]
+
+    def _wider(self, need: Need) -> Iterator[Need]:
+        for space in dict.fromkeys(("", need.namespace)):
+            for name in dict.fromkeys(("", need.name)):
+                held = self._by_place.get((need.kind, space, name), ())
+                yield from (other for other in held if _covers(other, need))
 
     def wants(self, need: Need) -> bool:
         """Whether it is worth reading: nobody asked, or only for more than that, which a tenant may not read."""

@@ -43,7 +43,7 @@ KATA = made("RuntimeClass", "kata") | {"overhead": {"podFixed": {"cpu": "some"}}
         pytest.param(
             from_files(quota("q", {"pods": "many"})),
             0,
-            ["quota/from-file", "policy/unparsable"],
+            ["policy/unparsable"],
             id="broken, of a file",
         ),
         pytest.param(store_of(RANGE), 0, ["policy/unparsable"], id="a broken LimitRange"),
