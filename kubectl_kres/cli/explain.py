@@ -97,11 +97,14 @@ class Page:
         self._width = width(wide=options.output == "wide")
         self._color = colored(options.color)
         self._verdicts: list[Verdict] = []
+        self._shown = self._lined = False
+        self._column = render.NAMES
         self._explaining: tuple[Turn, Explaining] | None = None
         self._outlines: tuple[Store, Outlines] | None = None
 
     def show(self, turn: Turn, tally: Tally) -> None:
         """The explanations of some objects; one without an explanation is missed."""
+        self._column = render.name_column((one.ref for one in turn.found.subjects), self._column)
         for subject in turn.found.subjects:
             if subject.kind.kind in POOLED:
                 self._pooled(turn, subject, tally)
@@ -160,7 +163,8 @@ class Page:
             print(named(subject))
         else:
             self._verdicts.append(found.verdict)
-            print(render.summary(found, color=self._color))
+            self._lined = True
+            print(render.summary(found, color=self._color, column=self._column))
         return found
 
     def _print_policy(self, subject: Subject, found: PolicyExplanation, *, many: bool) -> None:
@@ -173,9 +177,16 @@ class Page:
         elif self._options.output == "name":
             print(named(subject))
         elif many:
-            print(render_policy.summary(found, color=self._color))
+            put([""] * self._shown)
+            self._shown = False
+            if found.verdict is not None:
+                self._verdicts.append(found.verdict)
+                self._lined = True
+            print(render_policy.summary(found, color=self._color, column=self._column))
         else:
             ascii_only = not speaks_unicode()
+            put([""] * self._shown)
+            self._shown = True
             put(render_policy.lines(found, ascii_only=ascii_only, color=self._color, width=self._width))
 
     def _print(self, found: Explanation, *, many: bool) -> None:
@@ -183,6 +194,9 @@ class Page:
         if options.output in DOCUMENTS:
             self._items.add(found)
             return
+        put([""] * self._shown)
+        self._shown = not many
+        self._verdicts.append(found.verdict)
         put(
             render.lines(
                 found,
@@ -199,7 +213,7 @@ class Page:
         """The counts, or the document."""
         if self._options.output in DOCUMENTS and not tally.barren:
             self._items.write("Explanation", origin, complete=tally.complete)
-        elif self._verdicts:
+        elif self._lined:
             print(render.counts(self._verdicts))
 
 

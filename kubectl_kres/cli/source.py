@@ -14,7 +14,7 @@ from kubectl_kres.cli.options import Options
 from kubectl_kres.errors import ConfigError, TimedOut, Unreachable, UsageError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
-from kubectl_kres.manifests.read import read
+from kubectl_kres.manifests.read import read, versioned
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import Need
@@ -93,6 +93,7 @@ class Input:
         stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
         if options.filenames:
             self.manifests = read(options.filenames, recursive=options.recursive, stdin=stdin)
+            versioned(self.manifests)
         self._tekton = _tekton_config(options.tekton_config, stdin) if options.tekton_config else ()
 
     def place(self, namespace: str) -> None:

@@ -64,6 +64,9 @@ _PER_TASK = {
     "Pipeline": "ask about its Tasks by name; explain shows all of them at once",
 }
 
+#: What quotas count that makes no pods: in files with workloads it is answered for after them.
+_COUNTED = ("PersistentVolumeClaim", "Service")
+
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
 #: What must be read for the answer about one object, as far as that is known by now.
@@ -96,6 +99,14 @@ def chosen(
     single = bool(options.container or options.question)
     if options.filenames:
         yield _from_files(source, given, options, words, wants, takes)
+        beside = [
+            one
+            for one in (_policies_in_files(given, options.selector, takes) if given.workloads else ())
+            if one.kind.kind in _COUNTED
+        ]
+        if beside and not single:
+            complete(source, beside, wants)
+            yield Found(tuple(beside))
         return
     found = asked(words, program=program, listing=not single)
     selector = bool(options.selector or options.field_selector)

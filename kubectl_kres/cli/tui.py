@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import ALL_NAMESPACES, ASCII, DEMO, NO_MOUSE, SERVER, SNAPSHOT, THEME, Options
-from kubectl_kres.cli.output import colored
-from kubectl_kres.cli.source import excluding
 from kubectl_kres.errors import UsageError
+from kubectl_kres.tui.first import first_frame
 
 if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
@@ -22,10 +21,18 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     """Raises UsageError without a terminal: escape sequences would go into a pipe, and no key could end it."""
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         raise UsageError("tui needs a terminal on standard input and output", hint="the other commands print text")
+    with first_frame(_origin(options), " ".join(words), ascii_only=options.ascii or not _unicode()):
+        return _shown(options, words)
+
+
+def _shown(options: Options, words: tuple[str, ...]) -> int:
+    """Loads what the screens need and shows them; what takes time comes after the first frame."""
+    from kubectl_kres.cli.source import excluding  # noqa: PLC0415
+
     excluding(options)
     monochrome = _monochrome(options)
     _tell_textual(monochrome=monochrome)
-    from kubectl_kres.tui.app import Kres  # noqa: PLC0415, a tenth of a second that only this command needs
+    from kubectl_kres.tui.app import Kres  # noqa: PLC0415, half a second that only this command needs
     from kubectl_kres.tui.commands import start  # noqa: PLC0415
 
     theme = _theme(options, monochrome=monochrome)
@@ -39,6 +46,17 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     return app.return_code or 0
 
 
+def _origin(options: Options) -> str:
+    """What is looked at, as far as the flags say it."""
+    if options.demo or options.snapshot:
+        return f"from {options.snapshot or 'demo'}"
+    return f"context {options.context}" if options.context else "connecting"
+
+
+def _unicode() -> bool:
+    return "utf" in (sys.stdout.encoding or "").lower()
+
+
 def _tell_textual(*, monochrome: bool) -> None:
     """What textual takes from the environment alone: nothing here gains by moving, and whether there are colours."""
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
@@ -50,6 +68,8 @@ def _tell_textual(*, monochrome: bool) -> None:
 
 def _monochrome(options: Options) -> bool:
     """Whether there are no colours. A theme that a flag names asks for them, whatever the environment says."""
+    from kubectl_kres.cli.output import colored  # noqa: PLC0415
+
     flagged = bool(options.theme) and not options.theme_place
     return not (colored(options.color) or (flagged and options.color == "auto"))
 
@@ -79,7 +99,7 @@ def _session(options: Options) -> Session:
     return live(options)
 
 
-def _shown(kind: Kind) -> bool:
+def _completes(kind: Kind) -> bool:
     """Whether there is a screen for an object of the kind: for all that can be explained."""
     from kubectl_kres.cli.subjects import making_pods  # noqa: PLC0415, asked only to complete a word
     from kubectl_kres.reports.explain_policy import explains  # noqa: PLC0415
@@ -122,5 +142,5 @@ command = Command(
         """,
     usage="[RESOURCE [NAME]]",
     flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, ASCII, NO_MOUSE, THEME, *SERVER),
-    completes=_shown,
+    completes=_completes,
 )

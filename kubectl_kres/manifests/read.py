@@ -147,6 +147,13 @@ def _unnamed(manifest: Manifest) -> InputError | None:
     return None
 
 
+def versioned(manifests: Iterable[Manifest]) -> None:
+    """Raises InputError or InputErrors for objects without ``apiVersion``, which kubectl does not send."""
+    refuse([
+        one.fault("error validating data: apiVersion not set", ("kind",)) for one in manifests if not one.api_version
+    ])  # fmt: skip
+
+
 def word(value: Any) -> str:
     """What a JSON value is, with its article."""
     match value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kubectl_kres.model.meta import ObjectRef
@@ -45,13 +45,25 @@ def lines(
         yield draw(line, color=color)
 
 
-def summary(outline: Outline, *, color: bool = False) -> str:
-    """One line for one of many objects: verdict, name, QoS class, and the remedy if it is refused."""
+#: Width of names in lists, and how far it grows for long ones.
+NAMES, _MOST_NAMES = 40, 72
+
+
+def name_column(refs: Iterable[ObjectRef], before: int = NAMES) -> int:
+    """How wide the names of a list are, where those seen before took ``before``."""
+    return max([before, *(min(size(_name(ref)), _MOST_NAMES) for ref in refs)])
+
+
+def summary(outline: Outline, *, color: bool = False, column: int = NAMES) -> str:
+    """One line for one of many objects: verdict, name, QoS class, and the remedy if it is refused.
+
+    ``column``: how wide names are.
+    """
     word, tone = _word(outline.verdict)
     rest = f"  {outline.remedy}" if outline.remedy else "" if outline.complete else _PARTLY
     line: Line = [
         (tone, padded(word, 9)),
-        ("", f"{padded(_name(outline.subject), 40)} {padded(outline.quality or '-', 10)}{rest}"),
+        ("", f"{padded(_name(outline.subject), column)} {padded(outline.quality or '-', 10)}{rest}"),
     ]
     return draw(line, color=color)
 

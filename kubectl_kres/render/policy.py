@@ -25,10 +25,10 @@ def lines(found: PolicyExplanation, *, ascii_only: bool = False, color: bool = F
         yield draw(line, color=color)
 
 
-def summary(found: PolicyExplanation, *, color: bool = False) -> str:
-    """One line for one of many objects."""
+def summary(found: PolicyExplanation, *, color: bool = False, column: int = 40) -> str:
+    """One line for one of many objects. ``column``: how wide names are."""
     word, tone = _word(found)
-    line: Line = [(tone, padded(word, 9)), ("", f"{padded(_name(found.subject), 40)} {_gist(found)}")]
+    line: Line = [(tone, padded(word, 9)), ("", f"{padded(_name(found.subject), column)} {_gist(found)}")]
     return draw(line, color=color)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
@@ -31,6 +31,9 @@ def judged(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[Pl
     if cycle:
         text = f"tasks wait for each other: {' -> '.join((*cycle, cycle[0]))}"
         return Verdict(allowed=False, code=400, message=text), ("take one of these tasks out of the other's runAfter",)
+    if found := tuple(_faults(tasks)):
+        said, ways = tuple(text for text, _ in found), tuple(dict.fromkeys(way for _, way in found))
+        return Verdict(allowed=False, code=400, message=said[0], others=said[1:]), ways
     told = [(one.name, one.explanation) for one in tasks if one.explanation is not None and one.state not in ENDED]
     refused = sorted(((name, one) for name, one in told if one.verdict.allowed is not True), key=_waits)
     if not refused:
@@ -40,6 +43,28 @@ def judged(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[Pl
     allowed = False if any(one.verdict.allowed is False for _, one in refused) else None
     first = refused[0][1].verdict
     return structs.replace(first, allowed=allowed, message=texts[0], others=tuple(texts[1:])), changes
+
+
+def _faults(tasks: Sequence[PlannedTask]) -> Iterator[tuple[str, str]]:
+    """What Tekton's webhook refuses in a Pipeline, in our words, each with what to change.
+
+    Source: apis/pipeline/v1/pipeline_validation.go.
+    """
+    if not tasks:
+        yield "the Pipeline has no tasks", "give the Pipeline a task"
+    names = [one.name for one in tasks]
+    for name in dict.fromkeys(one for one in names if names.count(one) > 1):
+        yield f"several tasks are named {name}", "give each task a name of its own"
+    known = {one.name for one in tasks if not one.is_finally}
+    for one in tasks:
+        if one.explanation is None and one.gap is None:
+            yield f"task {one.name} neither names a Task nor holds one", f"give task {one.name} a taskRef or a taskSpec"
+        for other in one.after:
+            if other not in known:
+                yield (
+                    f"task {one.name} comes after {other}, which is no task of the Pipeline",
+                    f"name a task of the Pipeline in task {one.name}",
+                )
 
 
 def _waits(named: tuple[str, Explanation]) -> bool:

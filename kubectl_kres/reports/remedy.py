@@ -89,7 +89,8 @@ _PLACE = re.compile(r"(.*)\.resources\.(limits|requests)\[(.*)\]")
 _SUM = "what the containers add up to"
 
 
-def _request_over_limit(case: Case) -> Iterator[str]:
+def request_over_limit(case: Case) -> Iterator[str]:
+    """For a request above its limit."""
     finding, slot, who = case.finding, case.slot(), case.who()
     name = finding.resource
     request = slot.requests.get(name) if slot is not None else None
@@ -98,7 +99,8 @@ def _request_over_limit(case: Case) -> Iterator[str]:
     if filled_limit and filled_request:
         yield f"write requests.{name} and limits.{name} of {who}: {filled_request} and {filled_limit} differ"
     elif filled_limit and most is not None and request is not None and request > most.quantity:
-        yield f"set requests.{name} of {who} to at most {most.quantity}, the max of {most.by}"
+        both = f" and limits.{name}" if parse(finding.bound) < most.quantity else ""
+        yield f"set requests.{name}{both} of {who} to at most {most.quantity}, the max of {most.by}"
     elif filled_limit:
         yield f"set limits.{name} of {who} to at least {request} ({filled_limit} fills in {finding.bound})"
     elif filled_request:
@@ -260,7 +262,7 @@ _REMEDIES: Mapping[str, Remedy] = {
     "limitrange/max": within_bounds,
     "limitrange/min": within_bounds,
     "limitrange/ratio": within_bounds,
-    "validation/request-over-limit": _request_over_limit,
+    "validation/request-over-limit": request_over_limit,
     "validation/request-equals-limit": _request_equals_limit,
     "validation/limit-required": _limit_required,
     "validation/integer": _integer,

@@ -114,7 +114,8 @@ def unknown_task(store: Store, subject: Subject, found: Gap) -> ClusterError:
     gap = as_seen(store, found, subject.ref.namespace)
     text = f"{subject.ref}: {gap}"
     if gap.why == "missing":
-        return NotFound(text, code=404, reason="NotFound", hint="a run that started keeps its Task in status.taskSpec")
+        hint = "create it, or give it with -f beside the run; a run that has started keeps it in its status"
+        return NotFound(text, code=404, reason="NotFound", hint=hint)
     if gap.why == "unreadable":
         coverage = store.covered(Need(gap.kind, subject.ref.namespace, gap.name))
         if coverage.state == "denied":

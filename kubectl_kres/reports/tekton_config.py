@@ -91,4 +91,5 @@ def remarks(store: Store, config: Config) -> Iterator[Assume]:
         yield Assume("", _UNKNOWN, f"Tekton's configuration{names} {why}: assumed as shipped ({_FLAG})")
     elif INFO in missing:
         where = " and ".join(dict.fromkeys((NAMESPACE, _place(store))))
-        yield Assume("", _UNKNOWN, f"no configuration of Tekton's in {where}: assumed as shipped ({_FLAG})")
+        what = "no configuration of Tekton's" if len(missing) == len(NAMES) else f"no ConfigMap {' or '.join(missing)}"
+        yield Assume("", _UNKNOWN, f"{what} in {where}: assumed as shipped ({_FLAG})")

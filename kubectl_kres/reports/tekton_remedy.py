@@ -9,7 +9,7 @@ from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.case import Case
 from kubectl_kres.reports.near import near
-from kubectl_kres.reports.remedy import NOTHING, Remedy
+from kubectl_kres.reports.remedy import NOTHING, Remedy, request_over_limit
 from kubectl_kres.reports.tekton_part import TektonPart
 
 
@@ -51,6 +51,19 @@ def _one_of(case: Case) -> Iterator[str]:
     yield f"give either a reference, as {kind}Ref.name, or an embedded {kind}Spec"
 
 
+def _share_over_limit(case: Case) -> Iterator[str]:
+    """A LimitRange's share counts for a step without a request, whatever limit the step has."""
+    entry, name = case.last_set("requests"), case.finding.resource
+    if entry is None or entry.rule != "tekton/limitrange-share" or entry.source is None:
+        yield from request_over_limit(case)
+        return
+    given = f"{entry.source.ref} gives it that request, since it has none or 0"
+    yield (
+        f"set limits.{name} of {case.who()} to at least {entry.after} ({given}), "
+        f"or its request to at most {case.finding.bound} and no less than any min"
+    )
+
+
 #: Remedies by rule, of what Tekton's webhooks and controller refuse.
 TEKTON_REMEDIES: Mapping[str, Remedy] = {
     "tekton/decode": _undecoded,
@@ -64,6 +77,7 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
         "keep either computeResources of the whole Task or the values of single steps; an empty one counts, too"
     ),
     "tekton/request-over-limit": _over_limit,
+    "validation/request-over-limit": _share_over_limit,
     "tekton/unknown-override": _say("name steps and sidecars as the Task does, without step- or sidecar- in front"),
     "tekton/unknown-pipeline-task": _say("name a task of the Pipeline in taskRunSpecs"),
     "tekton/object-refused": _say("delete runs that have ended, or raise the quota that counts them"),

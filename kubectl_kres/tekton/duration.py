@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 _UNITS = {"ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6), "ms": Fraction(1, 1000),
           "s": Fraction(1), "m": Fraction(60), "h": Fraction(3600)}  # fmt: skip
@@ -23,6 +24,7 @@ def seconds(text: str) -> Fraction | None:
     return sum((Fraction(number) * _UNITS[unit] for number, unit in _PART.findall(text)), Fraction(0))
 
 
+@lru_cache(maxsize=256)
 def deadline(timeout: str | None, minutes: int) -> int:
     """``activeDeadlineSeconds`` of the pod: one and a half times the timeout, of which ``minutes`` is the default.
 

@@ -152,8 +152,12 @@ class Kres(App[None]):
         """Takes in what arrived, adds up for a while, and lets the screen follow."""
         self._ticks += 1
         changes = self.session.drain()
-        if self.pane is None or not self.pane.is_mounted:
+        if self.pane is None or not self.pane.is_mounted or not self.screen_stack:
             return
+        if changes:
+            for pane in self.panes.values():
+                if pane is not self.pane:
+                    pane.missed(changes)
         adder = self.session.adder
         summing = _TYPING if self.screen_stack[0].has_class("typing") else _SUMMING
         fresh = adder.step(self.session.server, summing) if self.pane.sums and adder.busy else set[str]()
@@ -171,7 +175,7 @@ class Kres(App[None]):
     def tell(self) -> None:
         """The lines around the screen."""
         pane = self.pane
-        if pane is None:
+        if pane is None or not self.screen_stack:
             return
         width = self.size.width
         self._bar("where").put(where_line(self.session, width), fresh_line(self.session, paused=self.paused))
@@ -248,7 +252,8 @@ class Kres(App[None]):
     def action_act(self, action: str) -> None:
         """A key: what it means on this screen, or everywhere."""
         if action in STARTING and self.screen.has_class("typing"):
-            self.screen.query_one(Prompt).insert_text_at_cursor(STARTING[action])
+            # By way of the prompt's own queue: keys that were typed before it may still wait there.
+            self.screen.query_one(Prompt).post_message(events.Key(action, STARTING[action]))
             return
         if self.pane is None or self.pane.act(action):
             self.tell()

@@ -41,7 +41,6 @@ def as_csv(table: Table) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([column.head for column in table.shown])
-    for key in table.view.keys:
-        row = table.view.rows[key]
+    for row in filter(None, map(table.view.rows.get, table.view.keys)):
         writer.writerow([safe(column.text(row)) for column in table.shown])
     return out.getvalue()

@@ -191,7 +191,8 @@ class Table(Drawn):
             return self._heads().adjust_cell_length(width, self.plain)
         line = int(self.scroll_offset.y) + y - 1
         keys = self.view.keys
-        if line >= len(keys):
+        if line >= len(keys) or keys[line] not in self.view.rows:
+            # Of a long list lines are taken out a little after their rows.
             return Strip.blank(width, self.plain)
         current = line == self._line
         style = self.plain + self._over(current=current)

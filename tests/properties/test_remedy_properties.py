@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from hypothesis import assume, event, given
-from properties.generated import FEW, pod, pods, policies
+from hypothesis import strategies as st
+from properties.generated import COMMON, FEW, QUANTITIES, pod, pods, policies
 from properties.remedied import obey
 
+from kubectl_kres.admission.create import policies_of
 from kubectl_kres.admission.outcome import Finding, Outcome
 from kubectl_kres.admission.pods import Policies, admit
 from kubectl_kres.admission.server import Server
+from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.quantity import parse
 from kubectl_kres.reports.remedy import NOTHING, remedies
 
 Raw = dict[str, Any]
@@ -53,6 +58,26 @@ def test_the_first_remedy_removes_its_finding(raw, held):
     event(finding.rule)
     after, _ = told(*obey(texts[0], raw, held))
     assert key(finding) not in findings(after), texts[0]
+
+
+@FEW
+@given(st.sampled_from(COMMON), st.data())
+def test_a_limit_that_a_limit_range_fills_in_is_not_raised_over_its_max(name, data):
+    """What validation asks for is not what the LimitRange refuses next."""
+    texts = QUANTITIES[name][1:]
+    request, most = data.draw(st.sampled_from(texts)), data.draw(st.sampled_from(texts))
+    default = data.draw(st.sampled_from([text for text in texts if parse(text) <= parse(most)]))
+    item = {"type": "Container", "max": {name: most}, "default": {name: default}, "defaultRequest": {name: default}}
+    held = policies_of([msgspec.convert({"metadata": {"name": "cap"}, "spec": {"limits": [item]}}, LimitRange)], [])
+    container = {"name": "c0", "resources": {"requests": {name: request}}}
+    raw = {"metadata": {"name": "p"}, "spec": {"containers": [container]}}
+    outcomes, sentences = told(raw, held)
+    if all(one.allowed for one in outcomes):
+        assert sentences == (NOTHING,)
+        return
+    event("a max" if "the max of" in sentences[0] else "a default")
+    after, left = told(*obey(sentences[0], raw, held))
+    assert left == (NOTHING,) and all(one.allowed for one in after), sentences[0]
 
 
 @FEW

@@ -123,7 +123,7 @@ def test_a_question_without_an_answer(question, message):
 
 def test_one_container():
     text = list(lines(found("pod-level"), container="pod"))
-    assert text[1].split()[:2] == ["pod", "level"]
+    assert text[0].split()[:2] == ["pod", "level"]
     assert not any("sidecar" in line for line in text)
     with pytest.raises(UsageError, match='no container "x"') as raised:
         list(lines(found("pod-level"), container="x"))

@@ -178,9 +178,13 @@ def test_where_a_default_came_from(item, applied, expected):
     assert {one.side: (one.source.field, one.derived) for one in found.defaults} == expected
 
 
-def test_a_limit_range_is_explained_by_itself():
+def test_a_limit_range_is_explained_by_itself_and_at_odds_as_its_namespace_is():
     found = about("LimitRange", "high", [LOW, HIGH, quota({"limits.memory": "1Gi"})])
-    assert (found.contradictions, len(found.bands)) == ((), 1)
+    assert len(found.bands) == 1
+    assert found.contradictions[0] == (
+        "no cpu of a Container is at least 2 (LimitRange/low) and at most 1 (LimitRange/high)"
+    )
+    assert about("LimitRange", "high", [HIGH]).contradictions == ()
     assert found.bare is not None and found.bare.verdict.allowed is True
 
 

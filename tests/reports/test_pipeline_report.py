@@ -119,6 +119,22 @@ def test_a_run_that_has_failed_asks_no_quota_and_takes_a_new_one():
     assert next(render.lines(found)) == "ended: ns/PipelineRun/p; nothing of it is made any more"
 
 
+@pytest.mark.parametrize(
+    ("tasks", "message", "remedy"),
+    [
+        ((), "the Pipeline has no tasks", "give the Pipeline a task"),
+        ((piece("a"), piece("a")), "several tasks are named a", "give each task a name of its own"),
+        (({"name": "a"},), "task a neither names a Task", "give task a a taskRef or a taskSpec"),
+        ((piece("a", "x"),), "task a comes after x, which is no task", "name a task of the Pipeline in task a"),
+    ],
+)
+def test_a_pipeline_that_the_webhook_refuses(tasks: Any, message: str, remedy: str):
+    found = told(pipeline_run("p", *tasks))
+    assert found.verdict.allowed is False
+    assert found.verdict.message.startswith(message)
+    assert found.remedies == (remedy,)
+
+
 def test_a_custom_task_is_no_taskrun():
     reference = {"apiVersion": "tekton.dev/v1", "kind": "Pipeline", "name": "q"}
     (one,) = told(pipeline_run("p", {"name": "a", "taskRef": reference})).tasks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, store_of, subject, template
 
+from kubectl_kres.render.explain import lines
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.remedy import NOTHING
@@ -165,3 +166,23 @@ def test_a_field_that_stands_too_deep():
 def test_a_short_name_for_a_resource():
     found = told(filed("Pod", "p", {**GOOD, "resources": {"limits": {"mem": "1Gi"}}}))
     assert found.remedies[0] == "write memory, not mem, at spec.containers[0].resources.limits[mem]"
+
+
+def test_a_quota_of_pods_that_state_something_is_told_with_the_first():
+    """Whoever obeys the first quota is no BestEffort pod any more, and comes under the second one."""
+    first = quota("first", {"requests.cpu": "1"}, {"requests.cpu": "0"})
+    second = quota("second", {"limits.memory": "1Gi"}, {"limits.memory": "0"}, scopes=["NotBestEffort"])
+    found = told(filed("Pod", "p", GOOD), first, second)
+    assert [text.partition(" of ")[0] for text in found.remedies] == ["set requests.cpu", "set limits.memory"]
+
+
+def test_a_default_priority_class_that_a_quota_counts_by_is_shown():
+    scoped = quota(
+        "q",
+        {"pods": "5"},
+        {"pods": "0"},
+        scopeSelector={"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["standard"]}]},
+    )
+    class_ = {**made("PriorityClass", "standard", namespace=""), "value": 1, "globalDefault": True}
+    text = list(lines(told(filed("Pod", "p", GOOD), scoped, class_)))
+    assert "PriorityClass standard, the global default: quotas here count by it" in text

@@ -12,7 +12,8 @@ from kubectl_kres.reports.remedy import NOTHING, remedies
 
 
 def told(given, ranges=(), quotas=(), server=None, **classes) -> tuple[str, ...]:
-    return remedies(admit(given, policies(ranges, quotas, **classes), server or Server()))
+    held = policies(ranges, quotas, **classes)
+    return remedies(admit(given, held, server or Server()), limits=held.limits)
 
 
 MERGE = ", or merge the LimitRanges lr and wide into one"
@@ -353,3 +354,33 @@ def test_a_ratio_is_met_as_the_server_computes_it(tenths):
     least = sentence.partition(" to at least ")[2].partition(" (")[0]
     assert told(pod(container(limits=limit, requests={"cpu": least})), ranges) == (NOTHING,)
     assert least in {"1", "1001m"}
+
+
+@pytest.mark.parametrize(
+    ("given", "ranges", "sentences"),
+    [
+        pytest.param(
+            pod(container(requests={"cpu": "2"})),
+            [limit_range("cap", {"max": {"cpu": "1"}})],
+            ("set requests.cpu of container app to at most 1, the max of LimitRange/cap",),
+            id="a max that also fills in the limit",
+        ),
+        pytest.param(
+            pod(container(limits={"example.com/gpu": "1500m"}, requests={"example.com/gpu": "1"})),
+            [],
+            (
+                "use a whole number, as 2, at spec.containers[0].resources.limits[example.com/gpu]",
+                "set requests.example.com/gpu of container app to 2, equal to its limit",
+            ),
+            id="whole numbers agree",
+        ),
+        pytest.param(
+            pod(container(requests={"cpu": "2"}), resources={"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}),
+            [limit_range("cap", {"type": "Pod", "max": {"cpu": "1"}})],
+            ("set requests.cpu of the containers, in sum, to at most 1, the max of LimitRange/cap",),
+            id="a pod level that may not be raised",
+        ),
+    ],
+)
+def test_no_remedy_leads_into_the_next_refusal(given, ranges, sentences):
+    assert told(given, ranges) == sentences

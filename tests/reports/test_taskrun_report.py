@@ -152,6 +152,12 @@ def test_what_a_run_that_has_ended_is_told_is_about_the_next(
     assert not any("waits" in line for line in text)
 
 
+def test_a_share_above_the_steps_own_limit():
+    found = told("TaskRun/r", LIMITS, task("build", step("a", {"cpu": "0"}, {"cpu": "100m"})), run("r"))
+    (remedy,) = found.remedies
+    assert remedy.startswith("set limits.cpu of step a to at least 1 (LimitRange/limits gives it that request")
+
+
 def test_what_cannot_be_divided_goes_to_one_step():
     gpu = {"limits": {"nvidia.com/gpu": "1"}}
     found = told("TaskRun/r", task("build", step("a"), step("b")), run("r", computeResources=gpu))
@@ -388,3 +394,9 @@ def test_another_group_has_a_task_too():
     other = subject("Task/build")
     assert kind.group == "tekton.dev"
     assert other.ref == ObjectRef("Task", "build", "ns")
+
+
+def test_a_part_of_the_configuration_that_is_not_there_is_named():
+    found = told("TaskRun/r", config("{}"), BUILD, run("r"))
+    (one,) = (one.text for one in found.assumptions if one.code == "tekton/config-unknown")
+    assert one.startswith("no ConfigMap pipelines-info or feature-flags in tekton-pipelines")

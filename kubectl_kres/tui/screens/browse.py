@@ -54,6 +54,8 @@ class Browse(Pane):
     }
     """
 
+    filters = True
+
     def __init__(self, session: Session, place: Place, listing: Listing) -> None:
         super().__init__(session, place)
         self.listing = listing
@@ -119,6 +121,12 @@ class Browse(Pane):
         self._go_on(_SLICE)
         if self._making is None and not self.table.view.whole:
             self.table.view.read(_READ)
+
+    def missed(self, changes: Changes) -> None:
+        """Rows follow their objects, unseen; all are made anew when the screen is entered."""
+        if self.listing.row is not None and self.listing.kinds[0] in changes.kinds:
+            self._making, self._preparing, self._made = None, None, {}
+            self.table.view.update(*taken_in(self.listing, self.session, changes, self._namespace))
 
     @property
     def sums(self) -> bool:
@@ -250,10 +258,6 @@ class Browse(Pane):
     def filtered(self) -> str:
         return self._filter
 
-    @property
-    def filters(self) -> bool:
-        return True
-
     def _show(self) -> None:
         """The detail of the row, or why there is none; and the lines around."""
         row = self._described = self.table.row
@@ -344,17 +348,11 @@ class Browse(Pane):
                 self.post_message(Open(Place("pods", namespace=ref.namespace or ref.name)))
             case "explain":
                 self.post_message(Open(Place("object", ref=ref, tab="text")))
-            case "owner":
-                return self._owner(row)
+            case "owner" if (place := self.listing.owner and self.listing.owner(row)) is not None:
+                self.post_message(Open(place))
             case _:
                 return False
         return True
-
-    def _owner(self, row: Any) -> bool:
-        place = self.listing.owner(row) if self.listing.owner is not None else None
-        if place is not None:
-            self.post_message(Open(place))
-        return place is not None
 
     def _sort(self, ids: Sequence[str]) -> bool:
         known = {column.id for column in self.table.columns}

@@ -60,6 +60,9 @@ class Pane(Widget):
     def changed(self, changes: Changes) -> None:
         """The store changed, or time passed."""
 
+    def missed(self, changes: Changes) -> None:
+        """The store changed while the screen is hidden: what it holds must not outlive its objects."""
+
     @property
     def sums(self) -> bool:
         """Whether pods have to be added up for it."""

@@ -1,0 +1,61 @@
+"""What is told of files: each object once, of which one, and the same by every command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli.running import Kres
+
+QUOTA = """apiVersion: v1
+kind: ResourceQuota
+metadata: {name: q}
+spec: {hard: {requests.cpu: "1", services: "0"}}
+---
+"""
+SERVICE = """apiVersion: v1
+kind: Service
+metadata: {name: svc}
+spec: {ports: [{port: 80}]}
+---
+"""
+POD = """apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: a, image: i, resources: {requests: {cpu: "2"}}}]}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "all.yaml"
+    path.write_text(QUOTA + SERVICE + POD)
+    return str(path)
+
+
+def test_services_are_answered_for_beside_pods(kres: Kres, file: str):
+    out = kres("explain", "-f", file, "--offline").out
+    assert 'pods "p" is forbidden: exceeded quota: q' in out
+    assert 'services "svc" is forbidden: exceeded quota: q' in out
+
+
+def test_a_quota_of_a_file_is_taken_as_enforced_by_every_command(kres: Kres, file: str):
+    for command in ("explain", "quota"):
+        out = kres(command, "-f", file, "--offline").out
+        assert "taken as enforced, with nothing used" in out.replace("\n  ", " ")
+        assert "enforces nothing" not in out
+
+
+def test_a_difference_names_the_object_that_is_refused(kres: Kres, file: str):
+    assert kres("diff", "-f", file, "--offline").out.startswith("# refused: default/Pod/p: pods ")
+
+
+def test_a_file_without_apiversion(kres: Kres, tmp_path: Path):
+    path = tmp_path / "pod.yaml"
+    path.write_text(POD.partition("\n")[2])
+    result = kres("explain", "-f", str(path), "--offline")
+    assert (result.code, result.err) == (2, f"error: {path}:1:7: error validating data: apiVersion not set\n")
+
+
+def test_one_container_begins_with_its_table(kres: Kres, file: str):
+    assert kres("explain", "-f", file, "--offline", "-c", "a").out.startswith("container a ")
