@@ -33,8 +33,10 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     Source: validation.go ValidatePodTemplateSpec.
     """
     kind, own = str(raw.get("kind", "")), list(name_errors(raw))
+    group = str(raw.get("apiVersion", "")).rpartition("/")[0]
+    called = f"{kind}.{group}" if group else kind
     if kind not in WORKLOADS:
-        return _refused(invalid_object(kind, name_of(raw), own), None) if own else None
+        return _refused(invalid_object(called, name_of(raw), own), None) if own else None
     try:
         draft = draft_pod(pod, server)
     except Unparsable:
@@ -45,7 +47,7 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     if not own and not errors:
         return None
     placed = [structs.replace(error, field=f"{path}.{error.field}") for error in errors]
-    refusal = invalid_object(kind, name_of(raw), [*own, *placed])
+    refusal = invalid_object(called, name_of(raw), [*own, *placed])
     # What a remedy is about stands in the pod.
     findings = tuple(
         structs.replace(finding, path=error.field)

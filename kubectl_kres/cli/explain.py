@@ -136,7 +136,9 @@ class Page:
         from kubectl_kres.cli import explain_pipeline  # noqa: PLC0415, only what is needed is loaded
 
         verdict = explain_pipeline.show(self._options, self._items, turn, subject, tally)
-        self._verdicts += [verdict] if verdict is not None else []
+        if verdict is not None:
+            self._verdicts.append(verdict)
+            self._lined = True
 
     def _answer(self, turn: Turn, subject: Subject) -> Explanation | PolicyExplanation | Outline:
         if explains(subject.kind):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from kubectl_kres.cli.answers import read_yaml
+from kubectl_kres.cli.candidates import entries
 from kubectl_kres.cli.live import connected
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import speaks_unicode
@@ -14,12 +15,17 @@ from kubectl_kres.cli.server import described
 from kubectl_kres.cluster import read
 from kubectl_kres.cluster.feed import Feed
 from kubectl_kres.cluster.parallel import start
+from kubectl_kres.errors import ConfigError
 from kubectl_kres.store.store import Origin, Store
 from kubectl_kres.tui.session import Session, Setting
 
 
 def live(options: Options) -> Session:
     """A session that watches. Nothing has been sent yet but the question for the version. Raises ConfigError."""
+    return _live(options, ascii_only=options.ascii or not speaks_unicode())
+
+
+def _live(options: Options, *, ascii_only: bool) -> Session:
     target, connection = connected(options)
     feed = Feed(connection, namespaces=options.namespaces, chunk_size=options.chunk_size)
     asked = start(partial(read.version, connection))
@@ -36,12 +42,25 @@ def live(options: Options) -> Session:
         places=lambda _kind, _name: (target.namespace,),
         flags=f"--context {options.context}" if options.context else "",
         read_yaml=read_yaml,
-        ascii_only=options.ascii or not speaks_unicode(),
+        ascii_only=ascii_only,
         live=True,
+        contexts=partial(_contexts, options),
+        # Another cluster, and the namespace that its context says.
+        switch=lambda name: _live(
+            options._replace(context=name, namespaces=(), server="", cluster="", user=""), ascii_only=ascii_only
+        ),
     )
     store = Store(Origin("cluster", target.server, "", _now(), target.context))
     spaces = options.namespaces or (target.namespace,)
     return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
+
+
+def _contexts(options: Options) -> tuple[str, ...]:
+    """Those of the kubeconfig; none once it cannot be read any more."""
+    try:
+        return tuple(entries(options, "contexts"))
+    except ConfigError:
+        return ()
 
 
 def _now() -> str:

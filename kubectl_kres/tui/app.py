@@ -6,24 +6,24 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from textual import events
-from textual.app import App, ComposeResult
-from textual.binding import BindingType
+from textual.app import App
 from textual.command import Provider
-from textual.containers import Container, Horizontal
 from textual.screen import Screen
 from textual.timer import Timer
 
+from kubectl_kres.errors import KresError
 from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui import commands, save
 from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.drawn import Bar, safe
-from kubectl_kres.tui.keys import BY_ID, CHANGING, STARTING, bindings
+from kubectl_kres.tui.keys import BY_ID, CHANGING, STARTING
 from kubectl_kres.tui.palette import Keys
 from kubectl_kres.tui.place import HOME, History, Place, Trail
 from kubectl_kres.tui.screens.making import pane_of
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
-from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.session import Session, connecting
+from kubectl_kres.tui.shell import Shell
 from kubectl_kres.tui.widgets.chrome import crumb_line, fresh_line, key_line, typing_line, where_line
 from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
 
@@ -34,24 +34,6 @@ _REMARK = 4.0
 _LEAST = (60, 16)
 #: The digits go to namespaces, and commands name them, on every screen.
 _SPACES = Need("Namespace", required=False)
-
-
-class Shell(Screen[None], inherit_bindings=False):
-    """The lines around every screen."""
-
-    BINDINGS: ClassVar[list[BindingType]] = bindings()
-
-    def compose(self) -> ComposeResult:
-        yield Bar(id="where")
-        yield Bar(id="crumbs")
-        yield Container(id="body")
-        yield Bar(id="room")
-        yield Bar(id="status", fill="-" if self.app.ascii_only else "─")  # type: ignore[attr-defined]
-        with Horizontal(id="typing"):
-            yield Bar(id="sign")
-            yield Prompt(id="prompt")
-        yield Bar(id="command")
-        yield Bar(id="keys")
 
 
 class Kres(App[None]):
@@ -261,10 +243,12 @@ class Kres(App[None]):
         if action.startswith("ns-"):
             self._namespace(action.removeprefix("ns-"))
         elif action in _MOVES:
-            if not getattr(self.history, _MOVES[action])():
-                self.say("no further" if action == "forward" else "this is the start (q quits)")
-            else:
+            if getattr(self.history, _MOVES[action])():
                 self.show()
+            elif action == "up" and connecting(self.session):
+                self._type("command", "ctx ", words=True)
+            else:
+                self.say("no further" if action == "forward" else "this is the start (q quits)")
         elif (handler := getattr(self, f"do_{action.replace('-', '_')}", None)) is not None:
             handler()
         else:
@@ -374,12 +358,32 @@ class Kres(App[None]):
             found = commands.meant(event.text, self.session)
             if found.quit:
                 self.exit()
+            elif found.context:
+                self._switch(found.context)
             elif found.place is not None:
                 self.go(found.place, fresh=True)
             elif found.fault:
                 self.say(safe(found.fault), "warn")
         elif event.purpose == "save" and event.text:
             self._save(event.text)
+
+    def _switch(self, context: str) -> None:
+        """The same screen on another cluster; nothing of this one is kept."""
+        assert self.session.setting.switch is not None
+        try:
+            session = self.session.setting.switch(context)
+        except KresError as error:
+            self.say(safe(error.message), "bad")
+            return
+        self.session.feed.close()
+        for pane in self.panes.values():
+            pane.remove()
+        self.panes, self.pane, self._wanted, self.session = {}, None, None, session
+        view = self.history.here.view
+        self.history = History((HOME, Place(view, session.namespace)) if view in LISTINGS else (HOME,))
+        self.paused = False
+        self.show()
+        self.say(f"context {safe(context)}")
 
     def on_prompt_left(self, event: Prompt.Left) -> None:
         if event.purpose == "filter" and self.pane is not None:

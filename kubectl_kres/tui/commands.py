@@ -22,15 +22,17 @@ from kubectl_kres.tui.place import HOME, Place, Trail
 from kubectl_kres.tui.session import Session
 
 _HELP, _KINDS, _OVERVIEW, _QUIT = ("help", "h"), ("kinds", "aliases"), ("overview", "home"), ("q", "quit", "exit")
+_CONTEXT = ("ctx", "context", "contexts")
 _ALL = ("all", "-A")
 
 
 class Meant(NamedTuple):
-    """Where a command leads; ``quit``: out. ``fault``: why nowhere."""
+    """Where a command leads; ``quit``: out; ``context``: to another cluster. ``fault``: why nowhere."""
 
     place: Place | None = None
     fault: str = ""
     quit: bool = False
+    context: str = ""
 
 
 def meant(text: str, session: Session) -> Meant:
@@ -44,8 +46,25 @@ def meant(text: str, session: Session) -> Meant:
             return Meant(place)
     if head in _QUIT:
         return Meant(quit=True)
+    if head in _CONTEXT:
+        # Names of contexts may hold slashes and blanks.
+        return _context(text.strip()[len(head) :].strip(" /"), session)
     listing = catalogue.find(head)
     return _object(head, rest, session) if listing is None else _list(listing, head, rest, session)
+
+
+def _context(name: str, session: Session) -> Meant:
+    """Another cluster of the kubeconfig; without a name which there are."""
+    if session.setting.switch is None:
+        return Meant(fault="there is one cluster here: :ctx is for live ones")
+    known = session.setting.contexts()
+    if name in known:
+        return Meant(context=name)
+    near = difflib.get_close_matches(name, known, 3) if name else ()
+    shown = ", ".join(near or known[:9]) or "none"
+    return Meant(
+        fault=f'no context "{name}", {"near" if near else "there are"}: {shown}' if name else f"contexts: {shown}"
+    )
 
 
 def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) -> Meant:
@@ -149,8 +168,11 @@ def words(text: str, session: Session) -> Iterator[str]:
     """What the text could be the beginning of."""
     head, blank, rest = text.partition(" ")
     if not blank:
-        every = (*catalogue.words(), *_OVERVIEW[:1], *_KINDS[:1], *_HELP[:1], *_objects())
+        every = (*catalogue.words(), *_OVERVIEW[:1], *_KINDS[:1], *_HELP[:1], *_CONTEXT[:1], *_objects())
         yield from dict.fromkeys(one for one in every if one.startswith(head.lower()))
+        return
+    if head in _CONTEXT:
+        yield from (f"{head} {name}" for name in session.setting.contexts() if name.startswith(rest))
         return
     listing = catalogue.find(head)
     kind = find_kind(head)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
 
 from kubectl_kres.render.escape import capped, plain
 
@@ -19,7 +20,8 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
     """The frame is on the terminal meanwhile, and what is typed is kept for whoever reads next, without an echo.
 
     ``origin``: what is looked at, ``way``: the screen that is to come. When an error ends it, the terminal is as it was
-    before, and the error can be said. Nothing is drawn on a terminal that knows no positions.
+    before, and the error can be said; what was said on stderr meanwhile follows. Nothing is drawn on a terminal that
+    knows no positions.
     """
     if os.environ.get("TERM", "dumb") == "dumb" or sys.platform == "win32":
         yield
@@ -30,15 +32,19 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
     silent = termios.tcgetattr(sys.stdin)
     # Ctrl-c still ends the program.
     silent[3] &= ~(termios.ECHO | termios.ICANON)
+    said = StringIO()
     try:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
         _write(_ENTER + drawn(origin, way, os.get_terminal_size(sys.stdout.fileno()), ascii_only=ascii_only))
-        yield
+        with redirect_stderr(said):
+            yield
     except BaseException:
         _write(_LEAVE)
         raise
     finally:
         termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
+        if sys.stderr is not None:
+            sys.stderr.write(said.getvalue())
 
 
 def drawn(origin: str, way: str, size: tuple[int, int], *, ascii_only: bool) -> str:

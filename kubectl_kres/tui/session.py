@@ -37,6 +37,7 @@ class Setting(Struct, frozen=True):
     ``clock``: the same in seconds of the feed's. ``version``: the server's, once it has said so. ``places``: the
     namespaces that hold an object of a name, if that is known before anything is read. ``flags``: what a command needs
     to see the same objects, as ``--demo``. ``read_yaml``: as in an Ask. ``live``: the store changes by itself.
+    ``contexts``: those of the kubeconfig; ``switch``: a session on one of them, raises ConfigError.
     """
 
     server: Callable[[str], tuple[Server, tuple[str, ...]]]
@@ -50,6 +51,8 @@ class Setting(Struct, frozen=True):
     read_yaml: Callable[[str], Any] = json.loads
     ascii_only: bool = False
     live: bool = False
+    contexts: Callable[[], tuple[str, ...]] = tuple
+    switch: Callable[[str], Session] | None = None
 
 
 class Session:
@@ -167,6 +170,13 @@ class Session:
 
     def get(self, ref: ObjectRef) -> Any | None:
         return self.store.get(ref.kind, ref.name, ref.namespace)
+
+
+def connecting(session: Session) -> bool:
+    """Whether another context could be chosen while nothing has been heard from this one."""
+    states = list(session.feed.states().values())
+    silent = bool(states) and not any(state.heard for state in states)
+    return silent and session.setting.switch is not None
 
 
 def read_as(need: Need) -> Need:

@@ -8,7 +8,7 @@ from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.drawn import safe
 from kubectl_kres.tui.keys import hints
-from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.session import Session, connecting
 
 #: Seconds without a word from the server that are worth a remark; watches are quiet for about a minute.
 _QUIET = 90.0
@@ -47,7 +47,8 @@ def fresh_line(session: Session, *, paused: bool) -> Line:
         worst = max(retrying, key=lambda state: state.tries)
         return [("bad", f"stale: {worst.why or 'no connection'}, try {worst.tries} ")]
     if any(state.phase == "connecting" for state in states):
-        return [("warn", "connecting ")]
+        other = " (esc: another context)" if connecting(session) else ""
+        return [("warn", f"connecting{other} ")]
     listing = [state for state in states if state.phase == "listing"]
     if listing:
         read, about = sum(state.read for state in listing), sum(state.about for state in listing)

@@ -1,0 +1,54 @@
+"""Pods and templates with faults beside resources: what explain says of the file is what the real server answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from controlplane import ControlPlane
+from e2e.saying import unordered
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.store.store import Origin, Store
+
+pytestmark = pytest.mark.e2e
+
+GOOD = {"name": "app", "image": "img"}
+SPECS: dict[str, dict[str, Any]] = {
+    "nothing wrong": {"containers": [GOOD]},
+    "no containers": {"containers": []},
+    "no image": {"containers": [{"name": "app"}]},
+    "no name": {"containers": [{"image": "img"}]},
+    "one name twice": {"containers": [GOOD, GOOD]},
+    "the name of an init container": {"containers": [GOOD], "initContainers": [GOOD]},
+    "a name in capitals": {"containers": [{"name": "App", "image": "img"}]},
+    "a name that is too long": {"containers": [{"name": "a" * 64, "image": "img"}]},
+    "several": {"containers": [{"name": "a.b"}, {"name": "a.b", "image": "img"}], "initContainers": [{"image": "img"}]},
+}
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Deployment", "Job"])
+@pytest.mark.parametrize("what", SPECS)
+def test_faults_of_structure(controlplane: ControlPlane, namespace: str, what: str, kind: str) -> None:
+    sent = made(kind, SPECS[what], namespace)
+    path = f"{BY_KIND[kind].path(namespace)}?dryRun=All"
+    status, answer = controlplane.request("POST", path, sent)
+    found = explain(Store(Origin("files")), Subject(ObjectRef(kind, "one", namespace), BY_KIND[kind], sent), Ask())
+    assert found.verdict.allowed is (status == 201), answer
+    if status != 201:
+        assert unordered(found.verdict.message) == unordered(answer["message"])
+
+
+def made(kind: str, spec: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """An object with this spec for its pods."""
+    head = {"apiVersion": BY_KIND[kind].api_version, "kind": kind, "metadata": {"name": "one", "namespace": namespace}}
+    if kind == "Pod":
+        return {**head, "spec": spec}
+    labels = {"app": "one"}
+    if kind == "Job":
+        return {**head, "spec": {"template": {"spec": {**spec, "restartPolicy": "Never"}}}}
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    return {**head, "spec": {"selector": {"matchLabels": labels}, "template": template}}

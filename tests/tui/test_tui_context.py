@@ -1,0 +1,91 @@
+"""Another context of the kubeconfig: the same screen, another cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster.living import living
+from tui.driving import LARGE, demo, drive, text, typed
+
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.tui_live import live
+from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.commands import start, words
+
+#: Looks at the screen; a loaded machine needs few of them.
+_LOOKS = 1500
+
+
+def kubeconfig(folder: Path, **urls: str) -> str:
+    path = folder / "kubeconfig"
+    config = {
+        "clusters": [{"name": name, "cluster": {"server": url}} for name, url in urls.items()],
+        "contexts": [{"name": name, "context": {"cluster": name, "namespace": f"in-{name}"}} for name in urls],
+        "current-context": next(iter(urls)),
+    }
+    path.write_text(json.dumps(config))
+    return str(path)
+
+
+def session_of(path: str) -> Any:
+    return live(Options(kubeconfig=path))
+
+
+async def until(pilot: Any, part: str) -> str:
+    for _ in range(_LOOKS):
+        await pilot.pause(0.02)
+        assert pilot.app._exception is None
+        if part in text(pilot.app):
+            return text(pilot.app)
+    raise AssertionError((part, text(pilot.app)))
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_the_same_screen_on_another_cluster(tmp_path, paused):
+    with living() as one, living() as other:
+        one.put("pods", "in-east", "here")
+        other.put("pods", "in-west", "there")
+        session = session_of(kubeconfig(tmp_path, east=one.url, west=other.url))
+        app = Kres(session, start(("pods",), session))
+
+        async def run() -> None:
+            async with app.run_test(size=LARGE) as pilot:
+                await until(pilot, "here")
+                await pilot.press(*(["p"] if paused else []), ":", *typed("ctx w"), "tab", "enter")
+                shown = await until(pilot, "there")
+                assert "here" not in shown
+                assert "context west  ns in-west" in shown
+                assert "overview > pods" in shown
+                assert app.session is not session
+                assert not session.feed.states()
+
+        asyncio.run(run())
+
+
+def test_while_it_connects_escape_offers_another(tmp_path):
+    with living() as other:
+        other.put("pods", "in-west", "there")
+        # Nobody listens on this port: it is reserved.
+        session = session_of(kubeconfig(tmp_path, east="http://127.0.0.1:1", west=other.url))
+        app = Kres(session, start((), session))
+
+        async def run() -> None:
+            async with app.run_test(size=LARGE) as pilot:
+                await until(pilot, "try")
+                await pilot.press("escape", "w", "tab", "enter")
+                await until(pilot, "context west")
+                await until(pilot, "live")
+
+        asyncio.run(run())
+
+
+def test_what_is_no_context_says_so(tmp_path):
+    session = session_of(kubeconfig(tmp_path, east="http://127.0.0.1:1", west="http://127.0.0.1:1"))
+    assert list(words("ctx ", session)) == ["ctx east", "ctx west"]
+    shown = drive(Kres(session), [":", *typed("ctx wset"), "enter"], size=LARGE)
+    assert 'no context "wset", near: west' in shown
+    assert "ctx is for live ones" in drive(demo(), [":", *typed("ctx a"), "enter"])
