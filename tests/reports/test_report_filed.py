@@ -123,7 +123,9 @@ def test_invalid(raw, errors):
     found = told(raw)
     assert (found.verdict.allowed, found.verdict.code) == (False, 422)
     assert {f"{cause.field}: {cause.message}" for cause in found.verdict.causes} == errors
-    assert found.verdict.message.startswith(f'{raw["kind"]} "{raw["metadata"]["name"]}" is invalid: ')
+    group = str(raw["apiVersion"]).rpartition("/")[0]
+    called = f"{raw['kind']}.{group}" if group else raw["kind"]
+    assert found.verdict.message.startswith(f'{called} "{raw["metadata"]["name"]}" is invalid: ')
     assert found.remedies and NOTHING not in found.remedies
 
 
