@@ -1,4 +1,4 @@
-"""No animation, no NO_COLOR: both change what is drawn. The feed is looked at more often: tests wait for that."""
+"""No animation, no NO_COLOR: both change what is drawn."""
 
 from __future__ import annotations
 
@@ -10,4 +10,3 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("COLORTERM", "truecolor")
-    monkeypatch.setattr("kubectl_kres.tui.app.TICK", 0.02)

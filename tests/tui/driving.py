@@ -19,7 +19,7 @@ from kubectl_kres.tui.session import Session
 
 SMALL, LARGE = (80, 24), (140, 40)
 #: Rounds of waiting for a loaded machine; each ends as soon as nothing is to be waited for.
-_ROUNDS = 4000
+_ROUNDS = 2000
 
 
 #: The bundled example as it once was: pictures must not change with every new one.
@@ -52,7 +52,7 @@ async def settled(pilot: Pilot[None]) -> None:
     for _ in range(_ROUNDS):
         before = app._ticks
         while app._ticks < before + 2 and app.is_running and app._exception is None:
-            await pilot.pause(0.01)
+            await pilot.pause(0.02)
         if app._exception is not None or not app.is_running:
             return
         quiet = not isinstance(feed, ReadOnce) or feed.idle
