@@ -46,19 +46,24 @@ def app_on(session: Session, words: str = "") -> Kres:
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Until all that was wanted has been read, added up and drawn."""
+    """Until all that was wanted has been read, added up and drawn; a tick later it must still be so, since what was
+    read can make a screen want more.
+    """
     app: Any = pilot.app
     feed = app.session.feed
+    still = 0
     for _ in range(_ROUNDS):
-        before = app._ticks
-        while app._ticks < before + 2 and app.is_running and app._exception is None:
+        before, ticks = app._ticks, 1 if still else 2
+        while app._ticks < before + ticks and app.is_running and app._exception is None:
             await pilot.pause(0.02)
         if app._exception is not None or not app.is_running:
             return
         quiet = not isinstance(feed, ReadOnce) or feed.idle
         pane = app.pane
         summing = pane is not None and pane.sums and app.session.adder.busy
-        if quiet and not summing and pane is not None and pane.is_mounted and not pane.busy:
+        at_rest = quiet and not summing and pane is not None and pane.is_mounted and not pane.busy
+        still = still + 1 if at_rest else 0
+        if still == 2:
             break
     await pilot.pause()
 
