@@ -55,7 +55,7 @@ def test_generated_objects_are_counted_alike(controlplane: ControlPlane, kres: K
     assert sum(use.get("used", "0") != "0" for use in uses) >= 40, f"seed {SEED}"
 
 
-def settled(asking: Asking, kres: Kres, namespace: str, seconds: float = 60.0) -> list[Any]:
+def settled(asking: Asking, kres: Kres, namespace: str, seconds: float = 240.0) -> list[Any]:
     """What the recount says, as soon as it is what the controller wrote, else what it says in the end.
 
     The controller's own view of the objects may be late when it first counts, and it has no reason to count again: a
