@@ -83,15 +83,6 @@ def compared(title: str, subjects: Sequence[Subject], runs: int, environment: Ma
     return [title, "wall s", "CPU s", "peak MiB", "wall, of the first", "CPU", "memory"], rows
 
 
-def lacking(one: Subject, environment: Mapping[str, str]) -> str:
-    """Why a command cannot be measured, if it is not there yet: what it says itself. Empty if it answers."""
-    told = subprocess.run(one.command, capture_output=True, text=True, env=environment, check=False)
-    if told.returncode in (0, 1) and one.right(told.stdout, told.stderr):
-        return ""
-    said = (told.stderr.strip() or told.stdout.strip() or "nothing").splitlines()[0]
-    return f"{one.name}: not measured, it ended with {told.returncode} and said {said[:120]!r}"
-
-
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Markdown; the first column is text, the others are numbers."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *([f"`{row[0]}`", *row[1:]] for row in rows)]

@@ -9,7 +9,7 @@ Parts: start (commands that ask no cluster), pods (all pods explained), quota (a
 of a namespace explained), claims, feed (watched events), tui (the program in a terminal, under events).
 Commands take turns, so that other load on the machine meets all of them; each figure is a median.  Figures are for
 comparing within one run, not between machines.  A command whose answer is wrong has no figures: the run ends with 1.
-A command that is not there yet gets a line that says so.  kube-capacity takes part where it is on PATH.
+kube-capacity takes part where it is on PATH.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from measure import KRES, Subject, WrongError, compared, in_turn, kres, lacking, median, table
+from measure import KRES, Subject, WrongError, compared, in_turn, kres, median, table
 from podspec import add, milli
 from served import CACHE, HERE, cluster, served, truth
 
@@ -160,7 +160,7 @@ def taskruns(kubectl: str, options: argparse.Namespace) -> str:
         kres("explain", *asked, right=lambda out, _: totals(out) == (count, told["requests"], told["limits"])),
     ]
     with served(folder) as environment:
-        return unless_lacking(subjects, f"{count:,} TaskRuns", options.runs, environment)
+        return table(*compared(f"{count:,} TaskRuns", subjects, options.runs, environment))
 
 
 def totals(out: str) -> tuple[int, dict[str, str], dict[str, str]]:
@@ -192,7 +192,7 @@ def claims(kubectl: str, options: argparse.Namespace) -> str:
         kres("claims", "-A", "-o", "json", right=lambda out, _: queued(out) == told),
     ]
     with served(folder) as environment:
-        return unless_lacking(subjects, f"{count:,} claims", options.runs, environment)
+        return table(*compared(f"{count:,} claims", subjects, options.runs, environment))
 
 
 def queued(out: str) -> tuple[dict[str, int], dict[str, list[str]]]:
@@ -208,15 +208,8 @@ def queued(out: str) -> tuple[dict[str, int], dict[str, list[str]]]:
     return dict(sorted(states.items())), {name: [line for _, line in sorted(each)] for name, each in waiting.items()}
 
 
-def unless_lacking(subjects: list[Subject], title: str, runs: int, environment: dict[str, str]) -> str:
-    told = [why for one in subjects if (why := lacking(one, environment))]
-    return "\n".join(told) + "\n" if told else table(*compared(title, subjects, runs, environment))
-
-
 def beside(script: str, *flags: str) -> str:
     """What a script of its own prints."""
-    if not (HERE / script).exists():
-        return f"bench/{script}: not there yet\n"
     told = subprocess.run([sys.executable, HERE / script, *flags], capture_output=True, text=True, check=False)
     if told.returncode:
         raise WrongError(f"bench/{script} ended with {told.returncode} and said {told.stderr.strip()[-300:]!r}")

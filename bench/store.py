@@ -35,7 +35,7 @@ class Store:
         return self.data[self.at[a] : self.at[b] - 1] if b > a else memoryview(b"")
 
     def bounds(self, ns: str) -> tuple[int, int]:
-        return (0, len(self)) if not ns else tuple(self.ranges.get(ns, (0, 0)))  # type: ignore[return-value]
+        return (0, len(self)) if not ns else tuple(self.ranges.get(ns, (0, 0)))
 
     def find(self, ns: str, name: str) -> int | None:
         if self.by_name is None:

@@ -7,13 +7,16 @@
 
 A key counts as painted once what was typed so far is on its way to the terminal: capitals typed into the prompt and
 into the filter, which no name in the synthetic cluster has.  Memory is that of the process, first a tenth into the
-time, then half-way, then at the end; it must not grow.  Prints a table in Markdown.
+time, then half-way, then at the end; it must not grow.  stalls.py watches the event loop from inside: of what stands
+still for longer than a quarter of a second it says where.  CPU without keys is taken after everything was read, for a
+tenth of the time.  Prints a table in Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
 import fcntl
+import json
 import os
 import pty
 import re
@@ -23,21 +26,31 @@ import statistics
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from measure import KRES, WrongError, table
+from measure import WrongError, table
 from served import cluster, served
 
 ROWS, COLUMNS = 40, 140
 LETTERS = "ZQXJ"
-PROMPTS = {"prompt": ":", "filter": "/"}
+#: What opens a prompt, and a word of the footer that is painted with it.
+PROMPTS = {"prompt": (":", b"complete"), "filter": ("/", b"fuzzy")}
+#: Painted once nothing is typed any more, and once everything was read.
+CLOSED, WHOLE = b"ctrl-y", rb"(?s)\d (?:pod|\w*quota|\w*claim|\w*pool|\w*run|namespace)s?\b(?!.* so far)"
 STALL = 0.1
+#: Seconds from which a stall is said to be one, and how many of them are told.
+LONG, TOLD = 0.25, 8
+STALLS = Path(__file__).with_name("stalls.py")
 #: A key that is not painted after so many seconds is lost.
 LOST = 10.0
-READY = 60.0
+READY = 120.0
+#: Seconds at most without keys.
+CALM = 20.0
 CONTROLS = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z@`~]|\x1b[()][A-Z0-9]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[=>78]")
 
 
@@ -96,6 +109,14 @@ class Terminal:
         told = subprocess.run(["ps", "-o", "rss=", "-p", str(self.pid)], capture_output=True, text=True, check=False)
         return int(told.stdout or 0) / 1024
 
+    def cpu(self) -> float:
+        """Seconds of CPU that the process has taken so far; 0 where the system does not tell."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def close(self) -> float:
         """Leave as a user does, by force if that does not help; seconds of CPU that the program took."""
         for end in (lambda: os.write(self.fd, b"\x03"), *(lambda s=s: os.kill(self.pid, s) for s in ENDS)):
@@ -117,8 +138,9 @@ ENDS = (signal.SIGTERM, signal.SIGKILL)
 def typed(terminal: Terminal, prompt: str) -> Keys:
     """Type capitals into a prompt, one after the other, and leave it again."""
     taken, lost = [], 0
-    terminal.type(prompt)
-    terminal.idle(0.3)
+    sign, opened = PROMPTS[prompt]
+    terminal.type(sign)
+    terminal.wait_for(opened, LOST)
     for end in range(1, len(LETTERS) + 1):
         terminal.type(LETTERS[end - 1])
         seconds = terminal.wait_for(LETTERS[:end].encode(), LOST)
@@ -127,19 +149,22 @@ def typed(terminal: Terminal, prompt: str) -> Keys:
             break
         taken.append(seconds)
         terminal.idle(0.15)
-    # Once: a second one would leave the screen that is measured.
+    # Once: a second one would leave the screen that is measured. A key right behind it would be another key with alt.
     terminal.type("\x1b")
+    terminal.wait_for(CLOSED, LOST)
     terminal.idle(0.3)
     return Keys(taken, lost)
 
 
 def main() -> int:
     options = arguments().parse_args()
-    command = [str(KRES), *(options.command or ["tui", "pods", "-A"])]
     flags = ("--pace", f"{options.kind}={options.rate}") if options.rate else ()
     try:
-        with served(cluster(options.pods), *flags) as environment:
-            print(soak(command, environment, options), end="")
+        with served(cluster(options.pods), *flags) as environment, tempfile.TemporaryDirectory() as own:
+            report = Path(own) / "report"
+            words = options.command or ["tui", "pods", "-A"]
+            command = [sys.executable, str(STALLS), str(report), *words]
+            print(soak(command, environment, options, report), end="")
     except WrongError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -156,41 +181,79 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def soak(command: Sequence[str], environment: Mapping[str, str], options: argparse.Namespace) -> str:
+def soak(command: Sequence[str], environment: Mapping[str, str], options: argparse.Namespace, report: Path) -> str:
     """Run the program under events; the table. Raises WrongError if keys are not painted."""
+    words = " ".join(command[3:])
     terminal = Terminal(command, environment)
     first = terminal.wait_for(rb"[A-Za-z]{3}", READY)
     row = terminal.wait_for(rb"-\d{5}-|\d%", READY) if first is not None else None
     if first is None or row is None:
         said = CONTROLS.sub(b"", terminal.text).decode(errors="replace").strip()
         took = terminal.close()
-        return (
-            f"{' '.join(command[1:])}: not measured, no row was painted ({took:.1f} s CPU); it said {said[-200:]!r}\n"
-        )
+        return f"{words}: not measured, no row was painted ({took:.1f} s CPU); it said {said[-200:]!r}\n"
+    until = terminal.cpu()
+    whole = terminal.wait_for(WHOLE, READY)
+    read = time.monotonic() - terminal.began
+    all_read = terminal.cpu()
+    calm = min(CALM, options.seconds / 10)
+    calmed = shared(terminal, calm)
     keys: dict[str, list[Keys]] = {name: [] for name in PROMPTS}
-    began, held = time.monotonic(), list[float]()
-    while (passed := time.monotonic() - began) < options.seconds and terminal.open:
-        for name, prompt in PROMPTS.items():
-            keys[name].append(typed(terminal, prompt))
+    began, before, held = time.monotonic(), terminal.cpu(), list[float]()
+    while (passed := time.monotonic() - began) < options.seconds - calm and terminal.open:
+        for name in PROMPTS:
+            keys[name].append(typed(terminal, name))
         if passed > options.seconds / 10:
             held.append(terminal.memory())
     alive, passed, painted = terminal.open, time.monotonic() - began, terminal.painted
-    cpu = terminal.close()
+    cpu = (terminal.cpu() - before) / passed
+    terminal.close()
     if not alive:
         raise WrongError("the program ended by itself")
-    head = [f"{' '.join(command[1:])}, {options.pods:,} pods, {options.rate:,} events/s of {options.kind}", "value"]
+    head = [f"{words}, {options.pods:,} pods, {options.rate:,} events/s of {options.kind}", "value"]
     rows = [
         ["first paint, s", f"{first:.2f}"],
-        ["first row, s", f"{first + row:.2f}"],
+        ["first row, s: wall / CPU", f"{first + row:.2f} / {until:.2f}"],
+        ["everything read, s: wall / CPU", f"{read:.2f} / {all_read:.2f}" if whole is not None else "-"],
         *(row for name, found in keys.items() for row in latencies(name, found)),
         ["memory first, MiB", f"{held[0]:.0f}" if held else "-"],
         ["memory half-way, MiB", f"{held[len(held) // 2]:.0f}" if held else "-"],
         ["memory last, MiB", f"{held[-1]:.0f}" if held else "-"],
         ["most memory seen, MiB", f"{max(held):.0f}" if held else "-"],
-        ["CPU, cores", f"{cpu / (passed + first + row):.2f}"],
+        ["CPU without keys, % of a core", f"{100 * calmed:.1f}"],
+        ["CPU with keys, % of a core", f"{100 * cpu:.1f}"],
         ["painted, kB/s", f"{painted / passed / 1000:.0f}"],
+        *stalled(json.loads(report.read_text()), read),
     ]
     return table(head, rows)
+
+
+def shared(terminal: Terminal, seconds: float) -> float:
+    """The part of a core that the program takes while nobody types."""
+    before, began = terminal.cpu(), time.monotonic()
+    terminal.idle(seconds)
+    return (terminal.cpu() - before) / (time.monotonic() - began)
+
+
+def stalled(found: Mapping[str, Any], read: float) -> list[list[str]]:
+    """Rows about where the loop stood still; ``read``: seconds until everything was read."""
+    stalls = found["stalls"]
+    rows = []
+    for name, some in (
+        ("while reading", [one for one in stalls if one["at"] < read]),
+        ("later", [one for one in stalls if one["at"] >= read]),
+    ):
+        wall, cpu = (max((one[what] for one in some), default=0.0) for what in ("wall", "cpu"))
+        rows.append([f"longest stall {name}, ms: wall / CPU", f"{1000 * wall:.0f} / {1000 * cpu:.0f}"])
+    over = " / ".join(str(found["over"].get(f"250 ms{of}", 0)) for of in ("", " of CPU"))
+    rows.append(["stalls over 250 ms: wall / CPU", over])
+    longest = [max((one[at] for one in found["gc"]), default=0.0) for at in (2, 3)]
+    rows.append(["longest garbage collection, ms: wall / CPU", " / ".join(f"{1000 * one:.0f}" for one in longest)])
+    rows.append(["all garbage collections, s: wall / CPU", " / ".join(f"{one:.1f}" for one in found["gc_all"])])
+    for one in [one for one in stalls if one["wall"] > LONG][:TOLD]:
+        wall, cpu, collected = (f"{1000 * one[what]:.0f}" for what in ("wall", "cpu", "gc"))
+        where = "; ".join(one["where"]) or "not seen"
+        rows.append([f"stall at {one['at']:.1f} s: {where}", f"{wall} ms, CPU {cpu}, gc {collected}"])
+    return rows
 
 
 def latencies(name: str, found: Sequence[Keys]) -> list[list[str]]:

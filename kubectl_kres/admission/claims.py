@@ -29,7 +29,7 @@ _IMMUTABLE = "spec is immutable after creation except resources.requests and vol
 def create_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Every answer to a CREATE. A status that the request brings is dropped. Raises Unparsable."""
     claim = msgspec.convert(raw, PersistentVolumeClaim)
-    claim = msgspec.structs.replace(claim, status=ClaimStatus())
+    claim = _without_class(msgspec.structs.replace(claim, status=ClaimStatus()), server)
     requests = _requests(claim)
     errors = [*_size_errors(requests)]
     if errors:
@@ -50,6 +50,8 @@ def update_claim(
     """
     old, new = (msgspec.convert(raw, PersistentVolumeClaim) for raw in (old_raw, new_raw))
     new = msgspec.structs.replace(new, status=old.status)
+    if old.spec.volume_attributes_class_name is None:
+        new = _without_class(new, server)
     requests = _requests(new)
     errors = [*_update_errors(old, new, server, (old_raw, new_raw))]
     name = name_of(new_raw)
@@ -63,6 +65,14 @@ def update_claim(
         return _refused(refusals, warnings)
     before, after = claim_request(old, server), claim_request(new, server)
     return answered(_stored(new), after, policies, server, code=200, old=before, warnings=warnings)
+
+
+def _without_class(claim: PersistentVolumeClaim, server: Server) -> PersistentVolumeClaim:
+    """A server without attributes classes drops the field. Source: api/persistentvolumeclaim DropDisabledFields."""
+    if server.on("VolumeAttributesClass"):
+        return claim
+    spec = msgspec.structs.replace(claim.spec, volume_attributes_class_name=None)
+    return msgspec.structs.replace(claim, spec=spec)
 
 
 def _requests(claim: PersistentVolumeClaim) -> Quantities:
@@ -120,12 +130,19 @@ def _stored(claim: PersistentVolumeClaim) -> dict[str, Any]:
 def _update_errors(
     old: PersistentVolumeClaim, new: PersistentVolumeClaim, server: Server, raws: tuple[Mapping[str, Any], ...]
 ) -> Iterator[FieldError]:
+    yield from _size_errors(_requests(new))
+    yield from _annotation_moves(old, new)
     before, after = _requests(old), _requests(new)
     attributes = old.spec.volume_attributes_class_name, new.spec.volume_attributes_class_name
-    free = {"storage"} if old.status.phase == "Bound" else set()
+    bound = old.status.phase == "Bound"
+    free = {"storage"} if bound and new.spec.resources and new.spec.resources.requests is not None else set()
     sizes = [{name: value for name, value in one.items() if name not in free} for one in (before, after)]
-    moved = attributes[0] != attributes[1] and not free
-    if sizes[0] != sizes[1] or moved or _class_moves(old, new) or changed(*map(_rest, raws)):
+    moved = attributes[0] != attributes[1] and not bound
+    volumes = [(raw.get("spec") or {}).get("volumeName") or "" for raw in raws]
+    rebound = volumes[0] not in {"", volumes[1]}
+    limits = [parse_list(resources.limits if (resources := one.spec.resources) else None, "spec") for one in (old, new)]
+    fixed = sizes[0] == sizes[1] and limits[0] == limits[1] and not (moved or rebound or _class_moves(old, new))
+    if not fixed or changed(*map(_rest, raws)):
         yield forbidden("spec", _IMMUTABLE, "claim/immutable")
     size = after.get("storage", ZERO)
     if size < before.get("storage", ZERO):
@@ -142,6 +159,14 @@ def _rest(raw: Mapping[str, Any]) -> dict[str, Any]:
     """What no update may change; the volume's name is set once, by the controller."""
     free = {"resources", "storageClassName", "volumeAttributesClassName", "volumeName"}
     return {key: value for key, value in (raw.get("spec") or {}).items() if key not in free}
+
+
+def _annotation_moves(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Iterator[FieldError]:
+    """The annotation of old stays as it was, unless the field takes over what it said."""
+    was, is_ = ((one.metadata.annotations or {}).get(BETA_STORAGE_CLASS, "") for one in (old, new))
+    replaced = old.spec.storage_class_name is None and new.spec.storage_class_name == was and not is_
+    if was != is_ and not replaced:
+        yield invalid(f"metadata.annotations.{BETA_STORAGE_CLASS}", is_, "field is immutable", "claim/immutable")
 
 
 def _class_moves(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> bool:

@@ -9,8 +9,9 @@ from kubectl_kres.admission.outcome import Finding, Refusal, forbidden_object
 from kubectl_kres.model.policy import PriorityClass, RuntimeClass
 from kubectl_kres.provenance.journal import Entry, Set, Source
 
-#: Classes that every server has without listing them.
-SYSTEM_PRIORITIES = frozenset({"system-node-critical", "system-cluster-critical"})
+#: Classes that every server has, also where they are not listed.
+SYSTEM_PRIORITIES = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
+_PREEMPTS = "PreemptLowerPriority"
 
 
 def set_priority(
@@ -38,6 +39,33 @@ def set_priority(
     return forbidden_object(
         "pods", name, (Finding(text, "priority/unknown-class", source=Source("PriorityClass", wanted)),)
     )
+
+
+def check_priority(draft: Draft, name: str, classes: Mapping[str, PriorityClass] | None) -> Refusal | None:
+    """403 for a priority or preemption policy that the pod brings and its class does not give.
+
+    Source: plugin/pkg/admission/priority admitPod.
+    """
+    if classes is None:
+        return None
+    chosen = draft.priority_class
+    found = classes.get(chosen)
+    value, policy = SYSTEM_PRIORITIES.get(chosen, 0), _PREEMPTS
+    if found is not None:
+        value, policy = found.value, found.preemption_policy or _PREEMPTS
+    brought: tuple[tuple[str, object, object], ...] = (
+        ("integer value of priority", draft.spec.priority, value),
+        ("string value of PreemptionPolicy", draft.spec.preemption_policy or None, policy),
+    )
+    for what, given, computed in brought:
+        if given is not None and given != computed:
+            text = (
+                f"the {what} ({given}) must not be provided in pod spec; "
+                f"priority admission controller computed {computed} from the given PriorityClass name"
+            )
+            source = Source("PriorityClass", chosen) if chosen else None
+            return forbidden_object("pods", name, (Finding(text, "priority/brought", source=source),))
+    return None
 
 
 def set_overhead(

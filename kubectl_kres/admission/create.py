@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -12,15 +12,17 @@ from kubectl_kres.admission.answer import answered, name_of, not_decoded, not_va
 from kubectl_kres.admission.claims import create_claim
 from kubectl_kres.admission.decode import first_unparsable
 from kubectl_kres.admission.draft import parse_list
-from kubectl_kres.admission.field import FieldError
 from kubectl_kres.admission.fields import unknown_fields
+from kubectl_kres.admission.notices import pod_notices
 from kubectl_kres.admission.objects import count_request, device_request, resource_of, service_request
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import Policies, admit
 from kubectl_kres.admission.quota import parse_quota
 from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.warnings import hidden_env
+from kubectl_kres.admission.structure import pod_errors
+from kubectl_kres.admission.workload import create_workload
 from kubectl_kres.model.claim import ResourceClaim, Service
+from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.model.raw import decoded
@@ -49,27 +51,22 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
     fault = first_unparsable(raw, kind)
     if fault is not None:
         return (not_decoded(raw, fault),)
-    outcomes = _BY_KIND.get(kind, _create_counted)(raw, policies, server)
+    create_it = _BY_KIND.get(kind, create_workload if kind in WORKLOADS else _create_counted)
+    outcomes = create_it(raw, policies, server)
     unknown = unknown_fields(raw, kind)
     if not unknown:
         return outcomes
     return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *unknown}))) for one in outcomes)
 
 
-def create_pod(
-    raw: Mapping[str, Any], policies: Policies, server: Server, *, faults: Sequence[FieldError] = ()
-) -> tuple[Outcome, ...]:
-    """A pod as sent, with the warnings that need what the model leaves out. ``faults``: see ``admit``."""
+def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    """A pod as sent, with the errors and warnings that need what the model leaves out."""
     fault = first_unparsable(raw, "Pod")
     if fault is not None:
         return (not_decoded(raw, fault),)
-    spec = raw.get("spec") or {}
-    more = (
-        *hidden_env(spec.get("initContainers") or (), "spec.initContainers"),
-        *hidden_env(spec.get("containers") or (), "spec.containers"),
-    )
-    unknown = sorted(unknown_fields(raw, "Pod"))
-    return admit(decoded(raw, Pod), policies, server, decoded=unknown, warnings=more, faults=faults)
+    pod, unknown = decoded(raw, Pod), sorted(unknown_fields(raw, "Pod"))
+    more = tuple(pod_notices(raw))
+    return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(raw))
 
 
 def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:

@@ -27,15 +27,22 @@ _VOLUMES = [
 ]
 _ITEM_FIELDS = ("default", "defaultRequest", "max", "maxLimitRequestRatio", "min")
 
+_POD: _Tree = {
+    "spec": {
+        **dict.fromkeys(("containers", "ephemeralContainers", "initContainers"), _CONTAINERS),
+        "overhead": _LIST,
+        "resources": _SIDES,
+        "volumes": _VOLUMES,
+    }
+}
+_TEMPLATE: _Tree = {"spec": {"template": _POD}}
+
 _TREES: Mapping[str, _Tree] = {
-    "Pod": {
-        "spec": {
-            **dict.fromkeys(("containers", "ephemeralContainers", "initContainers"), _CONTAINERS),
-            "overhead": _LIST,
-            "resources": _SIDES,
-            "volumes": _VOLUMES,
-        }
-    },
+    "Pod": _POD,
+    **dict.fromkeys(("Deployment", "ReplicaSet", "DaemonSet", "Job", "ReplicationController"), _TEMPLATE),
+    "StatefulSet": {"spec": {"template": _POD, "volumeClaimTemplates": [{"spec": {"resources": _SIDES}}]}},
+    "CronJob": {"spec": {"jobTemplate": _TEMPLATE}},
+    "PodTemplate": {"template": _POD},
     "LimitRange": {"spec": {"limits": [dict.fromkeys(_ITEM_FIELDS, _LIST)]}},
     "ResourceQuota": {"spec": {"hard": _LIST}, "status": {"hard": _LIST, "used": _LIST}},
     "PersistentVolumeClaim": {

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.admission.aggregate import of_containers
-from kubectl_kres.admission.draft import Draft, Put, change, round_up
+from kubectl_kres.admission.draft import Draft, Put, change, draft_pod, round_up
 from kubectl_kres.admission.names import is_huge_page, is_pod_level, may_overcommit
+from kubectl_kres.admission.server import Server
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Entry, Source
 
 
@@ -20,6 +22,13 @@ def default_pod(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> No
     change(_requests_from_limits(draft, at), journal)
     default_pod_level(draft, ref, journal)
     round_up(draft)
+
+
+def decoded_draft(pod: Pod, server: Server) -> Draft:
+    """A stored pod's values as the server has them once it has decoded it. Raises Unparsable."""
+    draft = draft_pod(pod, server)
+    default_pod(draft, ObjectRef("Pod", pod.metadata.name), None)
+    return draft
 
 
 def default_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> None:

@@ -41,6 +41,11 @@ def invalid(
     return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule, resource, bound)
 
 
+def number(field: str, value: int, detail: str, rule: str = "") -> FieldError:
+    """Of a value that is a number: it is shown without quotes."""
+    return FieldError(field, _INVALID, f"Invalid value: {value}: {detail}", rule)
+
+
 def required(field: str, detail: str = "", rule: str = "", *, resource: str = "") -> FieldError:
     return FieldError(field, _REQUIRED, f"Required value: {detail}" if detail else "Required value", rule, resource)
 
@@ -53,8 +58,11 @@ def duplicate(field: str, value: str, rule: str = "") -> FieldError:
     return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {quote(value)}", rule)
 
 
-def not_supported(field: str, value: str, supported: Sequence[str], rule: str = "") -> FieldError:
-    shown = ", ".join(quote(name) for name in sorted(supported))
+def not_supported(
+    field: str, value: str, supported: Sequence[str], rule: str = "", *, in_order: bool = False
+) -> FieldError:
+    """``in_order``: one of the few places where the server does not sort what it supports."""
+    shown = ", ".join(map(quote, supported if in_order else sorted(supported)))
     return FieldError(
         field, "FieldValueNotSupported", f"Unsupported value: {quote(value)}: supported values: {shown}", rule
     )

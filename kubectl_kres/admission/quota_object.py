@@ -63,9 +63,20 @@ def validate_update(
 
 
 def stored_spec(raw: Mapping[str, Any], hard: Quantities) -> dict[str, Any]:
-    """The spec as stored: what is empty is left out, quantities are canonical."""
-    written = {key: value for key, value in (raw.get("spec") or {}).items() if value}
-    return {**written, **({"hard": {name: str(quantity) for name, quantity in hard.items()}} if hard else {})}
+    """The spec as stored: what is empty or unknown is left out, quantities are canonical."""
+    spec = raw.get("spec") or {}
+    shown: dict[str, Any] = {"hard": {name: str(quantity) for name, quantity in hard.items()}} if hard else {}
+    if spec.get("scopes"):
+        shown["scopes"] = spec["scopes"]
+    selector = spec.get("scopeSelector")
+    if selector is not None:
+        known = ("scopeName", "operator", "values")
+        expressions = [
+            {key: one.get(key) for key in known if key != "values" or one.get(key)}
+            for one in selector.get("matchExpressions") or ()
+        ]
+        shown["scopeSelector"] = {"matchExpressions": expressions} if expressions else {}
+    return shown
 
 
 def _scope_errors(scopes: Sequence[str], standard: Sequence[str]) -> Iterator[FieldError]:

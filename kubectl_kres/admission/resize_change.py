@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from kubectl_kres.admission.defaulting import default_pod
-from kubectl_kres.admission.draft import SIDES, Draft, Quantities, Side, draft_pod
+from kubectl_kres.admission.defaulting import decoded_draft
+from kubectl_kres.admission.draft import SIDES, Draft, Quantities, Side
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.resize_rules import RESIZABLE
 from kubectl_kres.admission.server import Server
-from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import Quantity
 
@@ -35,8 +34,7 @@ def changes(old: Pod, outcome: Outcome, server: Server) -> tuple[Change, ...]:
 
     Source: kuberuntime_manager.go computePodResizeAction.
     """
-    before, after = draft_pod(old, server), outcome.draft
-    default_pod(before, ObjectRef("Pod", old.metadata.name), None)
+    before, after = decoded_draft(old, server), outcome.draft
     policies = {
         (raw.name, one.resource_name): one.restart_policy == "RestartContainer"
         for raw in (*(old.spec.containers or ()), *(old.spec.init_containers or ()))

@@ -17,6 +17,7 @@ GATES: Mapping[str, tuple[int, int]] = {
     "PodLevelResources": (32, 34),
     "InPlacePodLevelResourcesVerticalScaling": (35, 36),
     "NodeDeclaredFeatures": (35, 36),
+    "ContainerRestartRules": (34, 35),
     "VolumeAttributesClass": (29, 34),
     "DynamicResourceAllocation": (26, 34),
     "DRAExtendedResource": (34, 36),

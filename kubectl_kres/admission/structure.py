@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.field import FieldError, duplicate, invalid, required
+from kubectl_kres.admission.field import FieldError, duplicate, invalid, not_supported, number, required
 from kubectl_kres.admission.names import label_faults, subdomain_faults
 
 Raw = Mapping[str, Any]
 
 _NAME, _CONTAINERS, _IMAGE = "validation/name", "validation/containers", "validation/image"
+_CHOICE, _DEADLINE = "validation/choice", "validation/deadline"
+_POLICIES = ("Always", "OnFailure", "Never")
+_SYSTEMS = ("linux", "windows")
+_MOST_SECONDS = 2**31 - 1
 #: A CronJob's name leaves room for what its Jobs add to it.
 _CRON_JOB = 52
+
+
+def pod_errors(raw: Raw) -> tuple[FieldError, ...]:
+    """What validation finds in a pod as sent beside resources."""
+    spec = raw.get("spec")
+    return (*name_errors(raw), *spec_errors(spec if isinstance(spec, Mapping) else {}))
 
 
 def name_errors(raw: Raw) -> Iterator[FieldError]:
@@ -38,6 +48,21 @@ def spec_errors(spec: Raw) -> Iterator[FieldError]:
         for index, container in enumerate(held):
             if isinstance(container, Mapping):
                 yield from _container_errors(container, f"spec.{key}[{index}]", seen)
+    yield from _choice_errors(spec)
+
+
+def _choice_errors(spec: Raw) -> Iterator[FieldError]:
+    """Source: validation.go validateRestartPolicy, validateOS, ValidatePodSpec."""
+    policy, deadline = spec.get("restartPolicy"), spec.get("activeDeadlineSeconds")
+    if isinstance(policy, str) and policy and policy not in _POLICIES:
+        yield not_supported("spec.restartPolicy", policy, _POLICIES, _CHOICE, in_order=True)
+    held = spec.get("os")
+    system = held.get("name") if isinstance(held, Mapping) else None
+    if isinstance(system, str) and system and system not in _SYSTEMS:
+        yield not_supported("spec.os", system, _SYSTEMS, _CHOICE)
+    if isinstance(deadline, int) and not 1 <= deadline <= _MOST_SECONDS:
+        text = f"must be between 1 and {_MOST_SECONDS}, inclusive"
+        yield number("spec.activeDeadlineSeconds", deadline, text, _DEADLINE)
 
 
 def _listed(spec: Raw, key: str) -> Sequence[Any]:
@@ -56,3 +81,6 @@ def _container_errors(container: Raw, path: str, seen: set[str]) -> Iterator[Fie
     seen.add(name)
     if not container.get("image"):
         yield required(f"{path}.image", rule=_IMAGE)
+    policy = container.get("restartPolicy")
+    if isinstance(policy, str) and policy and policy not in _POLICIES:
+        yield not_supported(f"{path}.restartPolicy", policy, _POLICIES, _CHOICE)

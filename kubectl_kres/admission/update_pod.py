@@ -9,9 +9,9 @@ import msgspec
 
 from kubectl_kres.admission.answer import answered, name_of, not_valid
 from kubectl_kres.admission.changed import changed
-from kubectl_kres.admission.defaulting import default_pod, default_pod_level
-from kubectl_kres.admission.draft import Draft, draft_pod
-from kubectl_kres.admission.field import FieldError, forbidden, invalid
+from kubectl_kres.admission.defaulting import decoded_draft, default_pod_level
+from kubectl_kres.admission.draft import Draft
+from kubectl_kres.admission.field import FieldError, forbidden, invalid, number
 from kubectl_kres.admission.objects import pod_request
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pod_level import validate_pod_level
@@ -42,7 +42,7 @@ def update_pod(
     name = name_of(new_raw)
     old, new = (msgspec.convert(raw, Pod) for raw in (old_raw, new_raw))
     new = msgspec.structs.replace(new, status=old.status)
-    before, after = _decoded(old, server), _decoded(new, server)
+    before, after = decoded_draft(old, server), decoded_draft(new, server)
     errors = [error for error in validate_containers(after, server) if error.rule != "validation/ephemeral"]
     errors += [*validate_pod_level(after), *_errors((old, before, old_raw), (new, after, new_raw))]
     if errors:
@@ -50,15 +50,9 @@ def update_pod(
     request = pod_request(new, server, draft=after)
     charged = _terminating(old) != _terminating(new)
     default_pod_level(after, ObjectRef("Pod", name), None)
-    stored = stored_pod(new, after, old.status.qos_class or class_of(after))
+    stored = stored_pod(new, after, old.status.qos_class or class_of(after), server)
     was = pod_request(old, server, draft=before)
     return answered(stored, request if charged else None, policies, server, code=200, old=was)
-
-
-def _decoded(pod: Pod, server: Server) -> Draft:
-    draft = draft_pod(pod, server)
-    default_pod(draft, ObjectRef("Pod", pod.metadata.name), None)
-    return draft
 
 
 def _terminating(pod: Pod) -> bool:
@@ -79,7 +73,8 @@ def _errors(old: _Version, new: _Version) -> Iterator[FieldError]:
     if deadlines:
         return
     moved = old[1].values() != new[1].values() or (old[1].pod is None) != (new[1].pod is None)
-    if moved or changed(*(_fixed(raw.get("spec") or {}) for _, _, raw in (old, new))):
+    specs = [raw.get("spec") or {} for _, _, raw in (old, new)]
+    if moved or changed(*map(_fixed, specs)) or _grace_moves(*specs):
         yield forbidden("spec", _MUTABLE, "update/pod-immutable")
 
 
@@ -90,22 +85,25 @@ def _deadline_errors(old: int | None, new: int | None) -> Iterator[FieldError]:
             yield invalid(path, None, "must not update from a positive integer to nil value", rule)
         return
     if not 1 <= new <= _MOST_SECONDS:
-        yield _number(path, new, f"must be between 1 and {_MOST_SECONDS}, inclusive")
+        yield number(path, new, f"must be between 1 and {_MOST_SECONDS}, inclusive", rule)
     if not 0 <= new <= _MOST_SECONDS:
-        yield _number(path, new, f"must be between 0 and {_MOST_SECONDS}, inclusive")
+        yield number(path, new, f"must be between 0 and {_MOST_SECONDS}, inclusive", rule)
     elif old is not None and old < new:
-        yield _number(path, new, "must be less than or equal to previous value")
+        yield number(path, new, "must be less than or equal to previous value", rule)
 
 
-def _number(path: str, value: int, detail: str) -> FieldError:
-    """Numbers are shown without quotes."""
-    return FieldError(path, "FieldValueInvalid", f"Invalid value: {value}: {detail}", "update/deadline")
+def _grace_moves(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """A negative period, which counts as 1, may be corrected to 1."""
+    key = "terminationGracePeriodSeconds"
+    corrected = new.get(key) == 1 and (old.get(key) or 0) < 0
+    return not corrected and changed(old.get(key), new.get(key))
 
 
 def _fixed(spec: Mapping[str, Any]) -> dict[str, Any]:
     """What must stay: no image, no deadline or tolerations; resources are compared as quantities elsewhere."""
     gated = {"nodeSelector", "affinity"} if spec.get("schedulingGates") else set()
-    free = {"activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers", "resources", "overhead"}
+    free = {"activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers", "resources", "overhead",
+            "terminationGracePeriodSeconds"}  # fmt: skip
     fixed = {key: value for key, value in spec.items() if key not in free | gated}
     for key in ("containers", "initContainers"):
         fixed[key] = [

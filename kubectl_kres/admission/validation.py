@@ -23,7 +23,7 @@ from kubectl_kres.admission.names import (
 )
 from kubectl_kres.admission.server import Server
 from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.pod import Container, ResizePolicy, ResourceClaimEntry
+from kubectl_kres.model.pod import Container, ResizePolicy, ResourceClaimEntry, ResourceRequirements
 from kubectl_kres.quantity import Quantity, parse
 
 NameErrors = Callable[[str, str], list[FieldError]]
@@ -46,6 +46,10 @@ def validate_containers(draft: Draft, server: Server) -> list[FieldError]:
         path = f"spec.overhead.limits[{name}]"
         errors += container_name_errors(name, path)
         errors += value_errors(name, quantity, path)
+    for index, ephemeral in enumerate(spec.ephemeral_containers or ()):
+        if ephemeral.resources not in (None, ResourceRequirements()):
+            path, text = f"spec.ephemeralContainers[{index}].resources", "cannot be set for an Ephemeral Container"
+            errors.append(forbidden(path, text, "validation/ephemeral"))
     if spec.ephemeral_containers:
         errors.append(forbidden("spec.ephemeralContainers", "cannot be set on create", "validation/ephemeral"))
     if draft.overhead:
@@ -166,9 +170,6 @@ def _resize_policy_errors(
     path = f"{slot.path}.resizePolicy"
     yield from _policy_list_errors(policies, path, never=pod_restart_policy == "Never")
     if slot.role == "init":
-        if not server.on("InPlacePodVerticalScalingInitContainers"):
-            shown = [{"ResourceName": p.resource_name, "RestartPolicy": p.restart_policy} for p in policies]
-            yield invalid(path, shown, "must not be set for init containers", _RULE)
         for index, policy in enumerate(policies):
             if policy.restart_policy == "RestartContainer":
                 text = "must not be set to 'RestartContainer' for non-sidecar initContainers"

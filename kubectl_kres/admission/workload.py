@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.admission.answer import name_of
+from kubectl_kres.admission.answer import answered, name_of
 from kubectl_kres.admission.draft import Unparsable, draft_pod, round_up
 from kubectl_kres.admission.field import FieldError, forbidden
+from kubectl_kres.admission.notices import pod_notices
 from kubectl_kres.admission.objects import count_request, resource_of
 from kubectl_kres.admission.outcome import Outcome, Refusal, invalid_object
 from kubectl_kres.admission.pod_level import validate_pod_level
@@ -18,8 +19,11 @@ from kubectl_kres.admission.quota import Request, evaluate
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.structure import name_errors, spec_errors
 from kubectl_kres.admission.validation import validate_containers
+from kubectl_kres.admission.warnings import pod_warnings
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.workload import template_in
 
 Raw = Mapping[str, Any]
 
@@ -56,8 +60,24 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     return _refused(structs.replace(refusal, findings=findings), draft)
 
 
+def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    """Every answer to a CREATE of a built-in kind: its template, then the quotas that count it. Raises Unparsable."""
+    place, warnings = template_in(raw), []
+    if place is not None:
+        path, template = place
+        at, pod = ".".join(path), decoded(template, Pod)
+        refused = invalid_workload(raw, at, template["spec"], pod, server)
+        if refused is not None:
+            return (refused,)
+        draft = draft_pod(pod, server)
+        round_up(draft)
+        warnings = [f"{at}.{text}" for text in (*pod_warnings(draft), *pod_notices(template))]
+    stored = {"metadata": {"name": name_of(raw)}}
+    return answered(stored, counting_request(raw), policies, server, warnings=warnings)
+
+
 def _in_template(error: FieldError) -> FieldError:
-    if error.rule != "validation/ephemeral":
+    if error.field != "spec.ephemeralContainers":
         return error
     return forbidden(error.field, "ephemeral containers not allowed in pod template", error.rule)
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from kubectl_kres.capsule import conditions
-from kubectl_kres.capsule.amounts import Amounts, Nanos, added, same
+from kubectl_kres.capsule.amounts import Amounts, Nanos, added, unchanged
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.quantity import ZERO, Format, Quantity
 
@@ -58,8 +58,8 @@ class Comparison(NamedTuple):
 class Turn(Struct, frozen=True, gc=False):
     """How it went for one claim. ``short``: the resources that it lacks, or that are closed to it, sorted.
 
-    room and notations: what was left of each resource at its turn, in billionths, and how it is printed; for a claim in
-    the queue what the claims before it ask for, and who closed each resource is in ``closed``.
+    room and notations: what was left of each resource at its turn, in billionths, and how it is printed. For a claim in
+    the queue ``queued`` is what the claims before it ask for, and ``closed`` who closed each resource.
     """
 
     candidate: Candidate
@@ -67,6 +67,7 @@ class Turn(Struct, frozen=True, gc=False):
     short: tuple[str, ...] = ()
     room: Mapping[str, int] = {}
     notations: Mapping[str, Format] = {}
+    queued: Mapping[str, Quantity] = {}
     closed: Mapping[str, Key] = {}
 
     @property
@@ -79,9 +80,10 @@ class Turn(Struct, frozen=True, gc=False):
 
     def _comparison(self, resource: str) -> Comparison:
         asked, nano = self.candidate.asks[resource], self.room.get(resource)
+        if self.result == "queue":
+            return Comparison(resource, asked, self.queued[resource], by=self.closed[resource])
         room = ZERO if nano is None else Quantity(nano, self.notations.get(resource, "DecimalSI"))
-        by = self.closed.get(resource) if self.result == "queue" else None
-        return Comparison(resource, asked, room, missing=nano is None, by=by)
+        return Comparison(resource, asked, room, missing=nano is None)
 
     def message(self) -> str:
         """What the claim's Exhausted condition says; the controller writes queued lines in any order, here sorted."""
@@ -100,7 +102,8 @@ class Exhausted(NamedTuple):
 class Allocation(Struct, frozen=True):
     """The result of one pass: a turn for each claim in the order of the queue, and what each share is now.
 
-    shares are in the order in which they were given; ``used`` and ``available`` name the resources of ``hard``.
+    shares are in the order in which they were given; ``available`` names the resources of ``hard``, ``used`` also those
+    that the pool has no more and claims still name.
     settled: no share was given, changed or lost, so that another pass would say the same.
     """
 
@@ -149,9 +152,9 @@ def allocate(hard: Amounts, shares: Sequence[Share], queue: Sequence[Candidate],
 
 
 def used_of(hard: Amounts, shares: Iterable[Share]) -> dict[str, Quantity]:
-    """What claims hold of each resource of ``hard``."""
+    """What claims hold of each resource of ``hard``, and of each other that one of them names."""
     found = added(share.amounts for share in sorted(shares, key=lambda share: share.namespace))
-    return {name: ZERO + found[name] if name in found else ZERO for name in hard}
+    return {**dict.fromkeys(hard, ZERO), **found}
 
 
 def left_of(hard: Amounts, used: Amounts) -> dict[str, Quantity]:
@@ -170,19 +173,18 @@ class _Pass:
         self._room: Nanos = {name: quantity.nano for name, quantity in left.items()}
         self._notations = {name: quantity.format for name, quantity in left.items()}
         #: What claims that did not fit ask for, who was first, and what was left then.
-        self._asked: Nanos = {}
-        self._asked_as: dict[str, Format] = {}
+        self._asked: dict[str, Quantity] = {}
         self._first: dict[str, Key] = {}
         self._left: dict[str, Quantity] = {}
         #: Copies of the sums that turns refer to; None once the sums have changed.
         self._seen_room: Nanos | None = None
-        self._seen_asked: Nanos | None = None
+        self._seen_asked: dict[str, Quantity] | None = None
 
     def turn(self, candidate: Candidate) -> Turn:
         """The next claim's."""
         share = self.shares.get(candidate.uid) if self.shares else None
         if share is not None:
-            if same(share.amounts, candidate.asks):
+            if unchanged(share.amounts, candidate.asks):
                 return Turn(candidate, "kept")
             return self._changed(candidate, share)
         if self._ordered and self._asked and not self._asked.keys().isdisjoint(candidate.asks):
@@ -195,19 +197,21 @@ class _Pass:
         return Turn(candidate, "taken")
 
     def exhausted(self) -> dict[str, Exhausted]:
-        return {
-            name: Exhausted(self._left[name], Quantity(nano, self._asked_as[name]), self._first[name])
-            for name, nano in self._asked.items()
-        }
+        return {name: Exhausted(self._left[name], asked, self._first[name]) for name, asked in self._asked.items()}
 
     def _changed(self, candidate: Candidate, share: Share) -> Turn:
-        """The old amounts count as free for the new ones; if these do not fit, all is lost."""
+        """The old amounts count as free for the new ones; if these do not fit, all is lost.
+
+        Of a resource of which nothing is left, or that the pool has no more, the old amount is all there is.
+        """
+        freed = {name: quantity for name, quantity in share.amounts.items() if not self._room.get(name)}
         self._add(share.amounts, 1)
-        room = self._room
+        room = {**self._room, **{name: quantity.nano for name, quantity in freed.items()}}
         short = [name for name, asked in candidate.asks.items() if not (left := room.get(name)) or left < asked.nano]
         if short:
             del self.shares[share.uid]
-            return self._short(candidate, short)
+            formats = {name: quantity.format for name, quantity in freed.items()}
+            return self._short(candidate, short, room, {**self._notations, **formats})
         self._take(candidate)
         return Turn(candidate, "changed")
 
@@ -226,20 +230,26 @@ class _Pass:
         if self._seen_asked is None:
             self._seen_asked = dict(self._asked)
         short = sorted(name for name in candidate.asks if name in self._asked)
-        return Turn(candidate, "queue", tuple(short), self._seen_asked, self._asked_as, self._first)
+        return Turn(candidate, "queue", tuple(short), queued=self._seen_asked, closed=self._first)
 
-    def _short(self, candidate: Candidate, short: list[str]) -> Turn:
+    def _short(
+        self,
+        candidate: Candidate,
+        short: list[str],
+        room: Mapping[str, int] | None = None,
+        notations: Mapping[str, Format] | None = None,
+    ) -> Turn:
+        """The claim waits. room and notations: what is left for it, where that is not what is left for all."""
+        if room is None:
+            room = self._seen_room = self._seen_room or dict(self._room)
+        notations = notations or self._notations
         short.sort()
         for name in short:
             asked = candidate.asks[name]
             held = self._asked.get(name)
             if held is None:
                 self._first[name] = key_of(candidate.claim)
-                self._left[name] = Quantity(self._room.get(name, 0), self._notations.get(name, "DecimalSI"))
-            if not held:
-                self._asked_as[name] = asked.format
-            self._asked[name] = (held or 0) + asked.nano
+                self._left[name] = Quantity(room.get(name, 0), notations.get(name, "DecimalSI"))
+            self._asked[name] = asked if held is None else held + asked
         self._seen_asked = None
-        if self._seen_room is None:
-            self._seen_room = dict(self._room)
-        return Turn(candidate, "pool", tuple(short), self._seen_room, self._notations)
+        return Turn(candidate, "pool", tuple(short), room, notations)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.meta import ObjectRef, ResourceList
-from kubectl_kres.quantity import Quantity, from_json, parse
+from kubectl_kres.quantity import ZERO, Quantity, from_json, parse
 
 #: Resource name to amount.
 Amounts = Mapping[str, Quantity]
@@ -73,15 +73,22 @@ def canonical(raw: ResourceList | None) -> dict[str, Any] | None:
 
 
 def added(lists: Iterable[Amounts]) -> dict[str, Quantity]:
-    """The sum by resource, each in the notation of its first amount that is not zero."""
+    """The sum by resource, each in the notation of its first amount that is not zero.
+
+    A sum is a new amount even where it is of one: ``1e0``, which is kept as it was written, becomes 1.
+    """
     found: dict[str, Quantity] = {}
     for one in lists:
         for name, quantity in one.items():
-            held = found.get(name)
-            found[name] = quantity if held is None else held + quantity
+            found[name] = found.get(name, ZERO) + quantity
     return found
 
 
 def same(left: Amounts, right: Amounts) -> bool:
     """Whether both name the same resources with equal amounts, whatever the notation."""
     return left.keys() == right.keys() and all(left[name].nano == right[name].nano for name in left)
+
+
+def unchanged(left: Amounts, right: Amounts) -> bool:
+    """Whether both are the same to the controller, to which ``1Gi`` and ``1073741824`` differ."""
+    return same(left, right) and all(left[name].format == right[name].format for name in left)

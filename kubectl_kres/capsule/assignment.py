@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -13,6 +14,11 @@ from kubectl_kres.model.capsule import GROUP, VERSION, PoolRef, ResourcePool, Re
 from kubectl_kres.model.meta import ObjectRef, OwnerReference
 
 Pools = Mapping[str, ResourcePool]
+
+LONGEST_NAME = 63
+#: What the schemas take for a pool's name in the status of a claim, and a claim's in that of a pool.
+_WRITABLE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_UNWRITABLE = "status.pool.name cannot hold the pool's name: it has a dot, or more than 63 characters"
 
 
 class Step(NamedTuple):
@@ -41,7 +47,12 @@ def steps(claim: ResourcePoolClaim, pools: Pools) -> tuple[Step, ...]:
     old = claim.status.pool
     if old is not None and old.name != name and conditions.in_use(claim):
         return (*passed, Step("capsule/immutable", (conditions.in_use_elsewhere(old.name),)))
-    return passed
+    return passed if is_writable(name) else (*passed, Step("capsule/pool-name", (_UNWRITABLE,)))
+
+
+def is_writable(name: str) -> bool:
+    """Whether a status can hold the name: no dot, at most 63 characters. Pools and claims may have other names."""
+    return len(name) <= LONGEST_NAME and _WRITABLE.fullmatch(name) is not None
 
 
 def foreign_resources(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[str, ...]:
@@ -54,11 +65,14 @@ def foreign_resources(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[str
 def assign(claim: ResourcePoolClaim, pools: Pools) -> tuple[ResourcePoolClaim, ...]:
     """The claim after the controller has looked at it: several where the message that it writes is random.
 
-    Assigned means ``status.pool`` and an owner reference, not a share. A claim that fails keeps the pool it had.
+    Assigned means ``status.pool`` and an owner reference, not a share. A claim that fails keeps the pool it had. One
+    whose pool has a name that its status cannot hold stays as it is: the controller tries that again and again.
     """
-    messages = steps(claim, pools)[-1].fault
-    if messages:
-        return tuple(_written(claim, message) for message in messages)
+    last = steps(claim, pools)[-1]
+    if last.rule == "capsule/pool-name":
+        return (claim,)
+    if last.fault:
+        return tuple(_written(claim, message) for message in last.fault)
     pool = pools[claim.spec.pool]
     meta = structs.replace(claim.metadata, owner_references=_owned(claim, pool))
     status = structs.replace(claim.status, pool=PoolRef(pool.metadata.name, pool.metadata.uid))

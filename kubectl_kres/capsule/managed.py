@@ -8,18 +8,21 @@ from msgspec import structs
 
 from kubectl_kres.admission import quota_object
 from kubectl_kres.admission.draft import Unparsable, parse_list
+from kubectl_kres.admission.field import invalid
 from kubectl_kres.admission.outcome import Refusal, invalid_object
 from kubectl_kres.capsule.allocation import Share
 from kubectl_kres.capsule.amounts import added, readable
+from kubectl_kres.capsule.assignment import LONGEST_NAME
 from kubectl_kres.model.capsule import GROUP, VERSION, ResourcePool
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef, OwnerReference
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.provenance.journal import Derive, Source, Term
-from kubectl_kres.quantity import Quantity
+from kubectl_kres.quantity import Quantity, parse
 
 POOL_LABEL = "projectcapsule.dev/pool"
 MANAGED_LABEL = "projectcapsule.dev/managed-by"
 _PREFIX = "capsule-pool-"
+_TOO_LONG = f"must be no more than {LONGEST_NAME} bytes"
 
 
 def quota_name(pool: str) -> str:
@@ -35,13 +38,13 @@ def pool_of(quota: ResourceQuota) -> str:
 
 def hard_of(pool: ResourcePool, shares: Iterable[Share]) -> dict[str, Quantity]:
     """``spec.hard`` of a managed quota: shares of its namespace in order of allocation, sums of zero left out, then
-    every default. Rounded up to thousandths, as the server stores it.
+    every default. As the server stores it: read anew from the text, rounded up to thousandths.
 
     Source: capsule internal/controllers/resourcepools/pool_controller.go syncResourceQuotas.
     """
     claimed = {name: quantity for name, quantity in added(share.amounts for share in shares).items() if quantity.nano}
     total = added((claimed, _defaults(pool)))
-    return {name: quantity.rounded() for name, quantity in sorted(total.items())}
+    return {name: parse(str(quantity)).rounded() for name, quantity in sorted(total.items())}
 
 
 def terms_of(pool: ResourcePool, shares: Iterable[Share]) -> tuple[Derive, ...]:
@@ -64,7 +67,10 @@ def terms_of(pool: ResourcePool, shares: Iterable[Share]) -> tuple[Derive, ...]:
 def managed_quota(
     pool: ResourcePool, namespace: str, shares: Iterable[Share], stored: ResourceQuota | None = None
 ) -> ResourceQuota:
-    """The quota as the pool writes it. ``stored``: what is there under its name, whose other labels and status stay."""
+    """The quota as the pool writes it. ``stored``: what is there under its name, whose other labels and status stay.
+
+    It is not written where nothing differs but the notation of an amount.
+    """
     hard = {name: str(quantity) for name, quantity in hard_of(pool, shares).items()}
     spec = ResourceQuotaSpec(hard or None, pool.spec.quota.scopes, pool.spec.quota.scope_selector)
     name, meta = pool.metadata.name, pool.metadata
@@ -72,7 +78,16 @@ def managed_quota(
     labels = {**(held.metadata.labels or {}), POOL_LABEL: name, MANAGED_LABEL: "controller"}
     owner = OwnerReference("ResourcePool", name, meta.uid, f"{GROUP}/{VERSION}", controller=True)
     metadata = structs.replace(held.metadata, labels=labels, owner_references=(owner,))
-    return structs.replace(held, metadata=metadata, spec=spec)
+    written = structs.replace(held, metadata=metadata, spec=spec)
+    return stored if stored is not None and _says(stored) == _says(written) else written
+
+
+def _says(quota: ResourceQuota) -> tuple[object, ...]:
+    """What two quotas are compared by; equal amounts are equal in any notation."""
+    meta, spec = quota.metadata, quota.spec
+    hard = readable(spec.hard, ObjectRef("ResourceQuota", meta.name, meta.namespace), "spec.hard", None)
+    owners = [one for one in meta.owner_references or () if one.controller]
+    return meta.labels, [(one.kind, one.uid) for one in owners], hard, spec.scopes or (), spec.scope_selector
 
 
 def refused(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusal | None:
@@ -81,7 +96,9 @@ def refused(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusa
         hard = parse_list(quota.spec.hard, "spec.hard")
     except Unparsable:
         return None
-    errors = (
+    pool = (quota.metadata.labels or {}).get(POOL_LABEL, "")
+    errors = [invalid("metadata.labels", pool, _TOO_LONG, "capsule/pool-name")] if len(pool) > LONGEST_NAME else []
+    errors += (
         quota_object.validate(quota.spec, hard)
         if stored is None
         else quota_object.validate_update(quota.spec, hard, stored.spec)

@@ -6,6 +6,7 @@ so shows old states, and the series of namespaces without claims that it forgets
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
@@ -56,8 +57,8 @@ def _of_namespaces(pool: ResourcePool, hard: Amounts) -> Iterator[str]:
         for resource, claimed in added(lists).items():
             labels = {"pool": pool.metadata.name, "resource": resource, "target_namespace": space}
             yield _line("pool_namespace_usage", labels, _value(claimed))
-            limit = hard.get(resource, ZERO)
-            yield _line("pool_namespace_usage_percentage", labels, _percentage(claimed, limit))
+            if resource in hard:
+                yield _line("pool_namespace_usage_percentage", labels, _share(claimed, hard[resource]))
 
 
 def _of_exhaustions(pool: ResourcePool) -> Iterator[str]:
@@ -71,8 +72,10 @@ def _of_exhaustions(pool: ResourcePool) -> Iterator[str]:
 
 
 def _of_claim(claim: ResourcePoolClaim) -> Iterator[str]:
-    """Source: capsule internal/metrics/claim_recorder.go."""
+    """None of a claim that has no status. Source: capsule internal/metrics/claim_recorder.go."""
     meta = claim.metadata
+    if not (claim.status.conditions or claim.status.condition):
+        return
     labels = {"name": meta.name, "target_namespace": meta.namespace}
     pool = claim.status.pool.name if claim.status.pool else claim.spec.pool
     yield _line("claim_pool", {**labels, "pool": pool}, 1)
@@ -91,8 +94,16 @@ def _value(quantity: Quantity) -> float:
 
 
 def _percentage(part: Quantity, whole: Quantity) -> float:
-    limit = _value(whole)
-    return _value(part) / limit * 100 if limit else 0
+    limit = whole.milli_value()
+    return part.milli_value() / limit * 100 if limit > 0 else 0
+
+
+def _share(part: Quantity, whole: Quantity) -> float:
+    """As Go divides: by zero, too."""
+    claimed, limit = part.milli_value(), whole.milli_value()
+    if limit:
+        return claimed / limit * 100
+    return math.copysign(math.inf, claimed) if claimed else math.nan
 
 
 def _line(name: str, labels: Mapping[str, str], value: float) -> str:
@@ -105,7 +116,9 @@ def _escaped(text: str) -> str:
 
 
 def _float(value: float) -> str:
-    """As Go prints the shortest form of a float: ``2.147483648e+09``, ``100000``."""
+    """As Go prints the shortest form of a float: ``2.147483648e+09``, ``100000``, ``NaN``."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else f"{value:+}".replace("inf", "Inf")
     number = Decimal(repr(float(value))).normalize()
     power = number.adjusted()
     if not number:

@@ -10,12 +10,15 @@ from msgspec import structs
 
 from kubectl_kres.admission.create import create, policies_of
 from kubectl_kres.admission.outcome import QuotaCharge
+from kubectl_kres.admission.pods import admit
 from kubectl_kres.capsule.allocation import Key
+from kubectl_kres.capsule.assignment import owns
 from kubectl_kres.capsule.counting import counted
 from kubectl_kres.capsule.managed import pool_of
 from kubectl_kres.capsule.outcome import Outcome
 from kubectl_kres.capsule.settle import settle
 from kubectl_kres.capsule.world import World, quotas_in, with_quotas, without_quotas
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 
 T = TypeVar("T")
@@ -35,14 +38,15 @@ def created(world: World, item: Any) -> tuple[Outcome, ...]:
     if isinstance(item, ResourceQuota):
         return tuple(Outcome(one) for one in stored(world, item))
     space = item.metadata.namespace
-    raw = {"kind": item.kind, "apiVersion": item.api_version, **msgspec.to_builtins(item)}
-    answers = create(raw, policies_of((), quotas_in(world, space)), world.server)
+    raw = {"kind": item.kind, "apiVersion": item.api_version, **msgspec.json.decode(msgspec.json.encode(item))}
+    policies = policies_of((), quotas_in(world, space))
+    answers = admit(item, policies, world.server) if isinstance(item, Pod) else create(raw, policies, world.server)
     refused = [Outcome(world, answer.refusal) for answer in answers if answer.refusal is not None]
     if refused:
         return tuple(refused)
     if space not in world.objects:
         return tuple(Outcome(one) for one in _counted(_charged(world, space, answers[0].charges), world, space))
-    whole = msgspec.convert(merge(raw, answers[0].object or {}), type(item))
+    whole = msgspec.convert(merge(raw, answers[0].object or {}), Pod) if isinstance(item, Pod) else item
     return tuple(Outcome(one) for one in stored(world, whole))
 
 
@@ -50,7 +54,8 @@ def stored(world: World, item: Any) -> tuple[World, ...]:
     """The object as it is now; of a quota that a pool manages the pool undoes the change."""
     space, name = item.metadata.namespace, item.metadata.name
     if isinstance(item, ResourceQuota):
-        return _woken(with_quotas(world, {(space, name): counted(world, item)}), item)
+        old = world.quotas.get((space, name))
+        return _woken(with_quotas(world, {(space, name): counted(world, item)}), old, item)
     others = [one for one in world.objects.get(space, ()) if (one.kind, one.metadata.name) != (item.kind, name)]
     return _recounted(world, space, (*others, item))
 
@@ -104,8 +109,13 @@ def _charged(world: World, space: str, charges: tuple[QuotaCharge, ...]) -> Worl
     return with_quotas(world, found)
 
 
-def _woken(world: World, quota: ResourceQuota) -> tuple[World, ...]:
-    return settle(world, pools=(pool_of(quota),) if pool_of(quota) else ())
+def _woken(world: World, *quotas: ResourceQuota | None) -> tuple[World, ...]:
+    """Pools look after the quotas that they own, whatever became of the labels."""
+    held = [one for one in quotas if one is not None]
+    named = {pool_of(one) for one in held}
+    owners = [owner for one in held for owner in one.metadata.owner_references or ()]
+    woken = [name for name, pool in world.pools.items() if name in named or any(owns(one, pool) for one in owners)]
+    return settle(world, pools=woken)
 
 
 def _key(quota: ResourceQuota) -> Key:

@@ -7,7 +7,12 @@ from msgspec import Struct
 from kubectl_kres.admission.outcome import Finding, Refusal
 from kubectl_kres.capsule.amounts import Fault
 from kubectl_kres.capsule.world import World
-from kubectl_kres.model.kinds import BY_KIND
+
+#: The webhook that decodes first, and what it calls the object.
+_DECODING = {
+    "ResourcePool": ("resourcepools.mutating.projectcapsule.dev", "object"),
+    "ResourcePoolClaim": ("resourcepoolclaims.mutating.projectcapsule.dev", "new object"),
+}
 
 
 class Outcome(Struct, frozen=True):
@@ -18,7 +23,7 @@ class Outcome(Struct, frozen=True):
 
 
 def unreadable(fault: Fault) -> Refusal:
-    """422 for an amount that is no quantity; the server's sentence also quotes the pattern of its schema."""
-    kind = BY_KIND[fault.ref.kind]
-    message = f'{kind.kind}.{kind.group} "{fault.ref.name}" is invalid: {fault.path}: {fault.text}'
-    return Refusal(422, "Invalid", message, (Finding(fault.text, "quantity/unparsable", fault.path),))
+    """What the mutating webhook answers to an amount that is no quantity: it comes before the schema. No reason."""
+    hook, word = _DECODING[fault.ref.kind]
+    message = f'admission webhook "{hook}" denied the request: failed to decode {word}: {fault.text}'
+    return Refusal(500, "", message, (Finding(fault.text, "quantity/unparsable", fault.path),))

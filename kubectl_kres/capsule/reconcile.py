@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from kubectl_kres.capsule.allocation import (
     uid_of,
 )
 from kubectl_kres.capsule.amounts import Fault, readable, texts
-from kubectl_kres.capsule.assignment import belongs
+from kubectl_kres.capsule.assignment import belongs, is_writable
 from kubectl_kres.capsule.counting import counted
 from kubectl_kres.capsule.leaving import disassociate, wants_release
 from kubectl_kres.capsule.managed import managed_quota, quota_name, refused, sync_fault
@@ -39,10 +38,6 @@ from kubectl_kres.model.capsule import (
 )
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
-
-#: What the schema of the pool's status takes for the name of a claim. Claims may have other names.
-_LISTED = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-_LONGEST = 63
 
 
 class Pass(NamedTuple):
@@ -85,7 +80,7 @@ def reconcile(world: World, name: str) -> Pass:
 
 def listable(shares: Iterable[Share]) -> bool:
     """Whether a pool's status can hold these claims: no dot in a name, at most 63 characters."""
-    return all(len(share.name) <= _LONGEST and _LISTED.fullmatch(share.name) for share in shares)
+    return all(is_writable(share.name) for share in shares)
 
 
 def shares_of(pool: ResourcePool, faults: list[Fault] | None = None) -> list[Share]:

@@ -10,7 +10,7 @@ from kubectl_kres.admission.outcome import Finding, Refusal
 from kubectl_kres.capsule.amounts import canonical, readable, same
 from kubectl_kres.capsule.choice import choose
 from kubectl_kres.capsule.conditions import in_use
-from kubectl_kres.capsule.leaving import without_release
+from kubectl_kres.capsule.leaving import wants_release, without_release
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim, ResourcePoolSpec
 from kubectl_kres.model.meta import LabelSelector, ObjectRef
 from kubectl_kres.provenance.journal import Source
@@ -21,7 +21,7 @@ _CLAIMS = "resourcepoolclaims.validating.projectcapsule.dev"
 
 def stored_pool(pool: ResourcePool) -> ResourcePool:
     """The pool as the mutating webhook leaves it: amounts canonical; with ``defaultsZero`` a default of 0 for each
-    resource that has none. A default is never taken away.
+    resource that has none. A default is never taken away, and an empty list of them stays.
 
     Source: capsule internal/webhook/resourcepool/pool_mutating.go.
     """
@@ -32,7 +32,7 @@ def stored_pool(pool: ResourcePool) -> ResourcePool:
         defaults = {**dict.fromkeys(hard or (), "0"), **(defaults or {})}
     selectors = tuple(map(_stored_selector, spec.selectors or ())) or None
     quota = structs.replace(spec.quota, hard=hard or None)
-    return structs.replace(pool, spec=ResourcePoolSpec(selectors, quota, defaults or None, spec.config))
+    return structs.replace(pool, spec=ResourcePoolSpec(selectors, quota, defaults, spec.config))
 
 
 def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
@@ -74,10 +74,11 @@ def stored_claim(
 ) -> tuple[ResourcePoolClaim, ...]:
     """The claim as the mutating webhook leaves it, one for each pool that an empty ``spec.pool`` can become.
 
-    The release annotation is taken off again unless ``old``, the stored claim, is in use; None: it is created.
+    A release annotation that counts is taken off again unless ``old``, the stored claim, is in use. None: the claim is
+    created, and the annotation goes whatever its value.
     Source: capsule internal/webhook/resourcepool/claim_mutating.go.
     """
-    if old is None or not in_use(old):
+    if old is None or (wants_release(claim) and not in_use(old)):
         claim = without_release(claim)
     spec = structs.replace(claim.spec, claim=canonical(claim.spec.claim))
     if spec.pool:

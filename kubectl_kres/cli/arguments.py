@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kubectl_kres.cli.options import Options
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import Kind
 
 _NOTHING = "You must provide one or more resources by argument or filename."
 _FORMS = """Example resource specifications include:
@@ -60,13 +62,27 @@ def _types(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.split(",")))
 
 
-def refuse_selectors(found: Sequence[Asked], *, slashes: bool, selector: bool, everywhere: bool) -> None:
-    """Raises UsageError where names meet flags that only make sense for lists, in kubectl's words."""
-    if not any(one.names for one in found):
-        return
+def refuse_selectors(options: Options, *, slashes: bool = False) -> None:
+    """Raises UsageError for flags that only make sense for lists, where names are given, in kubectl's words."""
+    selector = options.selector or options.field_selector
     if selector and slashes:
         raise UsageError("selectors and the all flag cannot be used when passing resource/name arguments")
     if selector:
         raise UsageError("name cannot be provided when a selector is specified")
-    if everywhere:
+    if options.all_namespaces:
         raise UsageError("a resource cannot be retrieved by name across all namespaces")
+
+
+def name_of(kind: Kind, word: str, example: str) -> str:
+    """The name in a word for a command that is about one kind: ``green`` and ``pool/green`` are the same.
+
+    Raises UsageError for another type, and shows ``example``.
+    """
+    head, slash, name = word.partition("/")
+    if not slash:
+        return word
+    command = kind.names[2]
+    short = command.removesuffix("s")
+    if head.lower().partition(".")[0] not in kind.names or not name or "/" in name:
+        raise UsageError(f'"{word}" is no {short}', hint=f"name {short}s, as: kubectl kres {command} {example}")
+    return name

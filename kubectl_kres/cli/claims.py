@@ -24,7 +24,7 @@ from kubectl_kres.cli.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.output import Items, colored, put, width
 from kubectl_kres.cli.pooled import claims, same_source
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
@@ -74,11 +74,7 @@ class Page:
         if making.scene.pools_known and self._options.pool not in making.scene.pools:
             self._missing.add(self._options.pool)
         for subject, report in self._answers(making, found, turn, tally):
-            if self._options.output in DOCUMENTS:
-                self._items.add(report)
-            elif self._options.output == "name":
-                print(named(subject))
-            elif self._whole:
+            if not self._items.take(subject, report) and self._whole:
                 put([""] * bool(self._reports))
                 put(render_claim.lines(report, color=self._color, width=self._width))
             self._reports.append(report)
@@ -116,10 +112,9 @@ class Page:
         pool = self._options.pool
         if pool and not self._reports and pool in self._missing:
             say(f'There is no pool "{pool}".')
-        if self._options.output in DOCUMENTS:
-            if not tally.barren:
-                self._items.write(kind, origin, complete=tally.complete)
-        elif self._reports and not self._whole and self._options.output != "name":
+        if tally.document(self._items, kind, origin):
+            return
+        if self._reports and not self._whole and self._options.output != "name":
             put(render.table(self._reports, color=self._color, width=self._width))
             print(render.counts([one.state for one in self._reports], self._width))
             waiting = sorted((one for one in self._reports if one.waits), key=_turn)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from kubectl_kres.cli.options import Options
 from kubectl_kres.errors import InputError
@@ -42,7 +43,7 @@ def applied(options: Options, given: Collection[str]) -> Options:
     from kubectl_kres.cli.config_file import parse  # noqa: PLC0415, tomllib and pydantic are for those who have a file
 
     found = parse(text, str(path))
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
     # A theme on the command line asks for colours. NO_COLOR is heeded where "auto" is worked out.
     if not {"color", "theme"} & set(given) and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb":
         values["color"] = found.color
@@ -52,7 +53,7 @@ def applied(options: Options, given: Collection[str]) -> Options:
         values["ascii"] = found.ascii
     if "no_mouse" not in given:
         values["no_mouse"] = not found.mouse
-    return options._replace(**values)  # type: ignore[arg-type]
+    return options._replace(**values)
 
 
 def _read(path: Path) -> str | None:

@@ -11,7 +11,6 @@ from kubectl_kres.cli.options import ALLOW_PARTIAL, INPUT, OUTPUT, SERVER, Optio
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
 from kubectl_kres.cli.subjects import making_pods
 from kubectl_kres.cli.tally import Tally
-from kubectl_kres.errors import KresError
 from kubectl_kres.render import diff as render
 from kubectl_kres.reports.diff import Difference, diff, differences
 from kubectl_kres.reports.subject import Subject
@@ -54,8 +53,7 @@ class Page:
 
     def end(self, origin: Origin, tally: Tally) -> None:
         """The document; of a list how much of it differs, on stderr, since stdout may be applied as a patch."""
-        if self._options.output in DOCUMENTS and not tally.barren:
-            self._items.write("Diff", origin, complete=tally.complete)
+        tally.document(self._items, "Diff", origin)
         if self._listed:
             say(f"{self._changed} of {tally.count} objects differ")
 
@@ -68,11 +66,7 @@ def _compared(turn: Turn, tally: Tally) -> Iterator[tuple[Subject, Difference | 
         pods = (pod for pod in found if pod is not None)
         yield from zip(subjects, differences(turn.store, pods, turn.ask), strict=True)
         return
-    for subject in subjects:
-        try:
-            yield subject, diff(turn.store, subject, turn.ask)
-        except KresError as error:
-            tally.missed(error)
+    yield from tally.each(subjects, lambda subject: diff(turn.store, subject, turn.ask))
 
 
 command = Command(

@@ -9,6 +9,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import click
 
@@ -170,10 +171,10 @@ def _trace(error: Exception) -> None:
     _write(plain("".join(traceback.format_exception(error)).rstrip(), keep_newlines=True))
 
 
-def _abandon(stream: object) -> None:
+def _abandon(stream: Any) -> None:
     """Let the interpreter's last flush of a closed stream go nowhere."""
     try:
-        number = stream.fileno()  # type: ignore[attr-defined]
+        number = stream.fileno()
     except (AttributeError, OSError, ValueError):
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -79,7 +79,7 @@ def _takes(kind: Kind) -> bool:
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
     if subject.kind.kind in POOLED:
-        from kubectl_kres.reports.explain_pooled import pooled_needs  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.reports.capsule_needs import pooled_needs  # noqa: PLC0415, only what is needed is loaded
 
         return pooled_needs(store, subject)
     if subject.kind.kind in PIPELINES:
@@ -174,11 +174,9 @@ class Page:
             if getattr(self._options, flag):
                 name = "for" if flag == "question" else flag
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
-        if self._options.output in DOCUMENTS:
-            self._items.add(found)
-        elif self._options.output == "name":
-            print(named(subject))
-        elif many:
+        if self._items.take(subject, found):
+            return
+        if many:
             put([""] * self._shown)
             self._shown = False
             if found.verdict is not None:
@@ -213,9 +211,7 @@ class Page:
 
     def end(self, origin: Origin, tally: Tally) -> None:
         """The counts, or the document."""
-        if self._options.output in DOCUMENTS and not tally.barren:
-            self._items.write("Explanation", origin, complete=tally.complete)
-        elif self._lined:
+        if not tally.document(self._items, "Explanation", origin) and self._lined:
             print(render.counts(self._verdicts))
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from kubectl_kres.cli.answers import Turn
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.output import Items, colored, put, width
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render import pipeline as render
 from kubectl_kres.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.explanation import Verdict
+from kubectl_kres.reports.pipeline import PipelineExplanation
 from kubectl_kres.reports.subject import Subject
 
 
@@ -27,19 +28,20 @@ def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Ta
     except KresError as error:
         tally.missed(error)
         return None
-    color, listed = colored(options.color), False
-    if options.output in DOCUMENTS:
-        items.add(found)
-    elif options.output == "name":
-        print(named(subject))
-    elif turn.many and not (options.steps or options.container):
-        print(render.summary(found, color=color))
-        listed = True
-    else:
-        columns = width(wide=options.output == "wide")
-        put(render.lines(found, steps=options.steps, task=options.container, color=color, width=columns))
-        put([""] * turn.many)
+    listed = not items.take(subject, found) and _put(options, found, many=turn.many)
     refused = found.verdict.allowed is not True
     tally.meets("admitted", not refused)
     tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)
     return found.verdict if listed else None
+
+
+def _put(options: Options, found: PipelineExplanation, *, many: bool) -> bool:
+    """Whether that took one line."""
+    color = colored(options.color)
+    if many and not (options.steps or options.container):
+        print(render.summary(found, color=color))
+        return True
+    columns = width(wide=options.output == "wide")
+    put(render.lines(found, steps=options.steps, task=options.container, color=color, width=columns))
+    put([""] * many)
+    return False

@@ -8,7 +8,7 @@ from kubectl_kres.cli import pooled
 from kubectl_kres.cli.answers import Choose
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, speaks_unicode, width
+from kubectl_kres.cli.output import Items, colored, put, speaks_unicode, width
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
@@ -33,25 +33,22 @@ def show(options: Options, items: Items, explaining: Explaining, subject: Subjec
     except KresError as error:
         tally.missed(error)
         return
-    if options.output in DOCUMENTS:
-        items.add(found)
-    elif options.output == "name":
-        print(named(subject))
-    elif many and not options.steps:
-        print(render.summary(found, color=colored(options.color)))
-    else:
-        _put(options, found)
-        put([""] * many)
+    if not items.take(subject, found):
+        _put(options, found, many=many)
     tally.answered(unseen_in(found), complete=True, negative=options.exit_code and negative(found))
 
 
-def _put(options: Options, found: ClaimExplanation | PoolExplanation) -> None:
+def _put(options: Options, found: ClaimExplanation | PoolExplanation, *, many: bool) -> None:
     color, columns = colored(options.color), width(wide=options.output == "wide")
+    if many and not options.steps:
+        print(render.summary(found, color=color))
+        return
     if isinstance(found, ClaimExplanation):
         put(render.claim_lines(found, steps=options.steps, color=color, width=columns))
     else:
         plain = not speaks_unicode()
         put(render.explain_pool_lines(found, steps=options.steps, ascii_only=plain, color=color, width=columns))
+    put([""] * many)
 
 
 def listed(options: Options, words: Sequence[str]) -> Choose | None:

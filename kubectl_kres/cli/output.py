@@ -98,6 +98,16 @@ class Items:
             self._file = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115, __exit__ does
         self._file.write(text)
 
+    def take(self, subject: Subject, item: Any) -> bool:
+        """Whether the output has no text: then the item is appended, or the name of its subject printed."""
+        if self._output in DOCUMENTS:
+            self.add(item)
+        elif self._output == "name":
+            print(named(subject))
+        else:
+            return False
+        return True
+
     def write(self, kind: str, origin: Origin, *, complete: bool) -> None:
         """The document on standard output."""
         head = data.document(kind, (), origin, complete=complete)

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from kubectl_kres.cli.arguments import name_of, refuse_selectors
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
@@ -15,11 +16,9 @@ from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, Us
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.capsule_needs import (
-    claim_needs,
     claims_needs,
-    file_needs,
     glimpse_needs,
-    pool_needs,
+    pooled_needs,
     pools_needs,
 )
 from kubectl_kres.reports.pool_glimpse import glimpsed
@@ -32,22 +31,14 @@ POOL, CLAIM = BY_KIND["ResourcePool"], BY_KIND["ResourcePoolClaim"]
 _NONE_HERE = "Capsule is not installed: the server has no"
 
 
-def wants(store: Store, subject: Subject) -> tuple[Need, ...]:
-    """What the answer about one pool or claim needs."""
-    ref, beside = subject.ref, file_needs(store)
-    if ref.kind == POOL.kind:
-        return (*pool_needs(store, ref.name), *beside)
-    return (*claim_needs(store, ref.namespace, ref.name), *beside)
-
-
 def claims(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
     """Claims by name, those of the files, or all of the namespaces that are asked about, in one go.
 
     Raises UsageError, and ClusterError where a list cannot be read.
     """
     del program
-    _refuse(options, words)
     if words:
+        refuse_selectors(options)
         yield _named(source, CLAIM, words)
     elif options.filenames:
         yield _in_files(source, given, CLAIM, options)
@@ -58,21 +49,14 @@ def claims(source: Source, given: Input, options: Options, words: Sequence[str],
 def pools(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
     """Pools by name, those of the files, or all."""
     del program
-    _refuse(options, words)
     if words:
+        refuse_selectors(options)
         yield _named(source, POOL, words)
     elif options.filenames:
         yield _in_files(source, given, POOL, options)
     else:
         _fill(source, pools_needs)
         yield _listed(source, POOL, ("",), options)
-
-
-def _refuse(options: Options, words: Sequence[str]) -> None:
-    if words and options.all_namespaces:
-        raise UsageError("a resource cannot be retrieved by name across all namespaces")
-    if words and (options.selector or options.field_selector):
-        raise UsageError("name cannot be provided when a selector is specified")
 
 
 def same_source(options: Options) -> Iterator[str]:
@@ -88,21 +72,10 @@ def same_source(options: Options) -> Iterator[str]:
         yield "--offline"
 
 
-def name_of(kind: Kind, word: str) -> str:
-    """``green`` and ``pool/green`` are the same. Raises UsageError for another type."""
-    head, slash, name = word.partition("/")
-    if not slash:
-        return word
-    if head.lower().partition(".")[0] not in kind.names or not name or "/" in name:
-        short = kind.names[2].removesuffix("s")
-        raise UsageError(f'"{word}" is no {short}', hint=f"name {short}s, as: kubectl kres {short}s {short}-name")
-    return name
-
-
 def _named(source: Source, kind: Kind, words: Sequence[str]) -> Found:
     subjects: list[Subject] = []
     missing: list[KresError] = []
-    for name in dict.fromkeys(name_of(kind, word) for word in words):
+    for name in dict.fromkeys(name_of(kind, word, f"{kind.names[3]}-name") for word in words):
         given = (ref.namespace for ref in source.store.files if (ref.kind, ref.name) == (kind.kind, name))
         places = dict.fromkeys((*given, *source.places(kind, name)))
         group = [Subject(ObjectRef(kind.kind, name, space), kind) for space in places]
@@ -113,7 +86,7 @@ def _named(source: Source, kind: Kind, words: Sequence[str]) -> Found:
         subjects += there
         if not there:
             missing.append(_hinted(fault_of(source, group), kind, name))
-    complete(source, subjects, wants)
+    complete(source, subjects, pooled_needs)
     return Found(tuple(subjects), tuple(missing))
 
 
@@ -128,7 +101,7 @@ def _in_files(source: Source, given: Input, kind: Kind, options: Options) -> Fou
     ]
     if not subjects:
         raise UsageError(f"{', '.join(options.filenames)}: there is no {kind.kind}")
-    complete(source, subjects, wants)
+    complete(source, subjects, pooled_needs)
     return Found(tuple(subjects), listed=len(subjects) > 1)
 
 

@@ -11,7 +11,7 @@ from kubectl_kres.cli.answers import Turn, answer
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import ALLOW_PARTIAL, ASCII, EXIT_CODE, INPUT, OUTPUT, SERVER, WATCHING, Options
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, speaks_unicode, width
+from kubectl_kres.cli.output import Items, colored, put, speaks_unicode, width
 from kubectl_kres.cli.pooled import pools
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
@@ -56,11 +56,7 @@ class Page:
                 continue
             report = self._report(scene, subject.ref.name)
             report = structs.replace(report, predicted=subject.ref in found.made)
-            if self._options.output in DOCUMENTS:
-                self._items.add(report)
-            elif self._options.output == "name":
-                print(named(subject))
-            else:
+            if not self._items.take(subject, report):
                 self._put(report)
             self._shown += 1
             bad = report.exhausted or bool(report.queue) or report.ready is False
@@ -80,8 +76,7 @@ class Page:
 
     def end(self, kind: str, origin: Origin, tally: Tally) -> None:
         """The document."""
-        if self._options.output in DOCUMENTS and not tally.barren:
-            self._items.write(kind, origin, complete=tally.complete)
+        tally.document(self._items, kind, origin)
 
 
 command = Command(

@@ -21,7 +21,7 @@ from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
 from kubectl_kres.cli.subjects import making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
-from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.errors import UsageError
 from kubectl_kres.render import qos as render
 from kubectl_kres.reports.node import needs_with_node
 from kubectl_kres.reports.qos import Brief, Quality, quality
@@ -60,15 +60,15 @@ class Page:
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
         brief = Brief(turn.store, turn.ask)
         whole = not turn.many or self._options.output in DOCUMENTS or bool(self._options.cgroup)
-        for subject in turn.found.subjects:
-            try:
-                found = self._whole(turn, subject) if whole else brief.quality(subject)
-                if found is None:
-                    asked = f"-f {subject.file}" if subject.file else named(subject)
-                    raise UsageError(_NO_CLASS.format(subject.ref), hint=f"kubectl kres explain {asked}")
-            except KresError as error:
-                tally.missed(error)
-                continue
+
+        def answer(subject: Subject) -> Quality:
+            found = self._whole(turn, subject) if whole else brief.quality(subject)
+            if found is None:
+                asked = f"-f {subject.file}" if subject.file else named(subject)
+                raise UsageError(_NO_CLASS.format(subject.ref), hint=f"kubectl kres explain {asked}")
+            return found
+
+        for subject, found in tally.each(turn.found.subjects, answer):
             self._print(subject, found, many=turn.many, whole=whole)
             tally.meets("admitted", not found.refused)
             negative = self._options.exit_code and bool(found.refused or found.differs)
@@ -80,11 +80,9 @@ class Page:
         return quality(turn.store, subject, turn.ask, version=version, driver=driver)
 
     def _print(self, subject: Subject, found: Quality, *, many: bool, whole: bool) -> None:
-        if self._options.output in DOCUMENTS:
-            self._items.add(found)
-        elif self._options.output == "name":
-            print(named(subject))
-        elif whole:
+        if self._items.take(subject, found):
+            return
+        if whole:
             put(render.lines(found, color=self._color, width=self._width))
             put([""] * many)
         else:
@@ -95,9 +93,7 @@ class Page:
 
     def end(self, origin: Origin, tally: Tally) -> None:
         """The counts, or the document."""
-        if self._options.output in DOCUMENTS and not tally.barren:
-            self._items.write("Qos", origin, complete=tally.complete)
-        elif self._classes:
+        if not tally.document(self._items, "Qos", origin) and self._classes:
             print(render.counts(self._classes, self._refused, self._differing))
 
 

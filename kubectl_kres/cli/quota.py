@@ -22,11 +22,12 @@ from kubectl_kres.cli.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, speaks_unicode, width
+from kubectl_kres.cli.output import Items, colored, put, speaks_unicode, width
 from kubectl_kres.cli.quotas import fitted, quotas, workloads
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render import describe
 from kubectl_kres.render import fit as render_fit
 from kubectl_kres.render import quota as render
@@ -88,7 +89,7 @@ class Page:
             try:
                 reports = quota_reports(turn.store, held, turn.ask, recounted=recounted, by=by)
                 for subject, quota, report in zip(subjects, held, reports, strict=True):
-                    self._put(report, subject, lambda report, quota=quota: self._quota(report, quota))  # type: ignore[misc]
+                    self._put(report, subject, partial(self._quota, quota))
                     bad = any(use.over or use.drift is not None for use in report.uses)
                     self._count(tally, report, negative=bad)
             except KresError as error:
@@ -99,12 +100,12 @@ class Page:
         if self._options.output == "describe":
             return
         for subject, report in zip(turn.found.subjects, shared_reports(turn.store, turn.found.shared), strict=True):
-            self._put(report, subject, lambda report: self._quota(report, None))
+            self._put(report, subject, partial(self._quota, None))
             self._count(tally, report, negative=any(use.over for use in report.uses))
 
-    def _quota(self, report: QuotaReport, quota: Any) -> None:
+    def _quota(self, quota: ResourceQuota | None, report: QuotaReport) -> None:
         put([""] * (self._shown > 0))
-        if self._options.output == "describe":
+        if self._options.output == "describe" and quota is not None:
             put([""] * (self._shown > 0))
             put(describe.quota_lines([quota_block(quota)]))
         else:
@@ -112,12 +113,7 @@ class Page:
 
     def fits(self, turn: Turn, tally: Tally) -> None:
         """How often a template fits."""
-        for subject in turn.found.subjects:
-            try:
-                found = fit(turn.store, subject, turn.ask)
-            except KresError as error:
-                tally.missed(error)
-                continue
+        for subject, found in tally.each(turn.found.subjects, lambda subject: fit(turn.store, subject, turn.ask)):
             self._put(found, subject, self._fit)
             tally.meets("fits", found.enough)
             self._count(tally, found, negative=not found.enough)
@@ -128,12 +124,7 @@ class Page:
 
     def refused(self, turn: Turn, tally: Tally) -> None:
         """The workloads that are refused; those that are not are only counted."""
-        for subject in turn.found.subjects:
-            try:
-                found = denied(turn.store, subject, turn.ask)
-            except KresError as error:
-                tally.missed(error)
-                continue
+        for subject, found in tally.each(turn.found.subjects, lambda subject: denied(turn.store, subject, turn.ask)):
             if found is None:
                 tally.answered((), complete=True, negative=False)
                 continue
@@ -145,11 +136,7 @@ class Page:
         put(render_fit.denied_lines(found, color=self._color, width=self._width))
 
     def _put(self, found: Any, subject: Subject, show: Callable[[Any], None]) -> None:
-        if self._options.output in DOCUMENTS:
-            self._items.add(found)
-        elif self._options.output == "name":
-            print(named(subject))
-        else:
+        if not self._items.take(subject, found):
             show(found)
         self._shown += 1
 
@@ -158,10 +145,9 @@ class Page:
 
     def end(self, kind: str, origin: Origin, tally: Tally) -> None:
         """The document, or how many are refused."""
-        if self._options.output in DOCUMENTS:
-            if not tally.barren:
-                self._items.write(kind, origin, complete=tally.complete)
-        elif kind == "Denied" and tally.count and self._options.output != "name":
+        if tally.document(self._items, kind, origin):
+            return
+        if kind == "Denied" and tally.count and self._options.output != "name":
             print(render_fit.denied_count(self._refused, tally.count))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from kubectl_kres.admission.server import Server
-from kubectl_kres.cli.arguments import Asked
+from kubectl_kres.cli.arguments import name_of, refuse_selectors
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input, Source
-from kubectl_kres.cli.subjects import Found, complete, fault_of, in_files, named, taken
+from kubectl_kres.cli.subjects import Found, complete, fault_of, one_named
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
@@ -34,11 +34,8 @@ def quotas(source: Source, given: Input, options: Options, words: Sequence[str],
     Raises UsageError, and ClusterError if all of them is one list that cannot be read.
     """
     del given, program
-    if words and options.all_namespaces:
-        raise UsageError("a resource cannot be retrieved by name across all namespaces")
-    if words and (options.selector or options.field_selector):
-        raise UsageError("name cannot be provided when a selector is specified")
     if words:
+        refuse_selectors(options)
         yield from _by_name(source, options, words)
     elif source.namespaces or options.filenames:
         for space in source.namespaces or ("",):
@@ -51,7 +48,7 @@ def quotas(source: Source, given: Input, options: Options, words: Sequence[str],
 def _by_name(source: Source, options: Options, words: Sequence[str]) -> Iterator[Found]:
     held: list[ResourceQuota] = []
     missing: list[KresError] = []
-    for name in dict.fromkeys(_name(word) for word in words):
+    for name in dict.fromkeys(name_of(_QUOTA, word, "team") for word in words):
         places = source.places(_QUOTA, name)
         source.fill(Need(_QUOTA.kind, space, name) for space in places)
         found = [one for space in places if (one := source.store.get(_QUOTA.kind, name, space)) is not None]
@@ -61,16 +58,6 @@ def _by_name(source: Source, options: Options, words: Sequence[str]) -> Iterator
     if missing:
         yield Found((), tuple(missing))
     yield from _counted(source, options, held, listed=len(held) + len(missing) > 1)
-
-
-def _name(word: str) -> str:
-    """``team`` and ``quota/team`` are the same quota. Raises UsageError for another type."""
-    head, slash, name = word.partition("/")
-    if not slash:
-        return word
-    if head.lower().partition(".")[0] not in _QUOTA.names or not name or "/" in name:
-        raise UsageError(f'"{word}" is no quota', hint="name quotas, as: kubectl kres quota team")
-    return name
 
 
 def _of_namespace(source: Source, options: Options, space: str) -> Iterator[Found]:
@@ -114,13 +101,7 @@ def fitted(source: Source, given: Input, options: Options, words: Sequence[str],
     del program
     if words or options.all_namespaces:
         raise UsageError("--fit looks at all quotas of the namespace; it goes with no quota's name and not with -A")
-    head, _, name = options.fit.partition("/")
-    if not head or not name or "/" in name:
-        raise UsageError(f'invalid argument "{options.fit}" for "--fit" flag: TYPE/NAME is expected, as deploy/web')
-    kind = taken(source.kind(head))
-    subjects = [one for one in in_files(given) if (one.ref.kind, one.ref.name) == (kind.kind, name)]
-    complete(source, subjects, needs)
-    yield Found(tuple(subjects)) if subjects else named(source, [(kind, Asked(head, (name,)))])
+    yield one_named(source, given, "--fit", options.fit)
 
 
 def workloads(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:

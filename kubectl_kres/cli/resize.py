@@ -6,7 +6,7 @@ from typing import Any
 
 from kubectl_kres.cli.answers import Turn, answer
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.output import Items, colored, put, width
 from kubectl_kres.cli.patch import read_patch
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
@@ -45,11 +45,7 @@ class Page:
             except KresError as error:
                 tally.missed(error)
                 continue
-            if self._options.output in DOCUMENTS:
-                self._items.add(found)
-            elif self._options.output == "name":
-                print(named(subject))
-            else:
+            if not self._items.take(subject, found):
                 put(render.lines(found, color=self._color, width=self._width))
                 put([""] * turn.many)
             negative = self._options.exit_code and found.verdict.allowed is not True
@@ -57,5 +53,4 @@ class Page:
 
     def end(self, origin: Origin, tally: Tally) -> None:
         """The document."""
-        if self._options.output in DOCUMENTS and not tally.barren:
-            self._items.write("Resize", origin, complete=tally.complete)
+        tally.document(self._items, "Resize", origin)

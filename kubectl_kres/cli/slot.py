@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -173,10 +173,10 @@ def _flag(field: str, known: Iterable[click.Parameter]) -> click.Option:
 
 def _options(line: Line) -> Options:
     """The flags that are given before the cursor; numbers keep their defaults, since nothing here depends on them."""
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
     for one in line.given:
         default = Options._field_defaults.get(one.field)
         if one.value == _HERE or default is None or type(default) is int:
             continue
-        values[one.field] = (*values.get(one.field, ()), one.value) if isinstance(default, tuple) else one.value  # type: ignore[misc]
-    return Options(**values)  # type: ignore[arg-type]
+        values[one.field] = (*values.get(one.field, ()), one.value) if isinstance(default, tuple) else one.value
+    return Options(**values)

@@ -19,10 +19,11 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO
 from kubectl_kres.tekton.config import NAMESPACE as TEKTON_NAMESPACE
 
 #: The ConfigMaps that configure Tekton.
-CONFIG_NAMES = ("pipelines-info", "config-defaults", "feature-flags")
+CONFIG_NAMES = (INFO, DEFAULTS, FLAGS)
 
 _HINT = "--offline explains the files by themselves"
 

@@ -109,9 +109,8 @@ def chosen(
             yield Found(tuple(beside))
         return
     found = asked(words, program=program, listing=not single)
-    selector = bool(options.selector or options.field_selector)
-    slashes = any("/" in word for word in words)
-    refuse_selectors(found, slashes=slashes, selector=selector, everywhere=options.all_namespaces)
+    if any(one.names for one in found):
+        refuse_selectors(options, slashes=any("/" in word for word in words))
     kinds = [taken(source.kind(one.type), takes) for one in found]
     if found[0].names:
         yield named(source, [(kind, one) for kind, one in zip(kinds, found, strict=True)], wants)
@@ -227,6 +226,17 @@ def named(source: Source, wanted: Iterable[tuple[Kind, Asked]], wants: Wants = n
         if not there:
             missing.append(fault_of(source, group))
     return Found(tuple(subjects), tuple(missing))
+
+
+def one_named(source: Source, given: Input, flag: str, word: str, wants: Wants = needs) -> Found:
+    """The object that a flag names as TYPE/NAME, from the files if it stands there. Raises UsageError, ClusterError."""
+    head, _, name = word.partition("/")
+    if not head or not name or "/" in name:
+        raise UsageError(f'invalid argument "{word}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
+    kind = taken(source.kind(head))
+    subjects = [one for one in in_files(given) if (one.ref.kind, one.ref.name) == (kind.kind, name)]
+    complete(source, subjects, wants)
+    return Found(tuple(subjects)) if subjects else named(source, [(kind, Asked(head, (name,)))], wants)
 
 
 def _there(source: Source, subject: Subject) -> bool:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from kubectl_kres.cli.exit import NEGATIVE, PARTIAL, may_i, say, tell, worst
 from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.output import DOCUMENTS, Items
 from kubectl_kres.cli.source import Source
 from kubectl_kres.errors import KresError, NotFound
 from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.store import Origin
+
+T = TypeVar("T")
 
 
 class Tally:
@@ -56,6 +62,23 @@ class Tally:
         for one in unseen:
             if one.required:
                 self._unseen.setdefault((one.kind, one.message), one)
+
+    def each(self, subjects: Iterable[Subject], make: Callable[[Subject], T]) -> Iterator[tuple[Subject, T]]:
+        """The objects with their answers; one without is missed."""
+        for subject in subjects:
+            try:
+                found = make(subject)
+            except KresError as error:
+                self.missed(error)
+            else:
+                yield subject, found
+
+    def document(self, items: Items, kind: str, origin: Origin) -> bool:
+        """Whether a document is asked for; it is written if there is anything to write."""
+        asked = self._options.output in DOCUMENTS
+        if asked and not self.barren:
+            items.write(kind, origin, complete=self.complete)
+        return asked
 
     def code(self, source: Source) -> int:
         """Tells on stderr what there is left to tell, and returns the exit code of the run."""

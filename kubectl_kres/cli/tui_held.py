@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, datetime
 
 from kubectl_kres.cli.answers import read_yaml
@@ -32,7 +33,7 @@ def held(options: Options) -> Session:
         labels_match,
         places=places,
         supposed=source.supposed,
-        flags="--demo" if options.demo else f"--snapshot {options.snapshot}",
+        flags="--demo" if options.demo else f"--snapshot {shlex.quote(options.snapshot)}",
         read_yaml=read_yaml,
         ascii_only=options.ascii or not speaks_unicode(),
     )

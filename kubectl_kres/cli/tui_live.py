@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, datetime
 from functools import partial
 
@@ -40,7 +41,7 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
         clock=feed.clock.now,
         version=version,
         places=lambda _kind, _name: (target.namespace,),
-        flags=f"--context {options.context}" if options.context else "",
+        flags=flags_of(options),
         read_yaml=read_yaml,
         ascii_only=ascii_only,
         live=True,
@@ -53,6 +54,20 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
     store = Store(Origin("cluster", target.server, "", _now(), target.context))
     spaces = options.namespaces or (target.namespace,)
     return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
+
+
+def flags_of(options: Options) -> str:
+    """The flags with which another command sees the same objects, quoted for a shell; a token is not shown."""
+    valued = (
+        ("--kubeconfig", options.kubeconfig),
+        ("--context", options.context),
+        ("--cluster", options.cluster),
+        ("--user", options.user),
+        ("--server", options.server),
+        ("--as", options.impersonate),
+        *(("--as-group", group) for group in options.impersonate_groups),
+    )
+    return " ".join(f"{flag} {shlex.quote(value)}" for flag, value in valued if value)
 
 
 def _contexts(options: Options) -> tuple[str, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from time import monotonic
 
 from msgspec.structs import replace
 
 from kubectl_kres.cluster.clock import Clock
 from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.feedstate import FeedState
-from kubectl_kres.cluster.inbox import Inbox
+from kubectl_kres.cluster.inbox import LONGEST, Inbox
 from kubectl_kres.cluster.landing import Landing
 from kubectl_kres.cluster.read import CHUNK_SIZE
 from kubectl_kres.cluster.reader import SILENCE, Reader
@@ -18,7 +19,7 @@ from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
-#: Objects that are put into the store in one go, which takes about ten milliseconds.
+#: Objects that are put into the store in one go.
 MOST = 5_000
 
 
@@ -59,8 +60,11 @@ class Feed:
         self._settle()
 
     def drain(self, store: Store, *, most: int = MOST) -> Changes:
-        """Put what came into the store, about ``most`` objects of it. No changes: there is nothing more for now."""
-        changes, left = Changes(), most
+        """Put what came into the store, about ``most`` objects of it, or what can be put in a moment.
+
+        No changes: there is nothing more for now.
+        """
+        changes, left, end = Changes(), most, monotonic() + LONGEST
         leaving, self._leaving = self._leaving, []
         for reader in leaving:
             self._landing.close(reader, store, changes)
@@ -69,6 +73,8 @@ class Feed:
             left -= max(1, word.weight)
             if word.what in {"cover", "listed"}:
                 self._settle()
+            if changes and monotonic() > end:
+                break
         return changes
 
     def states(self) -> Mapping[Need, FeedState]:

@@ -11,6 +11,7 @@ from kubectl_kres.cluster.watch import DELETED, Event, number
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.sharing import share_with
 from kubectl_kres.store.store import Store
 
 Key = tuple[str, str]
@@ -54,7 +55,7 @@ class Landing:
         held = self._held.pop(reader)
         self._detailed = {key: one for key, one in self._detailed.items() if one is not reader}
         kind = reader.need.kind
-        for key in self._keys(held, store):
+        for key in sorted(self._keys(held, store)):
             self._drop(kind, key, store, changes)
         store.uncover(reader.need)
         changes.needs[reader.need] = None
@@ -93,6 +94,8 @@ class Landing:
         before = store.get(kind, key[1], key[0])
         if before is not None and type(before) is type(item) and _version(before) == _version(item) != "":
             return
+        if before is not None:
+            share_with(before, item)
         store.add(kind, item)
         changes.put(ObjectRef(kind, key[1], key[0]), new=before is None)
 
@@ -119,7 +122,7 @@ class Landing:
     def _listed(self, held: Held, skipped: Iterable[str], store: Store, changes: Changes) -> None:
         """Drop what a complete list did not hold."""
         seen, kind = held.seen or set(), held.reader.need.kind
-        for key in [key for key in self._keys(held, store) if key not in seen]:
+        for key in sorted(key for key in self._keys(held, store) if key not in seen):
             self._lose(held, kind, key, store, changes)
         held.seen = None
         if not held.listed:
@@ -130,11 +133,12 @@ class Landing:
 
     def _orphans(self, need: Need, store: Store, changes: Changes) -> None:
         """Drop what was in the store before its readers came and none of them found."""
-        if all(one.listed for one in self._held.values() if one.reader.need.kind == need.kind):
-            found = [
-                (one.metadata.namespace, one.metadata.name) for one in store.all(need.kind, need.namespace or None)
-            ]
-            for key in found:
+        readers = [one for one in self._held.values() if one.reader.need.kind == need.kind]
+        if any(one.whole and one.reader.need.namespace in {"", need.namespace} for one in readers):
+            # Nothing is without one that answers for it.
+            return
+        if all(one.listed for one in readers):
+            for key in sorted(store.keys(need.kind, need.namespace)):
                 self._drop(need.kind, key, store, changes)
 
     def _fault(self, held: Held, key: Key, fault: str, store: Store, changes: Changes) -> None:
@@ -150,17 +154,14 @@ class Landing:
         if coverage is None:
             coverage = Coverage("failed", "; ".join(held.faults)) if held.faults else READ
         elif coverage.state == "absent":
-            for key in list(self._keys(held, store)):
+            for key in sorted(self._keys(held, store)):
                 self._lose(held, need.kind, key, store, changes)
         store.cover(need, coverage)
         changes.needs[need] = None
 
-    def _keys(self, held: Held, store: Store) -> list[Key]:
+    def _keys(self, held: Held, store: Store) -> Iterable[Key]:
         """The objects that a reader answers for."""
-        if not held.whole:
-            return list(held.owned)
-        need = held.reader.need
-        return [(one.metadata.namespace, one.metadata.name) for one in store.all(need.kind, need.namespace or None)]
+        return store.keys(held.reader.need.kind, held.reader.need.namespace) if held.whole else held.owned
 
     def _drop(self, kind: str, key: Key, store: Store, changes: Changes) -> None:
         if not self._covered(kind, key):

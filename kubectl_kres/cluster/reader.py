@@ -29,6 +29,7 @@ from kubectl_kres.errors import (
 )
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.sharing import Sharing
 
 #: Seconds that the server is asked to keep a watch open, and after how long a silent one is taken for broken. The
 #: server sends a bookmark about every minute.
@@ -62,6 +63,7 @@ class Reader:
         self.state = FeedState("connecting")
         self._connection, self._inbox, self._clock = connection, inbox, clock
         self._chunk_size, self._silence = chunk_size, silence
+        self._sharing = Sharing()
         self._over = Event()
         self._stream: Stream | None = None
         self._tries = 0
@@ -106,13 +108,15 @@ class Reader:
             # Of a list that was resumed with newer objects the oldest part counts: watching from there on misses none.
             version = version or page.version
             skipped |= dict.fromkeys(page.skipped)
+            for item in page.items:
+                self._sharing.share(item)
             if page.items:
                 self._say("items", page.items)
             read += len(page.items)
             self._is("listing", read=read, about=read + page.remaining if page.remaining else 0)
             if self._over.is_set():
                 break
-        self._refused = False
+        self._refused, self._sharing = False, Sharing()
         self.state = replace(self.state, held=True)
         self._say("listed", tuple(skipped))
         return version
@@ -163,6 +167,9 @@ class Reader:
             for batch in watch.batches(stream.lines(), self.kind, self.struct, version):
                 self._tries, self._hasty = 0, False
                 self._is("watching", heard=self._clock.now())
+                for event in batch.events:
+                    if event.type == watch.ADDED and event.item is not None:
+                        self._sharing.share(event.item)
                 yield batch
 
     def _again(self, refused: StatusError) -> None:

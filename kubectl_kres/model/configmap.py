@@ -15,8 +15,10 @@ class ConfigMapData(Base, frozen=True):
     )
     default_pod_template: str = msgspec.field(default="", name="default-pod-template")
     default_timeout_minutes: str = msgspec.field(default="", name="default-timeout-minutes")
+    default_task_run_workspace_binding: str = msgspec.field(default="", name="default-task-run-workspace-binding")
     enable_api_fields: str = msgspec.field(default="", name="enable-api-fields")
     results_from: str = msgspec.field(default="", name="results-from")
+    enable_artifacts: str = msgspec.field(default="", name="enable-artifacts")
     enable_kubernetes_sidecar: str = msgspec.field(default="", name="enable-kubernetes-sidecar")
     coschedule: str = ""
     disable_affinity_assistant: str = msgspec.field(default="", name="disable-affinity-assistant")

@@ -92,3 +92,13 @@ class ObjectRef(Struct, frozen=True, omit_defaults=True):
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name}"
+
+    @property
+    def key(self) -> str:
+        """``shop/web``: which one of its kind it is."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    @property
+    def full(self) -> str:
+        """``shop/Deployment/web``."""
+        return f"{self.namespace}/{self}" if self.namespace else str(self)

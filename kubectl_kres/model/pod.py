@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, Metadata, ResourceList
 
 
@@ -91,6 +88,7 @@ class PodSpec(Base, frozen=True):
     node_name: str = ""
     priority_class_name: str = ""
     priority: int | None = None
+    preemption_policy: str = ""
     runtime_class_name: str | None = None
     active_deadline_seconds: int | None = None
     resource_claims: tuple[NamedClaim, ...] | None = None
@@ -172,7 +170,3 @@ class PodTemplateSpec(Base, frozen=True):
 
     metadata: Metadata = Metadata()
     spec: PodSpec = PodSpec()
-
-
-#: Any JSON object, before its kind is known.
-RawObject = Mapping[str, Any]

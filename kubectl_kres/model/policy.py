@@ -76,6 +76,7 @@ class PriorityClass(Base, frozen=True):
     metadata: ManagedMetadata = ManagedMetadata()
     value: int = 0
     global_default: bool = False
+    preemption_policy: str = ""
     kind: str = "PriorityClass"
     api_version: str = "scheduling.k8s.io/v1"
 

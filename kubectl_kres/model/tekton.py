@@ -11,6 +11,14 @@ from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import Affinity, ResourceRequirements
 
 
+class Param(Base, frozen=True):
+    """A parameter with its value, which is a text, a list of texts or an object; or its declaration with a default."""
+
+    name: str = ""
+    value: Any = None
+    default: Any = None
+
+
 class Reference(Base, frozen=True):
     """What a ``taskRef``, ``pipelineRef`` or step's ``ref`` names: an object, or with ``resolver`` something remote.
 
@@ -22,6 +30,7 @@ class Reference(Base, frozen=True):
     api_version: str = ""
     resolver: str = ""
     bundle: str = ""
+    params: tuple[Param, ...] | None = None
 
 
 class Variable(Base, frozen=True):
@@ -37,6 +46,14 @@ class Named(Base, frozen=True):
     name: str = ""
 
 
+class WorkspaceDeclaration(Base, frozen=True):
+    """A workspace that a Task declares; without ``mount_path`` it is below /workspace."""
+
+    name: str = ""
+    mount_path: str = ""
+    optional: bool = False
+
+
 class Step(Base, frozen=True):
     """A step, a step template or what a StepAction gives a step."""
 
@@ -49,6 +66,7 @@ class Step(Base, frozen=True):
     env: tuple[Variable, ...] | None = None
     working_dir: str = ""
     security_context: Any = None
+    params: tuple[Param, ...] | None = None
     compute_resources: ResourceRequirements | None = None
 
 
@@ -56,7 +74,9 @@ class Sidecar(Base, frozen=True):
     """A sidecar of a Task."""
 
     name: str = ""
+    image: str = ""
     script: str = ""
+    command: tuple[str, ...] | None = None
     security_context: Any = None
     compute_resources: ResourceRequirements | None = None
 
@@ -68,6 +88,8 @@ class TaskSpec(Base, frozen=True):
     step_template: Step | None = None
     sidecars: tuple[Sidecar, ...] | None = None
     results: tuple[Named, ...] | None = None
+    params: tuple[Param, ...] | None = None
+    workspaces: tuple[WorkspaceDeclaration, ...] | None = None
     api_version: str = ""
     kind: str = ""
 
@@ -128,6 +150,8 @@ class TaskRunSpec(Base, frozen=True):
     step_specs: tuple[Override, ...] | None = None
     sidecar_specs: tuple[Override, ...] | None = None
     pod_template: PodTemplate | None = None
+    params: tuple[Param, ...] | None = None
+    workspaces: tuple[Named, ...] | None = None
     debug: Debug | None = None
     timeout: str | None = None
     retries: int = 0
@@ -178,14 +202,6 @@ class ManagedTaskRun(TaskRun, frozen=True):
     """A TaskRun with its field managers; decoded when one is explained, never in lists."""
 
     metadata: ManagedMetadata = ManagedMetadata()
-
-
-class Param(Base, frozen=True):
-    """A parameter with its value, which is a text, a list of texts or an object; or its declaration with a default."""
-
-    name: str = ""
-    value: Any = None
-    default: Any = None
 
 
 class IncludeParams(Base, frozen=True):

@@ -94,6 +94,8 @@ RULES: Mapping[str, Rule] = {
     "validation/resource-claim": Rule("A claim must be declared in spec.resourceClaims, once.", _VALIDATION),
     "validation/claim-size": Rule("A PersistentVolumeClaim requests storage, more than none.", _VALIDATION),
     "validation/resize-policy": Rule("A resize policy names cpu or memory once, with a known policy.", _VALIDATION),
+    "validation/choice": Rule("Restart policies and operating systems are those that pods know.", _VALIDATION),
+    "validation/deadline": Rule("An active deadline is a positive number of seconds.", _VALIDATION),
     "validation/ephemeral": Rule(
         "Ephemeral containers are added to a running pod, never created with it.", _VALIDATION
     ),
@@ -111,6 +113,9 @@ RULES: Mapping[str, Rule] = {
         "A pod without a PriorityClass gets the global default one.", "plugin/pkg/admission/priority"
     ),
     "priority/unknown-class": Rule("A named PriorityClass must exist.", "plugin/pkg/admission/priority"),
+    "priority/brought": Rule(
+        "A pod may not bring another priority than its PriorityClass.", "plugin/pkg/admission/priority"
+    ),
     "runtime-class/unknown": Rule("A named RuntimeClass must exist.", "plugin/pkg/admission/runtimeclass"),
     "runtime-class/overhead": Rule(
         "The RuntimeClass adds its overhead to the pod.", "plugin/pkg/admission/runtimeclass"
@@ -214,6 +219,19 @@ RULES: Mapping[str, Rule] = {
     "tekton/decode": Rule("The webhook decodes strictly: bad quantities and unknown fields end it.", _TEKTON_API),
     "tekton/one-of": Rule("A run has either a reference or an embedded spec.", _TEKTON_API),
     "tekton/no-steps": Rule("A Task has steps.", _TEKTON_API),
+    "tekton/step-name": Rule("Each step has a name of its own: letters a-z, digits and dashes.", _TEKTON_API),
+    "tekton/step-ref": Rule("A step that takes a StepAction says nothing that the StepAction says.", _TEKTON_API),
+    "tekton/image": Rule("A step or sidecar has an image; a step can have it from the step template.", _TEKTON_API),
+    "tekton/script": Rule("A step or sidecar has a script or a command.", _TEKTON_API),
+    "tekton/artifacts": Rule("Artifacts need enable-artifacts to be true.", _TEKTON_API),
+    "tekton/pipeline-task-name": Rule(
+        "Each task of a Pipeline has a name of its own: letters a-z, digits and dashes.", _TEKTON_API
+    ),
+    "tekton/run-after": Rule("A task waits for tasks of its Pipeline; those in finally for none.", _TEKTON_API),
+    "tekton/timeout": Rule("No timeout is below zero, or above that of what it is a part of.", _TEKTON_API),
+    "tekton/retries": Rule("Retries are not below zero.", _TEKTON_API),
+    "tekton/run-status": Rule("A run can be sent as pending or cancelled, and as nothing else.", _TEKTON_API),
+    "tekton/breakpoint": Rule("Breakpoints stop a run when a step fails, and before steps, each once.", _TEKTON_API),
     "tekton/reserved-sidecar": Rule("The name of the results sidecar is taken.", _TEKTON_API),
     "tekton/retired-field": Rule("The inputs and outputs of old are no longer accepted.", _TEKTON_API),
     "tekton/api-fields": Rule("A field needs enable-api-fields to be beta or alpha.", _TEKTON_API),
@@ -225,6 +243,8 @@ RULES: Mapping[str, Rule] = {
         "A step's request may not exceed its limit, as the Task has them.",
         "tekton pkg/reconciler/taskrun/validate_taskrun.go",
     ),
+    "tekton/params": Rule("Each parameter of the Task has a value or a default.", _TEKTON_RUN),
+    "tekton/workspaces": Rule("A run binds the workspaces of its Task that are not optional, no others.", _TEKTON_RUN),
     "tekton/unknown-override": Rule(
         "Overrides name steps and sidecars that the Task has.", "tekton pkg/reconciler/taskrun/validate_taskrun.go"
     ),
@@ -261,6 +281,9 @@ RULES: Mapping[str, Rule] = {
         "The pool lists the claim's namespace in its status and is not being deleted.", _CAPSULE_CLAIM
     ),
     "capsule/resource-in-pool": Rule("The pool has each resource that the claim names.", _CAPSULE_CLAIM),
+    "capsule/pool-name": Rule(
+        "A pool that claims can belong to has no dot in its name, and at most 63 characters.", _CAPSULE_CLAIM
+    ),
     "capsule/kept": Rule("A share that was given stays as long as the claim does not change.", _CAPSULE_POOL),
     "capsule/changed": Rule(
         "The old amounts of a changed claim count as room; what does not fit then loses the whole share.", _CAPSULE_POOL

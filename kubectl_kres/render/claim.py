@@ -46,7 +46,7 @@ def head(report: ClaimReport, width: int) -> Iterator[Line]:
     ref, place = report.subject, report.place
     pool = f" of pool {report.pool}" if report.pool else f", names pool {report.wanted_pool}" * bool(report.wanted_pool)
     state = f"would be {report.state}" if report.predicted else report.state
-    first, *rest = wrapped(f"{state}: {ref.namespace}/{ref.name}{pool}", width, rest="  ")
+    first, *rest = wrapped(f"{state}: {ref.key}{pool}", width, rest="  ")
     yield [(TONES[report.state], first[: len(state)]), ("", first[len(state) :])]
     yield from toned("", rest)
     yield from toned("", wrapped(f"asks for {asks_words(report.asks)}", width, first="  ", rest="    "))
@@ -55,7 +55,7 @@ def head(report: ClaimReport, width: int) -> Iterator[Line]:
         yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
     if place is not None:
         kind = "ordered queue" if place.ordered else "queue; whoever fits is served, whatever the place"
-        ahead = f", behind {listed(map(_name, place.ahead), _NAMED)}" if place.ahead else ""
+        ahead = f", behind {listed((one.key for one in place.ahead), _NAMED)}" if place.ahead else ""
         text = f"place {place.place} of {place.of} in the {kind}{ahead}"
         yield from toned("", wrapped(text, width, first="  ", rest="    "))
     if report.old:
@@ -124,8 +124,9 @@ def nothing_helps(report: ClaimReport) -> str:
 def _deed(deed: Deed, width: int, *, named: bool) -> Iterator[Line]:
     if named:
         state = f", {deed.state}" if deed.state else ""
-        holds = f": holds {asks_words(deed.holds)}" if deed.holds else ": holds nothing"
-        text = f"{_name(deed.subject)}{state}{holds}"
+        holds = f": holds {asks_words(deed.holds) or 'nothing'}" if deed.verb in {"delete", "release"} else ""
+        what = "" if holds else "pool " if deed.subject.kind == "ResourcePool" else "claim "
+        text = f"{what}{deed.subject.key}{state}{holds}"
         yield from toned("", wrapped(text, width, first="       ", rest="         "))
     if deed.command:
         # Something to type is not broken.
@@ -139,7 +140,7 @@ def _after(way: Way, width: int, *, others: bool) -> Iterator[Line]:
     if way.also:
         parts.append(f"{_some(way.also, way.gained)} get{'s' * (len(way.also) == 1)} in, too")
     if way.out:
-        parts.append(f"{listed(map(_name, way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds")
+        parts.append(f"{listed((one.key for one in way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds")
     if way.waits:
         parts.append(f"still waiting: {_some(way.waits, way.waiting)}")
     if parts:
@@ -151,8 +152,8 @@ def _after(way: Way, width: int, *, others: bool) -> Iterator[Line]:
 def _some(refs: Sequence[ObjectRef], count: int) -> str:
     """The first of so many claims."""
     if count <= _NAMED + 1:
-        return listed(map(_name, refs), _NAMED)
-    return f"{', '.join(map(_name, refs[:_NAMED]))} and {count - _NAMED} more"
+        return listed((one.key for one in refs), _NAMED)
+    return f"{', '.join(one.key for one in refs[:_NAMED])} and {count - _NAMED} more"
 
 
 def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
@@ -200,7 +201,3 @@ def may_lines(found: Sequence[May], width: int) -> Iterator[Line]:
 
 
 _PARTICIPLES = {"change": "changed", "delete": "deleted", "release": "released"}
-
-
-def _name(ref: ObjectRef) -> str:
-    return f"{ref.namespace}/{ref.name}"

@@ -89,7 +89,7 @@ def _broken(text: str, width: int, first: str, rest: str) -> Iterator[str]:
 
 def _cells(report: ClaimReport, *, several: bool) -> tuple[str, str, str, str]:
     ref, place = report.subject, report.place
-    name = f"{ref.namespace}/{ref.name}" if several else ref.name
+    name = ref.key if several else ref.name
     pool = report.pool or report.wanted_pool or "-"
     return (
         f"{report.state}{' *' if report.predicted else ''}",

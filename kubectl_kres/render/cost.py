@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.render.line import Line, Tone, clipped, padded, placed, size
+from kubectl_kres.render.line import Line, Tone, clipped, placed, row, size
 from kubectl_kres.render.values import CELL
 from kubectl_kres.reports.explanation import QuotaCost
 
@@ -23,12 +23,12 @@ def cost_lines(cost: QuotaCost, noun: str = "pod", *, width: int = 80) -> Iterat
     title = f"quota {cost.quota}"
     column = 2 + min(_NAME, max([14, size(title) - 2, *(size(name) for name in names)]))
     yield [("", "")]
-    shown = "  ".join(padded(head, most) for head, most in zip(heads, widths, strict=False))
+    shown = row(heads[:3], widths)
     yield from placed("strong", title, column, [("quiet", f"  {shown}  {heads[3]}")], width)
-    for name, row in zip(names, rows, strict=True):
-        numbers = "  ".join(padded(number, most) for number, most in zip(row, widths, strict=False))
+    for name, texts in zip(names, rows, strict=True):
+        numbers = row(texts[:3], widths)
         too_much = name in cost.exceeded and not cost.counted
-        after = "" if cost.counted else f"  {row[3]}{'  too much' if too_much else ''}"
+        after = "" if cost.counted else f"  {texts[3]}{'  too much' if too_much else ''}"
         tone: Tone = "bad" if too_much else ""
         yield from placed(tone, f"  {name}", column, [(tone, f"  {numbers}{after}")], width)
     if cost.fits is not None:

@@ -29,7 +29,7 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     verdict = difference.verdict
     if verdict.allowed is not True:
         word = "refused" if verdict.allowed is False else "refused under some orders"
-        yield [("bad", f"# {word}: {ref.namespace}/{ref}: {verdict.message}")]
+        yield [("bad", f"# {word}: {ref.full}: {verdict.message}")]
         for line in wrapped(difference.remedies[0], width, first="# remedy: ", rest="#   "):
             yield [("bad", line)]
     before, after = list(yaml_lines(difference.before)), list(yaml_lines(difference.after))

@@ -14,6 +14,7 @@ from kubectl_kres.render.remarks import unseen_text
 from kubectl_kres.render.steps import shown_source, text
 from kubectl_kres.render.tekton import condition_lines, task_lines
 from kubectl_kres.render.values import CELL, answer, orders, tables, title
+from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.reports import question as asked
 from kubectl_kres.reports.explanation import Explanation, Fact, Total, Verdict
 from kubectl_kres.reports.outline import Outline
@@ -51,7 +52,7 @@ NAMES, _MOST_NAMES = 40, 72
 
 def name_column(refs: Iterable[ObjectRef], before: int = NAMES) -> int:
     """How wide the names of a list are, where those seen before took ``before``."""
-    return max([before, *(min(size(_name(ref)), _MOST_NAMES) for ref in refs)])
+    return max([before, *(min(size(ref.full), _MOST_NAMES) for ref in refs)])
 
 
 def summary(outline: Outline, *, color: bool = False, column: int = NAMES) -> str:
@@ -59,11 +60,11 @@ def summary(outline: Outline, *, color: bool = False, column: int = NAMES) -> st
 
     ``column``: how wide names are.
     """
-    word, tone = _word(outline.verdict)
+    word, tone = verdict_word(outline.verdict)
     rest = f"  {outline.remedy}" if outline.remedy else "" if outline.complete else _PARTLY
     line: Line = [
         (tone, padded(word, 9)),
-        ("", f"{padded(_name(outline.subject), column)} {padded(outline.quality or '-', 10)}{rest}"),
+        ("", f"{padded(outline.subject.full, column)} {padded(outline.quality or '-', 10)}{rest}"),
     ]
     return draw(line, color=color)
 
@@ -74,20 +75,10 @@ _PARTLY = "  as far as seen"
 
 def counts(explanations: Sequence[Verdict]) -> str:
     """The last line over many objects."""
-    words = [_word(verdict)[0] for verdict in explanations]
+    words = [verdict_word(verdict)[0] for verdict in explanations]
     shown = [f"{words.count(word)} {word}" for word in ("admitted", "refused", "depends") if word in words]
     number = f"{len(words)} object{'s' * (len(words) != 1)}"
     return f"{number}: {', '.join(shown)}" if words else "no objects"
-
-
-def _word(verdict: Verdict) -> tuple[str, Tone]:
-    if verdict.allowed is None:
-        return "depends", "warn"
-    return ("admitted", "good") if verdict.allowed else ("refused", "bad")
-
-
-def _name(ref: ObjectRef) -> str:
-    return f"{ref.namespace}/{ref}" if ref.namespace else str(ref)
 
 
 def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
@@ -127,7 +118,7 @@ def _verdict(explanation: Explanation) -> Iterator[Line]:
     verdict = explanation.verdict
     if verdict.allowed is True:
         order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
-        said = f": {_name(explanation.subject)}{order}{_drift(explanation)}"
+        said = f": {explanation.subject.full}{order}{_drift(explanation)}"
         if explanation.complete:
             yield [("good", "admitted"), ("", said)]
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.line import Line, Tone, draw, padded, toned, wrapped
 from kubectl_kres.render.tekton import never_text, waiting_texts
@@ -21,7 +20,7 @@ def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
 
 def _all(fit: Fit, width: int) -> Iterator[Line]:
     tone: Tone = "good" if fit.enough else "bad"
-    yield from toned(tone, wrapped(f"{_count(fit)}: {_name(fit.subject)}{_tightest(fit)}", width, rest="  "))
+    yield from toned(tone, wrapped(f"{_count(fit)}: {fit.subject.full}{_tightest(fit)}", width, rest="  "))
     if fit.replicas is not None:
         for label, bad, text in _replicas(fit, fit.replicas):
             head = padded(f"{label}:", 16)
@@ -99,16 +98,15 @@ def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Ite
 def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
     have = denied.replicas
-    word, tone = ("refused", "bad") if denied.verdict.allowed is False else ("depends", "warn")
-    if denied.verdict.allowed is True:
-        word, tone = "waiting", "warn"
+    tone: Tone = "bad" if denied.verdict.allowed is False else "warn"
+    word = {True: "waiting", False: "refused", None: "depends"}[denied.verdict.allowed]
     if have is None:
         missing = "its pod missing"
     else:
         missing = (
             f"{have.missing} of {have.wanted} pods missing" if have.missing else f"{have.wanted} pods, no new ones"
         )
-    yield [(tone, padded(word, 9)), ("strong", _name(denied.subject)), ("", f"  {missing}")]  # type: ignore[list-item]
+    yield [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}")]
     texts: list[tuple[str, str]] = []
     if denied.verdict.message:
         texts.append(("because", denied.verdict.message.partition(" is forbidden: ")[2] or denied.verdict.message))
@@ -132,7 +130,3 @@ def denied_count(refused: int, asked: int) -> str:
     return (
         f"{refused} of {asked} workloads {'is' if refused == 1 else 'are'} being refused" if asked else "no workloads"
     )
-
-
-def _name(ref: ObjectRef) -> str:
-    return f"{ref.namespace}/{ref}" if ref.namespace else str(ref)

@@ -32,6 +32,11 @@ def padded(text: str, width: int) -> str:
     return text + " " * max(0, width - size(text))
 
 
+def row(texts: Sequence[str], widths: Sequence[int]) -> str:
+    """Texts side by side in columns of these widths, two blanks apart."""
+    return "  ".join(padded(text, width) for text, width in zip(texts, widths, strict=True))
+
+
 def clipped(text: str, width: int) -> str:
     """``text``, or as much of its beginning as leaves room for an ellipsis in ``width`` cells."""
     if size(text) <= width:

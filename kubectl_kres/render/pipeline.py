@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.explain import explanation_lines, fact_lines
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.render.tekton import time_text
+from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.reports.at_once import RUNS
-from kubectl_kres.reports.explanation import Verdict
 from kubectl_kres.reports.pipeline import AtOnce, PipelineExplanation, PlannedTask
 from kubectl_kres.reports.remedy import NOTHING
 
@@ -26,18 +25,22 @@ def lines(
 
     Raises UsageError where there is no task of that name.
     """
-    for line in _task_in_full(found, task, steps, width) if task else pipeline_lines(found, steps=steps, width=width):
+    if task:
+        shown = _task_in_full(found, task, steps=steps, width=width)
+    else:
+        shown = pipeline_lines(found, steps=steps, width=width)
+    for line in shown:
         yield draw(line, color=color)
 
 
 def summary(found: PipelineExplanation, *, color: bool = False) -> str:
     """One line for one of many objects."""
-    word, tone = _word(found.verdict) if not found.ended else ("ended", "")
+    word, tone = verdict_word(found.verdict) if not found.ended else ("ended", "")
     ref = found.subject
     text = f"{len(found.tasks)} task{'s' * (len(found.tasks) != 1)}"
     told = found.verdict.allowed is not True or (found.ended and found.remedies != (NOTHING,))
     rest = found.remedies[0] if told else _tight(found).removeprefix(", ")
-    return draw([(tone, padded(word, 9)), ("", f"{padded(_name(ref), 40)} {padded(text, 10)}  {rest}")], color=color)
+    return draw([(tone, padded(word, 9)), ("", f"{padded(ref.full, 40)} {padded(text, 10)}  {rest}")], color=color)
 
 
 def pipeline_lines(found: PipelineExplanation, *, steps: bool, width: int) -> Iterator[Line]:
@@ -63,10 +66,10 @@ def pipeline_lines(found: PipelineExplanation, *, steps: bool, width: int) -> It
 def verdict_lines(found: PipelineExplanation, width: int) -> Iterator[Line]:
     """What Tekton says of the run, what to change, and what of its timeout is left."""
     if found.ended and not found.verdict.message:
-        yield [("strong", "ended"), ("", f": {_name(found.subject)}; nothing of it is made any more")]
+        yield [("strong", "ended"), ("", f": {found.subject.full}; nothing of it is made any more")]
     else:
-        word, tone = _word(found.verdict)
-        said = f": {found.verdict.message}" if found.verdict.message else f": {_name(found.subject)}{_tight(found)}"
+        word, tone = verdict_word(found.verdict)
+        said = f": {found.verdict.message}" if found.verdict.message else f": {found.subject.full}{_tight(found)}"
         yield [(tone, word), ("", said)]
     for index, remedy in enumerate(found.remedies):
         label = "remedy: " if index == 0 else "   and: "
@@ -84,20 +87,10 @@ def verdict_lines(found: PipelineExplanation, width: int) -> Iterator[Line]:
         yield from toned("", wrapped(text, width, first="time:   ", rest=" " * 8))
 
 
-def _word(verdict: Verdict) -> tuple[str, Tone]:
-    if verdict.allowed is None:
-        return "depends", "warn"
-    return ("admitted", "good") if verdict.allowed else ("refused", "bad")
-
-
 def _tight(found: PipelineExplanation) -> str:
     """That not all fits at once."""
     names = dict.fromkeys(f"{one.resource} of quota {one.quota}" for one in found.at_once if one.exceeded)
     return f", but not all at once: {', '.join(names)}" if names else ""
-
-
-def _name(ref: ObjectRef) -> str:
-    return f"{ref.namespace}/{ref}" if ref.namespace else str(ref)
 
 
 def _tasks(tasks: Sequence[PlannedTask], width: int) -> Iterator[Line]:
@@ -136,7 +129,7 @@ def _answer(one: PlannedTask) -> tuple[Tone, str]:
     if one.explanation is None:
         return ("warn", "not known")
     verdict, part = one.explanation.verdict, one.explanation.tekton
-    word, tone = _word(verdict)
+    word, tone = verdict_word(verdict)
     reason = part.problem.reason if part is not None and part.problem is not None else ""
     state = f", {one.state}" if one.state else ""
     return tone, f"{word}{state}{f': {reason}' if reason and verdict.allowed is not True else ''}"
@@ -217,7 +210,7 @@ def _assistants(found: PipelineExplanation, width: int) -> Iterator[Line]:
             yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
 
 
-def _task_in_full(found: PipelineExplanation, name: str, steps: bool, width: int) -> Iterator[Line]:  # noqa: FBT001
+def _task_in_full(found: PipelineExplanation, name: str, *, steps: bool, width: int) -> Iterator[Line]:
     one = next((task for task in found.tasks if task.name == name), None)
     if one is None:
         names = ", ".join(task.name for task in found.tasks) or "none"

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.edited import edited
-from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
 from kubectl_kres.render.quota import quota_lines
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.render.values import tables
+from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.reports.explanation import Demand, Explanation
 from kubectl_kres.reports.policy import Band, Default, PolicyExplanation
 
@@ -28,15 +29,13 @@ def lines(found: PolicyExplanation, *, ascii_only: bool = False, color: bool = F
 def summary(found: PolicyExplanation, *, color: bool = False, column: int = 40) -> str:
     """One line for one of many objects. ``column``: how wide names are."""
     word, tone = _word(found)
-    line: Line = [(tone, padded(word, 9)), ("", f"{padded(_name(found.subject), column)} {_gist(found)}")]
+    line: Line = [(tone, padded(word, 9)), ("", f"{padded(found.subject.full, column)} {_gist(found)}")]
     return draw(line, color=color)
 
 
 def _word(found: PolicyExplanation) -> tuple[str, Tone]:
     if found.verdict is not None:
-        if found.verdict.allowed is None:
-            return "depends", "warn"
-        return ("admitted", "good") if found.verdict.allowed else ("refused", "bad")
+        return verdict_word(found.verdict)
     return ("at odds", "warn") if found.contradictions else ("sound", "good")
 
 
@@ -87,12 +86,12 @@ def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> I
 def _head(found: PolicyExplanation, width: int) -> Iterator[Line]:
     verdict = found.verdict
     if verdict is None:
-        yield [("strong", _name(found.subject))]
+        yield [("strong", found.subject.full)]
         return
     word, tone = _word(found)
     if verdict.allowed is True:
         counted = ", already counted in the quotas" if found.counted and found.costs else ""
-        first, *rest = wrapped(f"{word}: {_name(found.subject)}{counted}", width, rest="  ")
+        first, *rest = wrapped(f"{word}: {found.subject.full}{counted}", width, rest="  ")
         yield [(tone, word), ("", first[len(word) :])]
         yield from toned("", rest)
     else:
@@ -100,10 +99,6 @@ def _head(found: PolicyExplanation, width: int) -> Iterator[Line]:
     for at, remedy in enumerate(found.remedies if verdict.allowed is not True else ()):
         label = "remedy: " if not at else "   and: "
         yield from toned("", wrapped(remedy, width, first=label, rest="        "))
-
-
-def _name(ref: ObjectRef) -> str:
-    return f"{ref.namespace}/{ref}" if ref.namespace else str(ref)
 
 
 def _defaults(found: Sequence[Default], width: int) -> Iterator[Line]:
@@ -158,11 +153,11 @@ def _bands(found: Sequence[Band], width: int) -> Iterator[Line]:
     label = min(_LABEL, max(map(size, names), default=0))
     for type_ in types:
         yield [("", "")]
-        heads = "  ".join(padded(head, most) for head, most in zip(_HEADS, widths, strict=True))
+        heads = row(_HEADS, widths)
         yield [("strong", padded(f"each {type_}", label + 2)), ("quiet", f"  {heads}")]
-        for band, row in rows.items():
+        for band, texts in rows.items():
             if band.type == type_:
-                cells = "  ".join(padded(cell, most) for cell, most in zip(row, widths, strict=True))
+                cells = row(texts, widths)
                 name = padded(clipped(band.resource, label), label)
                 tone: Tone = "bad" if band.excluding else ""
                 head = f"  {name}  {cells}  "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.claim import may_lines, nothing_helps, quota_lines, ways_lines
@@ -14,7 +13,7 @@ from kubectl_kres.render.line import Line, Tone, draw, padded, size, toned, wrap
 from kubectl_kres.render.pools import pool_lines
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.reports.amounts import listed
-from kubectl_kres.reports.pooled import ClaimExplanation, PoolExplanation, PoolOption, QueueTurn, Says
+from kubectl_kres.reports.pooled import ClaimExplanation, Compared, PoolExplanation, PoolOption, QueueTurn, Says
 
 #: Turns that are shown without --steps: of the claims that wait, the last ones ahead.
 _TURNS = 8
@@ -33,7 +32,7 @@ def summary(found: ClaimExplanation | PoolExplanation, *, color: bool = False) -
     if isinstance(found, ClaimExplanation):
         claim = found.claim
         rest = claim.ways[0].text if claim.ways else claim.because if claim.waits else ""
-        name = f"{claim.subject.namespace}/{claim.subject}"
+        name = claim.subject.full
         return draw([(TONES[claim.state], padded(claim.state, 11)), ("", f"{padded(name, 40)} {rest}")], color=color)
     pool = found.pool
     if pool.glimpse:
@@ -69,7 +68,7 @@ def explain_pool_lines(
 def claim_page(found: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
     """The same as ``claim_lines``, not drawn yet."""
     claim = found.claim
-    name = f"{claim.subject.namespace}/{claim.subject.name}"
+    name = claim.subject.key
     state = f"would be {claim.state}" if claim.predicted else claim.state
     first, *rest = wrapped(f"{state}: {name}: {claim.because}", width, rest="  ")
     yield [(TONES[claim.state], first[: len(state)]), ("", first[len(state) :])]
@@ -155,24 +154,26 @@ def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[L
         left = _left_out(len(turns) - len(waiting), len(waiting) - len(shown))
         if left:
             yield [("quiet", f"  {left}; --steps shows all")]
-    label = max(size(_name(one.subject)) for one in shown)
+    label = max(size(one.subject.key) for one in shown)
     # Places are counted among those that do not have their share yet, as everywhere.
     numbers = {id(one): place for place, one in enumerate((one for one in turns if one.result != "kept"), 1)}
     places = len(str(len(numbers)))
     for one in shown:
         number = f"{numbers[id(one)]:>{places}}." if id(one) in numbers else " " * (places + 1)
-        head = f"  {number} {padded(_name(one.subject), label)}  {RESULTS[one.result]}"
+        head = f"  {number} {padded(one.subject.key, label)}  {RESULTS[one.result]}"
         since = f"  {one.created}" if steps and one.created else ""
         yield [("strong" if one.own else "", head), ("quiet", since)]
         for compared in one.compared:
-            if compared.closed_by is not None:
-                text = f"{compared.resource}: asks for {compared.asked}; closed by {_name(compared.closed_by)}"
-            elif compared.missing:
-                text = f"{compared.resource}: asks for {compared.asked}; the pool does not have it"
-            else:
-                text = f"{compared.resource}: asks for {compared.asked}, {compared.left} left"
             indent = " " * (places + 6)
-            yield from toned("warn", wrapped(text, width, first=indent, rest=f"{indent}  "))
+            yield from toned("warn", wrapped(compared_text(compared), width, first=indent, rest=f"{indent}  "))
+
+
+def compared_text(one: Compared) -> str:
+    """How one resource fares at a claim's turn."""
+    asks = f"{one.resource}: asks for {one.asked}"
+    if one.closed_by is not None:
+        return f"{asks}; closed by {one.closed_by.key}"
+    return f"{asks}; the pool does not have it" if one.missing else f"{asks}, {one.left} left"
 
 
 def _left_out(kept: int, waiting: int) -> str:
@@ -227,7 +228,3 @@ def pool_page(found: PoolExplanation, *, steps: bool, ascii_only: bool, width: i
     yield [("", "")]
     yield from _titled("may it be changed", found.bounds, width)
     yield from _titled("if it is deleted, which is never refused", found.follows, width)
-
-
-def _name(ref: ObjectRef) -> str:
-    return f"{ref.namespace}/{ref.name}"

@@ -148,7 +148,7 @@ def _holders(report: PoolReport, width: int) -> Iterator[Line]:
     yield [("", "")]
     yield [("strong", "claims that hold something")]
     shown = report.holders[:_HOLDERS]
-    names = [clipped(f"{one.subject.namespace}/{one.subject.name}", 40) for one in shown]
+    names = [clipped(one.subject.key, 40) for one in shown]
     label = max(map(size, names))
     for one, name in zip(shown, names, strict=True):
         state = padded(one.state or "?", 9)
@@ -172,7 +172,7 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
     kind = "in order, and what one waits for is closed behind it" if report.ordered else "whoever fits is served"
     kind = "those that could be seen; their places are not known" if report.glimpse else kind
     yield [("strong", "queue"), ("quiet", f", {kind}")]
-    names = [clipped(f"{one.subject.namespace}/{one.subject.name}", 40) for one in report.queue[:_HOLDERS]]
+    names = [clipped(one.subject.key, 40) for one in report.queue[:_HOLDERS]]
     label = max(map(size, names))
     places = len(str(len(report.queue)))
     for one, name in zip(report.queue, names, strict=False):

@@ -116,7 +116,7 @@ def _score(one: Score) -> str:
 
 def summary(found: Quality, *, color: bool = False, width: int = 80) -> str:
     """One line for one of many objects: class, name, and the first culprit, or what is the matter."""
-    name = f"{found.subject.namespace}/{found.subject}" if found.subject.namespace else str(found.subject)
+    name = found.subject.full
     head = f"{padded(found.qos.name, 10)}  {padded(name, _NAME)}  "
     said = short(found)
     tone: Tone = "bad" if found.refused else "warn" if found.differs else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.drift import Drift
 from kubectl_kres.render.bar import gauge
-from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
 from kubectl_kres.reports.amounts import listed
 from kubectl_kres.reports.quota import QuotaReport, Share, Use
 
@@ -65,7 +65,7 @@ class _Table:
         self.label = min(_LABEL, max(12, *(size(use.name) for use in report.uses)))
 
     def lines(self) -> Iterator[Line]:
-        yield [("quiet", f"  {padded('NAME', self.label)}  {self._row(self.heads)}".rstrip())]
+        yield [("quiet", f"  {padded('NAME', self.label)}  {row(self.heads, self.widths)}".rstrip())]
         for use in self.report.uses:
             yield from self._use(use)
 
@@ -74,14 +74,11 @@ class _Table:
         shown = (used, counted, use.hard, left) if self.report.recounted else (used, use.hard, left)
         return tuple(clipped(text, _CELL) for text in shown)
 
-    def _row(self, cells: Sequence[str]) -> str:
-        return "  ".join(padded(cell, width) for cell, width in zip(cells, self.widths, strict=True))
-
     def _use(self, use: Use) -> Iterator[Line]:
         tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= _NEARLY else ""
-        head, row = f"  {use.name}", f"  {self._row(self._cells(use))}"
-        room = self.width - self.label - 2 - size(row)
-        tail: Line = [("", row), (tone, gauge(use.percent, room, over=use.over, ascii_only=self.ascii_only))]
+        head, shown = f"  {use.name}", f"  {row(self._cells(use), self.widths)}"
+        room = self.width - self.label - 2 - size(shown)
+        tail: Line = [("", shown), (tone, gauge(use.percent, room, over=use.over, ascii_only=self.ascii_only))]
         if size(use.name) <= self.label:
             yield [("", padded(head, self.label + 2)), *tail]
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.outcome import QuotaCharge
-from kubectl_kres.render.line import Line, Tone, draw, padded, size, toned, wrapped
+from kubectl_kres.render.line import Line, Tone, draw, row, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.reports.resize import Resize
 
@@ -69,9 +69,9 @@ def _costs(charge: QuotaCharge) -> Iterator[tuple[str, ...]]:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Line]:
     widths = [max(size(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
     yield [("", "")]
-    for tone, row in (("strong", heads), *(("", row) for row in rows)):
-        line = "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True))
-        yield [("strong" if tone else "", line)]
+    yield [("strong", row(heads, widths))]
+    for texts in rows:
+        yield [("", row(texts, widths))]
 
 
 def _class(found: Resize, width: int) -> Iterator[Line]:

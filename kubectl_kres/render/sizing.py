@@ -23,11 +23,13 @@ def lines(found: Sizing, *, color: bool = False, width: int = 80) -> Iterator[st
 def _all(found: Sizing, width: int) -> Iterator[Line]:
     ref = found.subject
     replicas = found.replicas
-    parts = [f"{ref.namespace}/{ref}, from {found.start}"]
+    parts = [f"{ref.full}, from {found.start}"]
     if replicas is not None:
         parts.append(f"{replicas.existing} of {replicas.wanted} pods exist")
         if replicas.surge:
             parts.append(f"{replicas.surge} more during a rolling update")
+    elif ref.kind == "Pod" and found.start.startswith("the live pod"):
+        parts.append("it is counted already: this is for one more like it")
     yield from toned("strong", wrapped("; ".join(parts), width, rest="  "))
     if not found.pools:
         text = (
@@ -61,7 +63,7 @@ def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
             "bad", wrapped(f"the pool lacks {said}: such a claim would wait", width, first="  ", rest="    ")
         )
     if pool.closed:
-        names = [f"{one.namespace}/{one.name}" for one in pool.behind]
+        names = [one.key for one in pool.behind]
         waits = f"{listed(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims wait"
         said = f"in its ordered queue {waits} for {listed(pool.closed)}: such a claim would wait behind, room or not"
         yield from toned("bad", wrapped(said, width, first="  ", rest="    "))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.render.line import Line, Tone, clipped, padded, placed, size, toned, wrapped
+from kubectl_kres.render.line import Line, Tone, clipped, placed, row, size, toned, wrapped
 from kubectl_kres.render.steps import own, shown_source, step_lines
 from kubectl_kres.reports.explanation import Alternative, Container, Value
 
@@ -45,15 +45,12 @@ class _Table:
         self.label, self.widths, self.width = label, widths, width
         self.live, self.steps = live, steps
 
-    def row(self, cells: Sequence[str]) -> str:
-        return "  ".join(padded(cell, width) for cell, width in zip(cells, self.widths, strict=True))
-
     def heads(self, heads: Sequence[str]) -> Line:
-        return [("quiet", f"  {self.row(heads)}  SET BY")]
+        return [("quiet", f"  {row(heads, self.widths)}  SET BY")]
 
     def lines(self, value: Value) -> Iterator[Line]:
         tone: Tone = "warn" if value.note or value.alternatives else "" if value.written != value.value else "quiet"
-        shown = f"  {self.row(_cells(value, live=self.live))}  "
+        shown = f"  {row(_cells(value, live=self.live), self.widths)}  "
         source = "" if own(value.rule) or (self.steps and value.steps) else shown_source(value.source)
         # Rule and source stand behind the values as far as there is room, else below.
         room = self.width - self.label - 2 - size(shown)

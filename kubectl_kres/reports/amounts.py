@@ -25,6 +25,11 @@ def amount(value: object) -> Quantity | None:
         return None
 
 
+def percent_of(part: Quantity, whole: Quantity) -> int | None:
+    """In whole hundredths, rounded down; None of nothing."""
+    return part.nano * 100 // whole.nano if whole.nano > 0 else None
+
+
 def faults(values: ResourceList | None, path: str) -> tuple[str, ...]:
     """A sentence for each value that is no quantity; ``path`` is the field that holds the list."""
     found: list[Fault] = []

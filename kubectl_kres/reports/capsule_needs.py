@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.reports.claim_state import HELD, WAITING, standing
 from kubectl_kres.reports.scene import POOL_LABEL, PREFIX
+from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -94,6 +95,14 @@ def pool_needs(store: Store, name: str) -> tuple[Need, ...]:
     """For one pool; the others only show where they overlap with it."""
     wanted = [Need("ResourcePool", name=name), ALL_POOLS, _QUOTAS, _NAMESPACES]
     return tuple(dict.fromkeys([*wanted, *_others(store, name)]))
+
+
+def pooled_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The reads that the answer depends on; of objects in a file also what their namespaces are."""
+    ref, beside = subject.ref, file_needs(store)
+    if ref.kind == "ResourcePool":
+        return (*pool_needs(store, ref.name), *beside)
+    return (*claim_needs(store, ref.namespace, ref.name), *beside)
 
 
 def glimpse_needs(spaces: tuple[str, ...]) -> tuple[Need, ...]:

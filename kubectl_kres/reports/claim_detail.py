@@ -54,9 +54,11 @@ def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimRepor
     for report in reports:
         ref = report.subject
         claim = scene.store.get(ref.kind, ref.name, ref.namespace) if ref in waiting else None
-        if claim is not None and len(scene.of_pool(report.pool or report.wanted_pool)) <= _LARGE:
-            report = structs.replace(report, ways=ways(scene, claim, scene.states()[ref.namespace, ref.name]))  # noqa: PLW2901
-        found.append(report)
+        if claim is None or len(scene.of_pool(report.pool or report.wanted_pool)) > _LARGE:
+            found.append(report)
+        else:
+            state = scene.states()[ref.namespace, ref.name]
+            found.append(structs.replace(report, ways=ways(scene, claim, state)))
     return found
 
 

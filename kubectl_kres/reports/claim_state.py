@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from kubectl_kres.capsule.assignment import is_writable
 from kubectl_kres.model.capsule import CapsuleCondition, ResourcePool, ResourcePoolClaim
 
 #: allocated: it has its amounts. in use: and pods use them. exhausted: the pool has too little for it. queued: it waits
@@ -18,6 +19,9 @@ HELD = frozenset({"allocated", "in use"})
 WAITING = frozenset({"exhausted", "queued"})
 #: States of claims that do not get what they ask for until someone does something.
 STUCK = frozenset({*WAITING, "unassigned", "failed", "lost", "pending"})
+
+#: Why a pool gives nothing to anybody.
+UNWRITABLE_POOL = "the name of its pool has a dot, or more than 63 characters, which no status of a claim can hold"
 
 _NO_POOL = "no pool reference was defined"
 _LINE = re.compile(r"requested: ([^=]+)=([^,]*), (available|queued): ([^=]+)=(.*)")
@@ -44,6 +48,8 @@ def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> Stan
         return _before_013(status.condition)
     found = {one.type: one for one in status.conditions or ()}
     ready, exhausted, bound = found.get("Ready"), found.get("Exhausted"), found.get("Bound")
+    if ready is None and claim.spec.pool and not is_writable(claim.spec.pool):
+        return Standing("failed", f"{UNWRITABLE_POOL}: no claim ever gets anything of it")
     if ready is None:
         return Standing("pending", "it has no status yet: Capsule's controller has not seen it, or is not running")
     if ready.status != "True":

@@ -52,6 +52,19 @@ def moving(key: Key, pool: str) -> Deed:
     return Deed("move", ref_of(key), command=_patch(key, {"pool": pool}))
 
 
+def again(key: Key, pool: str, other: str) -> Deed:
+    """A claim names ``other``, a pool that does not exist, and then its pool again: its spec has changed, and is as it
+    was. Its age, and with it its place among those that wait, stays.
+    """
+    command = f"{_patch(key, {'pool': other})} && {_patch(key, {'pool': pool})}"
+    return Deed(
+        "move",
+        ref_of(key),
+        command=command,
+        follows=f"in between it fails, as there is no pool {other}; its amounts and its age stay",
+    )
+
+
 def raising(pool: str, amounts: Mapping[str, str]) -> Deed:
     """A pool gets more; ``amounts`` is what its hard is then."""
     patch = json.dumps({"spec": {"quota": {"hard": dict(amounts)}}}, separators=(",", ":"))

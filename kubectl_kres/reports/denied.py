@@ -7,7 +7,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explanation import Fact, QuotaCost, Unseen, Verdict
+from kubectl_kres.reports.explanation import Explanation, Fact, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas, replicas_of
@@ -86,16 +86,7 @@ def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
     seen = tuple(fact for fact in found.facts if fact.reason in _REFUSED)
     if not (failing or seen) and found.verdict.allowed is True:
         return None
-    return Denied(
-        subject.ref,
-        replicas,
-        found.verdict,
-        found.remedies,
-        tuple(cost for cost in found.quotas if cost.exceeded),
-        seen,
-        tuple(one for one in found.unseen if one.required),
-        found.complete,
-    )
+    return _denied(found, replicas, seen)
 
 
 def is_open(run: TaskRun) -> bool:
@@ -108,13 +99,17 @@ def _run(store: Store, subject: Subject, ask: Ask, run: TaskRun) -> Denied | Non
     if waits(run) is None:
         return None
     found = explain(store, subject, ask)
+    return _denied(found, None, found.facts[:1])
+
+
+def _denied(found: Explanation, replicas: Replicas | None, seen: tuple[Fact, ...]) -> Denied:
     return Denied(
-        subject.ref,
-        None,
+        found.subject,
+        replicas,
         found.verdict,
         found.remedies,
         tuple(cost for cost in found.quotas if cost.exceeded),
-        found.facts[:1],
+        seen,
         tuple(one for one in found.unseen if one.required),
         found.complete,
         found.tekton,

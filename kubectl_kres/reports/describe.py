@@ -81,9 +81,13 @@ def limit_range_block(limit_range: LimitRange) -> LimitRangeBlock:
             for held in (item.min, item.max, item.default_request, item.default, item.max_limit_request_ratio)
         ]
         names = sorted({name for held in lists for name in held})
-        texts = {name: [str(held[name]) if name in held else "-" for held in lists] for name in names}
-        items.append(tuple((item.type, name, *text) for name, text in texts.items()))  # type: ignore[misc]
+        items.append(tuple(_row(item.type, name, lists) for name in names))
     return LimitRangeBlock(limit_range.metadata.name, limit_range.metadata.namespace, tuple(items))
+
+
+def _row(scope: str, name: str, lists: Iterable[Mapping[str, Quantity]]) -> LimitRow:
+    low, high, request, limit, ratio = (str(held[name]) if name in held else "-" for held in lists)
+    return scope, name, low, high, request, limit, ratio
 
 
 def namespace_block(

@@ -8,12 +8,13 @@ from msgspec import structs
 
 from kubectl_kres.admission.scopes import requirements
 from kubectl_kres.capsule.allocation import Candidate, Key, key_of
+from kubectl_kres.capsule.assignment import is_writable
 from kubectl_kres.capsule.managed import hard_of, quota_name
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import ScopedRequirement
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.amounts import listed, parsed, sentence, shown
-from kubectl_kres.reports.deeds import asking, moving, raising, ref_of
+from kubectl_kres.reports.deeds import again, asking, moving, raising, ref_of
 from kubectl_kres.reports.letting import Deed, Way
 from kubectl_kres.reports.pool_room import shares
 from kubectl_kres.reports.scene import Scene
@@ -23,6 +24,8 @@ from kubectl_kres.reports.trial import held_by, trial_of, waiting_in
 #: Claims that are named where many wait.
 _NAMED = 20
 _ANEW = "change its spec, or delete it and create it again"
+#: A name for no pool.
+_NONE = "none"
 
 
 def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]:
@@ -45,7 +48,8 @@ def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]
         waits = tuple(map(ref_of, left[:_NAMED]))
         if claim.spec.pool == name:
             text = f"{_ANEW}: pool {name} has room for it, but looks at it only then"
-            yield Way("again", text, pool=name, replayed=True, waits=waits, waiting=len(left))
+            deeds = (again(key, name, no_pool(scene)),)
+            yield Way("again", text, deeds, pool=name, replayed=True, waits=waits, waiting=len(left))
             continue
         scopes = "".join(f" and counts {phrase}" for phrase in scope_words(pool.spec.quota))
         yield Way(
@@ -59,6 +63,27 @@ def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]
             gained=len(also),
             waiting=len(left),
         )
+
+
+def once_more(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:
+    """For a claim that nobody looks at any more, where its pool has no room, or none that could be seen."""
+    name, pool = claim.spec.pool, scene.pools.get(claim.spec.pool)
+    if not name or (pool is None and scene.pools_known):
+        return
+    if pool is not None and claim.metadata.namespace not in scene.spaces(pool):
+        return
+    seen = pool is not None and scene.claims_known(pool)
+    then = "it has no room for it now, so the claim waits" if seen else "whether it has room could not be seen"
+    text = f"{_ANEW}: only then does pool {name} look at it; {then}"
+    yield Way("again", text, (again(key_of(claim), name, no_pool(scene)),), pool=name, proven=False)
+
+
+def no_pool(scene: Scene) -> str:
+    """A name that no pool has, as far as pools were read."""
+    name = _NONE
+    while name in scene.pools:
+        name += f"-{_NONE}"
+    return name
 
 
 def _moving(scene: Scene, claim: ResourcePoolClaim, to: str) -> Deed:
@@ -100,11 +125,11 @@ def without_foreign(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:
         rest = {one: amount for one, amount in asks.items() if one not in missing}
         trial = trial_of(scene, pool)
         after = trial.joined(Candidate(claim, rest))
-        move = () if claim.spec.pool else (moving(key, name),)
+        move = (again(key, name, no_pool(scene)),) if claim.spec.pool else (moving(key, name),)
         if rest and after.holds(key):
             waits = tuple(map(ref_of, waiting_in(after)[:_NAMED]))
             text = f"do not ask for {listed(sorted(missing))}, which pool {name} does not have"
-            deeds = (asking(key, {}, shown(missing)), *move)
+            deeds = (asking(key, {}, shown(missing)), *(() if claim.spec.pool else move))
             yield Way("less", text, deeds, shown(rest), name, replayed=True, waits=waits, waiting=len(after.queue))
         raised = trial.raised(missing).joined(Candidate(claim, asks))
         if raised.holds(key):
@@ -118,8 +143,11 @@ def without_foreign(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:
 
 
 def _serving(scene: Scene, claim: ResourcePoolClaim) -> Iterator[tuple[str, ResourcePool]]:
-    """The pools whose status lists the claim's namespace and whose claims are known, by name."""
+    """The pools whose status lists the claim's namespace and whose claims are known, by name; no claim gets into a pool
+    that no status of a claim can name.
+    """
     space = claim.metadata.namespace
     for name, pool in sorted(scene.pools.items()):
-        if space in scene.spaces(pool) and not pool.metadata.deletion_timestamp and scene.claims_known(pool):
+        open_ = is_writable(name) and not pool.metadata.deletion_timestamp
+        if open_ and space in scene.spaces(pool) and scene.claims_known(pool):
             yield name, pool

@@ -80,7 +80,7 @@ def analyse(
     Where a live pod has what one of several outcomes stores, that outcome leads.
     """
     if raw is not None:
-        outcomes = create_pod(raw, known.policies, ask.server, faults=filed.pod_faults(raw))
+        outcomes = create_pod(raw, known.policies, ask.server)
     else:
         outcomes = admit(start.pod, known.policies, ask.server, journal=journal, counted=start.live is not None)
     if start.live is not None and len(outcomes) > 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from msgspec import structs
 
@@ -19,7 +18,7 @@ from kubectl_kres.reports.pipeline_verdict import judged
 from kubectl_kres.reports.policies import policies, unread
 from kubectl_kres.reports.remedy import NOTHING
 from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
-from kubectl_kres.reports.start import missing
+from kubectl_kres.reports.stored_run import stored_run
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.taskrun import analysed, pod_of, refused_run, unknown_task
 from kubectl_kres.reports.tekton_world import as_seen, tekton_world
@@ -29,21 +28,21 @@ from kubectl_kres.tekton.affinity_assistant import Assistant
 from kubectl_kres.tekton.answer import Gap, Problem
 from kubectl_kres.tekton.pipeline import Planned, alone
 from kubectl_kres.tekton.pipeline_run import PipelineAnswer, has_ended, pipeline_run
-from kubectl_kres.tekton.run import Result, World, sent
+from kubectl_kres.tekton.run import Result
 from kubectl_kres.tekton.waiting import time_left, waits
 
 
 def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplanation:
     """Raises NotFound or Forbidden if the object or its Pipeline cannot be had, ClusterError if that is remote."""
     world = tekton_world(store, subject.ref.namespace, ask)
-    run, refusals = _run(store, subject, world)
+    run, refusals = stored_run(store, subject, world, PipelineRun, Pipeline, alone)
     if run is None:
         return _not_stored(store, subject, ask, refusals)
     children = _children(store, run) if subject.raw is None else {}
     found = pipeline_run(run, world, children=children)
     if isinstance(found, Gap):
         raise unknown_task(store, subject, found)
-    if _over(run):
+    if has_ended(run):
         names = frozenset(one.name for one in found.plan.tasks)
         found = structs.replace(found, finished=names, peaks=(), assistants=())
     tasks = tuple(_task(store, subject, ask, one, found, children) for one in found.plan.tasks)
@@ -52,7 +51,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     if (why := _failure(run)) is not None and remedy == (NOTHING,):
         remedy = (*_of_failed(tasks), f"start a new run: this one has failed{why} and nothing revives it")
     moment = moment_of(ask.now)
-    left = time_left(run, moment, world.config.timeout_minutes) if moment is not None and not _over(run) else None
+    left = time_left(run, moment, world.config.timeout_minutes) if moment is not None and not has_ended(run) else None
     unseen = _unseen(store, subject)
     source = found.plan.pipeline.origin.source
     return PipelineExplanation(
@@ -63,34 +62,16 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         found.plan.problem,
         found.plan.cycle,
         tasks,
-        () if _over(run) else at_once(found, world, children, started=run.status.start_time is not None),
+        () if has_ended(run) else at_once(found, world, children, started=run.status.start_time is not None),
         tuple(_assistant(one) for one in found.assistants),
         int(left.total_seconds()) if left is not None else None,
-        _over(run),
+        has_ended(run),
         tuple(run_facts(run)) if subject.raw is None else (),
         _assumptions(store, subject, ask),
         unseen,
         ".".join(map(str, world.config.version or ())),
         not any(one.required for one in unseen),
     )
-
-
-def _run(store: Store, subject: Subject, world: World) -> tuple[PipelineRun | None, tuple[Problem, ...]]:
-    """The run as it is stored, or why a file's is not; a Pipeline is run with defaults. Raises NotFound, Forbidden."""
-    refusals: tuple[Problem, ...] = ()
-    item: Any
-    if subject.raw is not None:
-        item, refusals = (answer := sent(subject.raw, world)).item, answer.refusals
-    else:
-        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-        if item is None:
-            raise missing(store, subject)
-    if isinstance(item, Pipeline):
-        return alone(item), refusals
-    if not isinstance(item, PipelineRun):
-        return None, refusals
-    metadata = structs.replace(item.metadata, name=subject.ref.name, namespace=subject.ref.namespace)
-    return structs.replace(item, metadata=metadata), refusals
 
 
 def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]) -> PipelineExplanation:
@@ -120,10 +101,6 @@ def _failure(run: PipelineRun) -> str | None:
     """The reason of a run that has failed, in parentheses; None for any other."""
     found = (one for one in run.status.conditions or () if one.type == "Succeeded" and one.status == "False")
     return next((f" ({one.reason})" if one.reason else "" for one in found), None)
-
-
-def _over(run: PipelineRun) -> bool:
-    return any(one.type == "Succeeded" and one.status in {"True", "False"} for one in run.status.conditions or ())
 
 
 def _children(store: Store, run: PipelineRun) -> Mapping[str, TaskRun]:

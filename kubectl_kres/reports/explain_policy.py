@@ -37,7 +37,6 @@ from kubectl_kres.store.store import Store
 
 #: What is explained here; pods and what makes pods are explained in ``reports.explain``.
 KINDS = ("ResourceQuota", "LimitRange", "Namespace", "PersistentVolumeClaim", "Service")
-POLICIES = ("ResourceQuota", "LimitRange", "Namespace")
 
 
 def explains(kind: Kind) -> bool:

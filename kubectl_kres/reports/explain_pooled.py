@@ -8,7 +8,6 @@ from msgspec import structs
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
-from kubectl_kres.reports.capsule_needs import claim_needs, file_needs, pool_needs
 from kubectl_kres.reports.explain_claim import explain_claim
 from kubectl_kres.reports.explain_pool import explain_pool
 from kubectl_kres.reports.explanation import Unseen
@@ -18,7 +17,6 @@ from kubectl_kres.reports.predicted import predicted
 from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.start import missing
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 KINDS = ("ResourcePool", "ResourcePoolClaim")
@@ -27,14 +25,6 @@ KINDS = ("ResourcePool", "ResourcePoolClaim")
 def explains_pooled(kind: Kind) -> bool:
     """Whether objects of the kind are explained here."""
     return kind == BY_KIND.get(kind.kind) and kind.kind in KINDS
-
-
-def pooled_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
-    """The reads that the answer depends on; of objects in a file also what their namespaces are."""
-    ref, beside = subject.ref, file_needs(store)
-    if ref.kind == "ResourcePool":
-        return (*pool_needs(store, ref.name), *beside)
-    return (*claim_needs(store, ref.namespace, ref.name), *beside)
 
 
 class Explaining:

@@ -8,10 +8,8 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.admission.field import FieldError
 from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.outcome import Finding, Outcome, Refusal, unparsable
-from kubectl_kres.admission.structure import name_errors, spec_errors
 from kubectl_kres.admission.workload import invalid_workload, uncounted
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.workload import template_in
@@ -28,12 +26,6 @@ UNCHECKED = Assume(
     "file/unchecked",
     "of the file its fields' names, its name, containers, images and resources are checked; the rest is taken as valid",
 )
-
-
-def pod_faults(raw: Raw) -> tuple[FieldError, ...]:
-    """What validation finds in a pod beside resources."""
-    spec = raw.get("spec")
-    return (*name_errors(raw), *spec_errors(spec if isinstance(spec, Mapping) else {}))
 
 
 def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:

@@ -12,7 +12,7 @@ from kubectl_kres.quantity import Quantity, quantity_of
 from kubectl_kres.reports.amounts import listed, parsed, sentence, shown
 from kubectl_kres.reports.claim_state import WAITING, Standing
 from kubectl_kres.reports.deeds import asking, leaving, raising, ref_of
-from kubectl_kres.reports.elsewhere import elsewhere, without_foreign
+from kubectl_kres.reports.elsewhere import elsewhere, once_more, without_foreign
 from kubectl_kres.reports.giving_way import Giving, give_way
 from kubectl_kres.reports.letting import Deed, Way
 from kubectl_kres.reports.scene import Scene
@@ -31,7 +31,7 @@ _EFFORT = 40_000
 def ways(scene: Scene, claim: ResourcePoolClaim, found: Standing) -> tuple[Way, ...]:
     """What lets a waiting claim in, each tried by the controller's own steps; other pools also for one that failed.
 
-    None where the pool or its other claims are not known, except to ask for less.
+    None where the pool or its other claims are not known, except to ask for less, and to be looked at again.
     """
     pool = scene.pool_of(claim)
     if found.state in WAITING:
@@ -41,7 +41,9 @@ def ways(scene: Scene, claim: ResourcePoolClaim, found: Standing) -> tuple[Way, 
             return tuple(elsewhere(scene, claim, pool.metadata.name))
         return tuple(_Ways(scene, claim, pool).all())
     if found.state in {"failed", "unassigned", "lost", "released"}:
-        return (*elsewhere(scene, claim, ""), *without_foreign(scene, claim))
+        known = (*elsewhere(scene, claim, ""), *without_foreign(scene, claim))
+        alone = found.state in {"lost", "released"} and all(one.pool != claim.spec.pool for one in known)
+        return (*known, *once_more(scene, claim)) if alone else known
     return ()
 
 
@@ -173,9 +175,7 @@ class _Ways:
 def _words(deeds: Iterable[Deed]) -> str:
     """``delete a/x and a/y, then release b/z``."""
     runs = groupby(deeds, key=lambda one: one.verb)
-    return ", then ".join(
-        f"{verb} {listed((f'{one.subject.namespace}/{one.subject.name}' for one in run), 8)}" for verb, run in runs
-    )
+    return ", then ".join(f"{verb} {listed((one.subject.key for one in run), 8)}" for verb, run in runs)
 
 
 def _missing(asked: Quantity, room: Quantity) -> Quantity:

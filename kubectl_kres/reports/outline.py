@@ -9,7 +9,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.alike import signature
 from kubectl_kres.reports.analysis import Analysis
 from kubectl_kres.reports.explain import analyse, analysis_of, remedies_of, unseen_of
-from kubectl_kres.reports.explanation import Explanation, Unseen, Verdict
+from kubectl_kres.reports.explanation import Unseen, Verdict
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import Start, start_of
@@ -39,14 +39,6 @@ class Outline(Record, frozen=True):
     def verdict(self) -> Verdict:
         """Without the server's words."""
         return Verdict(self.allowed, 0)
-
-
-def outline_of(found: Explanation) -> Outline:
-    """The same of an explanation that is there already."""
-    allowed = found.verdict.allowed
-    remedy = "" if allowed is True else found.remedies[0]
-    quality = found.qos.name if found.qos is not None else ""
-    return Outline(found.subject, allowed, quality, remedy, found.unseen, found.complete)
 
 
 class Outlines:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import msgspec
-from msgspec import structs
-
-from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, PipelineSpec, PipelineTask
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.reports.tekton_needs import action_needs, settling_needs, template_needs
+from kubectl_kres.reports.tekton_needs import action_needs, known_object, settling_needs, template_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.convert import to_v1
 
 KINDS = ("PipelineRun", "Pipeline")
 
@@ -31,7 +25,7 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     wanted = [Need("LimitRange", space), Need("ResourceQuota", space)]
     if subject.raw is None:
         wanted.insert(0, Need(subject.ref.kind, space, subject.ref.name))
-    found = _known(store, subject)
+    found = known_object(store, subject)
     if isinstance(found, PipelineRun):
         wanted += _of_run(store, found)
         if subject.raw is None:
@@ -39,16 +33,6 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     elif isinstance(found, Pipeline):
         wanted += _of_tasks(store, found.spec, space)
     return tuple(dict.fromkeys((*wanted, *settling_needs(store, space))))
-
-
-def _known(store: Store, subject: Subject) -> Any:
-    if subject.raw is None:
-        return store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    try:
-        found = decoded(to_v1(subject.raw), subject.kind.struct)
-    except msgspec.ValidationError:
-        return None
-    return structs.replace(found, metadata=structs.replace(found.metadata, namespace=subject.ref.namespace))
 
 
 def _of_run(store: Store, run: PipelineRun) -> Iterator[Need]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.admission.outcome import Finding
@@ -10,21 +9,19 @@ from kubectl_kres.capsule.managed import pool_of
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.quantity import parse
 from kubectl_kres.reports.amounts import listed, parsed, sentence, shown, texts
 from kubectl_kres.reports.case import Case
 from kubectl_kres.reports.claim_state import State, standing
 from kubectl_kres.reports.claimable import growth, prospect
 from kubectl_kres.reports.deeds import asking
 from kubectl_kres.reports.letting import Deed
+from kubectl_kres.reports.overrun import asking_less, overrun
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.remedy import Remedy
 from kubectl_kres.reports.remedy import exceeded as usual
 from kubectl_kres.reports.scene import Scene
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-
-_OBSERVED = re.compile(r"used (\S+) \+ (\S+)")
 
 
 class TrailClaim(Record, frozen=True):
@@ -75,10 +72,8 @@ def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[P
     lacks: dict[str, dict[str, str]] = {}
     for finding in findings:
         name = finding.source.name if finding.source is not None else ""
-        if finding.rule == "quota/exceeded" and name in managed:
-            lack = _lack(finding)
-            if lack:
-                lacks.setdefault(name, {})[finding.resource] = lack
+        if finding.rule == "quota/exceeded" and name in managed and (found := overrun(finding)) is not None:
+            lacks.setdefault(name, {})[finding.resource] = str(found.lack)
     scene = Scene(store)
     return tuple(_trail(scene, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
 
@@ -104,12 +99,14 @@ def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
     def say(case: Case) -> Iterator[str]:
         finding = case.finding
         pool = managed.get(finding.source.name if finding.source is not None else "")
-        lack = _lack(finding)
-        if pool is None or not lack:
+        found = overrun(finding)
+        if pool is None or found is None:
             yield from usual(case)
             return
-        trail = _trail(scene, namespace, "", pool, {finding.resource: lack})
-        yield f"{_claimed(trail, finding.resource, lack)}{_freed(finding, lack)}{_left(finding)} ({_because(trail)})"
+        name, lack = finding.resource, str(found.lack)
+        trail = _trail(scene, namespace, "", pool, {name: lack})
+        freed = f", or free {lack} of it in the namespace" if found.used >= found.lack else ""
+        yield f"{_claimed(trail, name, lack)}{freed}{asking_less(name, found)} ({_because(trail)})"
 
     return {"quota/exceeded": say}
 
@@ -120,13 +117,6 @@ def _claimed(trail: PoolTrail, resource: str, lack: str) -> str:
         amount = trail.grow.amounts[resource]
         return f"let claim {trail.grow.subject.name}, which is unused, ask for {resource} {amount}"
     return f"claim {lack} more of {resource} from pool {trail.pool}"
-
-
-def _freed(finding: Finding, lack: str) -> str:
-    """Where so much is in use that freeing it would do."""
-    found = _OBSERVED.fullmatch(finding.observed)
-    enough = found is not None and parse(found[1]) >= parse(lack)
-    return f", or free {lack} of it in the namespace" if enough else ""
 
 
 def _because(trail: PoolTrail) -> str:
@@ -141,26 +131,10 @@ def waiting_words(trail: PoolTrail) -> str:
     if trail.short:
         parts.append(f"pool {trail.pool} lacks {sentence(trail.short)}")
     if trail.closed:
-        first = [f"{one.namespace}/{one.name}" for one in trail.behind]
+        first = [one.key for one in trail.behind]
         waits = f"{listed(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims wait"
         parts.append(f"in its ordered queue {waits} for {listed(trail.closed)}")
     return f"{' and '.join(parts)}, so a new claim would wait" if parts else ""
-
-
-def _lack(finding: Finding) -> str:
-    """What is missing in a quota; empty if the finding does not say."""
-    found = _OBSERVED.fullmatch(finding.observed)
-    if found is None:
-        return ""
-    return str(parse(found[1]) + parse(found[2]) - parse(finding.bound))
-
-
-def _left(finding: Finding) -> str:
-    found = _OBSERVED.fullmatch(finding.observed)
-    left = parse(finding.bound) - parse(found[1]) if found is not None else None
-    if left is None or left.nano <= 0 or finding.resource in {"pods", "count/pods"}:
-        return ""
-    return f", or ask for at most {left} in all"
 
 
 def _claims(store: Store, namespace: str, pool: str) -> Iterator[TrailClaim]:

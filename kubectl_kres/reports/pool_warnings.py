@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.capsule.amounts import added
+from kubectl_kres.capsule.assignment import is_writable
 from kubectl_kres.capsule.conditions import READY, find
 from kubectl_kres.capsule.selection import fault, fits, is_active, is_empty, is_usable
 from kubectl_kres.model.capsule import ResourcePool
@@ -23,6 +24,7 @@ def warnings_of(scene: Scene, pool: ResourcePool) -> tuple[str, ...]:
     """A sentence each, the gravest first."""
     return (
         *_broken(pool),
+        *_unnamable(pool),
         *_dotted(scene, pool),
         *_stale(scene, pool),
         *_overdrawn(scene, pool),
@@ -46,6 +48,14 @@ def _broken(pool: ResourcePool) -> Iterator[str]:
         yield "it has no status yet: Capsule's controller has not seen it, or is not running"
     yield from faults(pool.spec.quota.hard, "spec.quota.hard")
     yield from faults(pool.spec.defaults, "spec.defaults")
+
+
+def _unnamable(pool: ResourcePool) -> Iterator[str]:
+    if not is_writable(pool.metadata.name):
+        yield (
+            "its name has a dot, or more than 63 characters, which no status of a claim can hold: no claim ever gets "
+            "anything of it; create it under another name"
+        )
 
 
 def _dotted(scene: Scene, pool: ResourcePool) -> Iterator[str]:
@@ -83,6 +93,12 @@ def _stale(scene: Scene, pool: ResourcePool) -> Iterator[str]:
         gone = [f"{space}/{one.name}" for space, one in held(pool) if (space, one.name) not in scene.states()]
         if gone:
             yield f"its status lists claims that do not exist: {listed(gone)}"
+    moved = [f"{space}/{one.name}" for space, one in held(pool) if scene.pool_named(space, one) not in {"", meta.name}]
+    if moved:
+        yield (
+            f"its status lists claims that are in another pool now ({listed(moved)}): when it looks at them next, as "
+            "after any change of it, they lose what they hold there, too"
+        )
 
 
 def _overdrawn(scene: Scene, pool: ResourcePool) -> Iterator[str]:

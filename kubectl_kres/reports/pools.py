@@ -10,7 +10,7 @@ from kubectl_kres.capsule.selection import is_active, selected
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.amounts import amount, parsed, shown, texts
+from kubectl_kres.reports.amounts import amount, parsed, percent_of, shown, texts
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explanation import Edit
 from kubectl_kres.reports.pool import Holder, PoolNamespace, PoolReport, PoolUse, Queued
@@ -68,11 +68,6 @@ def _text(value: object) -> str:
     """A quantity of the status, which leaves zeros out."""
     quantity = amount(value)
     return str(value) if quantity is None else str(quantity)
-
-
-def percent_of(part: Quantity, whole: Quantity) -> int | None:
-    """In whole hundredths, rounded down; None of nothing."""
-    return part.nano * 100 // whole.nano if whole.nano > 0 else None
 
 
 def _used(spaces: tuple[PoolNamespace, ...]) -> Amounts | None:

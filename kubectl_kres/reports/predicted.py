@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
+from kubectl_kres.admission.outcome import Refusal
 from kubectl_kres.capsule.events import Create, replay
 from kubectl_kres.capsule.world import World, distinct, world_of
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
@@ -46,7 +47,7 @@ def predicted(store: Store) -> Prediction:
     refused: dict[ObjectRef, str] = {}
     for ref in sorted(made, key=lambda one: (_KINDS.index(one.kind), list(store.files).index(one))):
         outcomes = [found for one in worlds for found in replay(one, Create(_item(store, ref)))]
-        said = next((one.refusal.message for one in outcomes if one.refusal is not None), "")
+        said = next((_said(one.refusal) for one in outcomes if one.refusal is not None), "")
         if said:
             refused[ref] = said
         worlds = distinct(one.world for one in outcomes)[:_MOST]
@@ -56,6 +57,12 @@ def predicted(store: Store) -> Prediction:
         )
     after = _with(store, worlds[0])
     return Prediction(after, frozenset(made) - refused.keys(), refused, tuple(supposed))
+
+
+def _said(refusal: Refusal) -> str:
+    """The server's words, and the field that it does not name."""
+    paths = [one.path for one in refusal.findings if one.path and one.path not in refusal.message]
+    return f"{refusal.message} ({', '.join(paths)})" if paths else refusal.message
 
 
 def _bare(item: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.cgroup_files import Machine
-from kubectl_kres.admission.defaulting import default_pod
+from kubectl_kres.admission.defaulting import decoded_draft
 from kubectl_kres.admission.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.kernel import Driver
 from kubectl_kres.admission.oom import oom_score, unassigned
@@ -207,11 +207,9 @@ def _running(live: Pod | None, draft: Draft, qos_class: str, server: Server) -> 
     if live is None:
         return draft, qos_class
     try:
-        running = draft_pod(live, server)
+        return decoded_draft(live, server), qos_class
     except Unparsable:
         return draft, qos_class
-    default_pod(running, ObjectRef("Pod", live.metadata.name), None)
-    return running, qos_class
 
 
 def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from kubectl_kres.admission.aggregate import add_into, of_pod, with_status
 from kubectl_kres.admission.draft import Quantities, Unparsable, draft_pod
@@ -32,7 +33,7 @@ class Sums(Record, frozen=True):
     namespaces: int = 0
 
 
-class Amounts(NamedTuple):
+class Amounts(Struct, frozen=True, gc=False):
     """What one pod counts for: its class, and its requests and limits by resource."""
 
     qos_class: str

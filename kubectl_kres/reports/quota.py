@@ -17,6 +17,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.amounts import percent_of
 from kubectl_kres.reports.counted import Objects, counting_needs, every, objects_of, owner_of, unreadable
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.policies import enforced, unread
@@ -147,9 +148,7 @@ def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quanti
     other = None if hard is None or hard == wanted else "" if wanted is None else str(wanted)
     if used is None:
         return Use(name, str(bound), wanted=other)
-    percent = used.nano * 100 // bound.nano if bound.nano > 0 else None
-    left = bound - used
-    return Use(name, str(bound), str(used), str(left), percent, other)
+    return Use(name, str(bound), str(used), str(bound - used), percent_of(used, bound), other)
 
 
 def _recounted(uses: Sequence[Use], quota: ResourceQuota, objects: Objects, ask: Ask) -> tuple[Use, ...]:

@@ -15,6 +15,7 @@ from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
 from kubectl_kres.reports.case import Case, Most, grouped
 from kubectl_kres.reports.near import near
+from kubectl_kres.reports.overrun import asking_less, overrun
 from kubectl_kres.reports.remedy_bounds import within_bounds
 
 NOTHING = "nothing to change"
@@ -68,8 +69,8 @@ def _quota_of(case: Case) -> tuple[str, str]:
 
 
 def _asked(case: Case) -> Quantity:
-    texts = _OBSERVED.fullmatch(case.finding.observed)
-    return parse(texts[2]) if texts is not None else ZERO
+    found = overrun(case.finding)
+    return found.asked if found is not None else ZERO
 
 
 def _merging(outcomes: Sequence[Outcome]) -> str:
@@ -183,25 +184,19 @@ def _container_limit(case: Case) -> Iterator[str]:
     yield f"set limits.{name} of container {slot.name} to at most {case.finding.bound}{filled}{raised}"
 
 
-_OBSERVED = re.compile(r"used (\S+) \+ (\S+)")
-
-
 def exceeded(case: Case) -> Iterator[str]:
     """For a quota that is full."""
     finding = case.finding
     name, quota = finding.resource, finding.source.name if finding.source else ""
-    texts = _OBSERVED.fullmatch(finding.observed)
-    if texts is None:
+    found = overrun(finding)
+    if found is None:
         yield f"raise {name} of quota {quota}"
-        return
-    used, hard = parse(texts[1]), parse(finding.bound)
-    after = used + parse(texts[2])
-    left = f", or ask for at most {hard - used} in all" if hard > used and name not in {"pods", "count/pods"} else ""
-    if after - hard > used:
+    elif found.lack > found.used:
         # Nothing that is freed would be enough.
-        yield f"raise {name} of quota {quota} to {after}{left}"
+        yield f"raise {name} of quota {quota} to {found.after}{asking_less(name, found)}"
     else:
-        yield f"free {after - hard} of {name} in quota {quota}, or raise its hard to {after}{left}"
+        free = f"free {found.lack} of {name} in quota {quota}"
+        yield f"{free}, or raise its hard to {found.after}{asking_less(name, found)}"
 
 
 def _must_specify(case: Case) -> Iterator[str]:
@@ -273,6 +268,8 @@ _REMEDIES: Mapping[str, Remedy] = {
     "validation/name": _fixed("write a name of lower case letters, digits and '-' at {path}"),
     "validation/containers": _containers,
     "validation/image": _fixed("name an image at {path}"),
+    "validation/choice": _fixed("choose a supported value at {path}"),
+    "validation/deadline": _fixed("set {path} to at least 1"),
     "kubectl/unknown-field": _unknown_field,
     "validation/resource-claim": _fixed("declare the claim in spec.resourceClaims, or take it out of {path}"),
     "validation/claim-size": _fixed("request more than no storage: spec.resources.requests.storage"),
@@ -286,6 +283,7 @@ _REMEDIES: Mapping[str, Remedy] = {
     "pod-level/container-limit": _container_limit,
     "quantity/unparsable": _unparsable,
     "priority/unknown-class": _fixed("name a PriorityClass that exists (kubectl get priorityclasses), or create it"),
+    "priority/brought": _fixed("take spec.priority and spec.preemptionPolicy out: the PriorityClass sets them"),
     "runtime-class/unknown": _fixed("name a RuntimeClass that exists (kubectl get runtimeclasses), or create it"),
     "runtime-class/overhead-differs": _fixed("take spec.overhead out: the RuntimeClass sets it"),
     "runtime-class/overhead-unexplained": _fixed("take spec.overhead out, or name a RuntimeClass with overhead"),

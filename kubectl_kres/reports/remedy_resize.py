@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from kubectl_kres.quantity import parse
 from kubectl_kres.reports.case import Case
+from kubectl_kres.reports.overrun import overrun
 
 _REPLACE = "make a new pod: change the template, or delete the pod and create it again"
 _CLASSES = {
@@ -33,21 +33,17 @@ def _features(case: Case) -> Iterator[str]:
     yield f"resize containers and sidecars only: {node} does not declare {case.finding.observed}; or {_REPLACE}"
 
 
-_OBSERVED = re.compile(r"used (\S+) \+ (\S+)")
-
-
 def _exceeded(case: Case) -> Iterator[str]:
     """A resize pays for what grows only."""
     finding = case.finding
     quota = finding.source.name if finding.source is not None else ""
-    texts = _OBSERVED.fullmatch(finding.observed)
-    if texts is None:
+    found = overrun(finding)
+    if found is None:
         yield f"raise {finding.resource} of quota {quota}"
         return
-    used, hard = parse(texts[1]), parse(finding.bound)
-    after = used + parse(texts[2])
-    left = f", or grow by at most {hard - used}" if hard > used else ", or do not grow"
-    yield f"free {after - hard} of {finding.resource} in quota {quota}, or raise its hard to {after}{left}"
+    left = found.hard - found.used
+    less = f"grow by at most {left}" if left.nano > 0 else "do not grow"
+    yield f"free {found.lack} of {finding.resource} in quota {quota}, or raise its hard to {found.after}, or {less}"
 
 
 def _fixed(text: str) -> Callable[[Case], Iterator[str]]:

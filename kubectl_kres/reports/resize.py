@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_kres.admission.aggregate import of_pod
-from kubectl_kres.admission.defaulting import default_pod
-from kubectl_kres.admission.draft import SIDES, Draft, Quantities, draft_pod, parse_list
+from kubectl_kres.admission.defaulting import decoded_draft
+from kubectl_kres.admission.draft import SIDES, Draft, Quantities, parse_list
 from kubectl_kres.admission.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.qos import class_of
 from kubectl_kres.admission.resize import resize as put_resize
@@ -83,7 +83,7 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
         for need, state, message in unread(store, needs_with_node(store, subject))
         if need.required or (need.kind == "Node" and state != "unread")
     )
-    before = _draft(old, ask.server)
+    before = decoded_draft(old, ask.server)
     return Resize(
         subject.ref,
         verdict_of(outcomes),
@@ -116,12 +116,6 @@ def _stored(store: Store, subject: Subject) -> Pod:
     return found
 
 
-def _draft(pod: Pod, server: Server) -> Draft:
-    draft = draft_pod(pod, server)
-    default_pod(draft, ObjectRef("Pod", pod.metadata.name), None)
-    return draft
-
-
 def _names(pod: Pod) -> str:
     return ", ".join(one.name for _, one in _places(pod))
 
@@ -135,7 +129,7 @@ def _changes(old: Pod, outcome: Outcome, server: Server) -> Iterator[Change]:
     """Of the pod level first, then of the containers."""
     if outcome.draft is None:
         return
-    before, after = _draft(old, server).pod, outcome.draft.pod
+    before, after = decoded_draft(old, server).pod, outcome.draft.pod
     level = after or before
     for side in reversed(SIDES):
         for resource in RESIZABLE:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from kubectl_kres.capsule.allocation import left_of, place, uid_of, used_of
+from kubectl_kres.capsule.allocation import Share, left_of, place, uid_of, used_of
 from kubectl_kres.capsule.amounts import Amounts
+from kubectl_kres.capsule.assignment import belongs
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import Namespace, ResourceQuota
 from kubectl_kres.reports.claim_state import WAITING, Standing, standing
@@ -167,6 +168,25 @@ class Scene:
             for name, pool in self.pools.items()
             for space, one in held(pool)
         }
+
+    def is_gone(self, pool: ResourcePool, share: Share) -> bool:
+        """Whether the claim of a share is gone, whoever may have its name now, or has left the pool."""
+        claim = self._by_key.get((share.namespace, share.name))
+        if claim is None:
+            return self.claims_known(pool)
+        anew = bool(claim.metadata.uid) and claim.metadata.uid != share.uid
+        return anew or (claim.status.conditions is not None and not belongs(claim, pool))
+
+    @cached_property
+    def _by_key(self) -> Mapping[tuple[str, str], ResourcePoolClaim]:
+        return {(one.claim.metadata.namespace, one.claim.metadata.name): one.claim for one in self.claims}
+
+    def pool_named(self, space: str, held: PoolClaim) -> str:
+        """The pool that a claim which a pool's status lists is in by its own; empty: none, or it could not be read."""
+        claim = self._by_key.get((space, held.name))
+        if claim is None or claim.status.pool is None or claim.metadata.uid != held.uid:
+            return ""
+        return claim.status.pool.name
 
     def states(self) -> Mapping[tuple[str, str], Standing]:
         """State by namespace and name."""

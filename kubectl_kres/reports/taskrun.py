@@ -19,7 +19,8 @@ from kubectl_kres.reports.authored import authored
 from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.policies import policies
 from kubectl_kres.reports.pruned import as_written, values_of
-from kubectl_kres.reports.start import Start, missing
+from kubectl_kres.reports.start import Start
+from kubectl_kres.reports.stored_run import stored_run
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton_part import TektonPart
 from kubectl_kres.reports.tekton_world import as_seen, tekton_world
@@ -28,7 +29,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.answer import Gap, Problem
 from kubectl_kres.tekton.resolve import UsedTask, task_of
-from kubectl_kres.tekton.run import Result, World, alone, sent, task_run
+from kubectl_kres.tekton.run import Result, World, alone, task_run
 
 KINDS = ("TaskRun", "Task")
 
@@ -93,20 +94,7 @@ def run_behind(store: Store, subject: Subject) -> Subject | None:
 
 def run_of(store: Store, subject: Subject, world: World) -> tuple[TaskRun | None, tuple[Problem, ...]]:
     """The run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound, Forbidden."""
-    refusals: tuple[Problem, ...] = ()
-    if subject.raw is not None:
-        item, refusals = (answer := sent(subject.raw, world)).item, answer.refusals
-    else:
-        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-        if item is None:
-            raise missing(store, subject)
-    if isinstance(item, Task):
-        return alone(item), refusals
-    if not isinstance(item, TaskRun):
-        return None, refusals
-    # A file's object has a name that stands for a generated one.
-    metadata = structs.replace(item.metadata, name=subject.ref.name, namespace=subject.ref.namespace)
-    return structs.replace(item, metadata=metadata), refusals
+    return stored_run(store, subject, world, TaskRun, Task, alone)
 
 
 def unknown_task(store: Store, subject: Subject, found: Gap) -> ClusterError:

@@ -22,7 +22,7 @@ from kubectl_kres.tekton.waiting import waits
 def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     """Required are the object, LimitRanges and quotas, and the Task where the run does not keep it itself."""
     namespace = subject.ref.namespace
-    run = _known(store, subject)
+    run = known_object(store, subject)
     wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
     if subject.raw is None:
         wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
@@ -50,8 +50,8 @@ def settling_needs(store: Store, namespace: str) -> Iterator[Need]:
     yield from configuration_needs(store)
 
 
-def _known(store: Store, subject: Subject) -> Any:
-    """The object as far as it is known by now; None also for a file's that does not decode."""
+def known_object(store: Store, subject: Subject) -> Any:
+    """The object that is asked about, as far as it is known by now; None also for a file's that does not decode."""
     if subject.raw is None:
         return store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     try:

@@ -51,6 +51,20 @@ def _one_of(case: Case) -> Iterator[str]:
     yield f"give either a reference, as {kind}Ref.name, or an embedded {kind}Spec"
 
 
+def _without_value(case: Case) -> Iterator[str]:
+    names = case.finding.text.rpartition("[")[2].rstrip("]").split()
+    those = "a default for it" if len(names) == 1 else "defaults for them"
+    yield f"give {' and '.join(names)} in spec.params of the run, or in the Task {those}"
+
+
+def _unbound(case: Case) -> Iterator[str]:
+    name = case.finding.text.partition('"')[2].partition('"')[0]
+    if "does not match" in case.finding.text:
+        yield f"take workspace {name} out of spec.workspaces of the run, or declare it in the Task"
+    else:
+        yield f"bind workspace {name} in spec.workspaces of the run, or make it optional in the Task"
+
+
 def _share_over_limit(case: Case) -> Iterator[str]:
     """A LimitRange's share counts for a step without a request, whatever limit the step has."""
     entry, name = case.last_set("requests"), case.finding.resource
@@ -69,6 +83,17 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     "tekton/decode": _undecoded,
     "tekton/one-of": _one_of,
     "tekton/no-steps": _say("give the Task a step"),
+    "tekton/step-name": _say("give each step a name of its own, of small letters, digits and dashes"),
+    "tekton/step-ref": _say("take what the StepAction says out of the step"),
+    "tekton/image": _say("give each step and sidecar an image"),
+    "tekton/script": _say("keep either the script or the command; a step can have its command from the step template"),
+    "tekton/artifacts": _say("set enable-artifacts to true in ConfigMap feature-flags, or use results"),
+    "tekton/pipeline-task-name": _say("give each task a name of its own, of small letters, digits and dashes"),
+    "tekton/run-after": _say("name tasks of the Pipeline in runAfter, and none in finally"),
+    "tekton/timeout": _say("shorten the timeout that the message names, or lengthen what it is a part of"),
+    "tekton/retries": _say("set retries to 0 or more"),
+    "tekton/run-status": _say("take spec.status out"),
+    "tekton/breakpoint": _say("set onFailure to enabled, and name each step once in beforeSteps"),
     "tekton/reserved-sidecar": _say("give the sidecar another name"),
     "tekton/retired-field": _say("take spec.resources out; values of steps stand in stepOverrides, or in v1 stepSpecs"),
     "tekton/api-fields": _say("take the field out, or set enable-api-fields to beta in ConfigMap feature-flags"),
@@ -78,6 +103,8 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     ),
     "tekton/request-over-limit": _over_limit,
     "validation/request-over-limit": _share_over_limit,
+    "tekton/params": _without_value,
+    "tekton/workspaces": _unbound,
     "tekton/unknown-override": _say("name steps and sidecars as the Task does, without step- or sidecar- in front"),
     "tekton/unknown-pipeline-task": _say("name a task of the Pipeline in taskRunSpecs"),
     "tekton/object-refused": _say("delete runs that have ended, or raise the quota that counts them"),

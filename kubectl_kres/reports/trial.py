@@ -99,9 +99,13 @@ class Trial:
 
 
 def trial_of(scene: Scene, pool: ResourcePool) -> Trial:
-    """The pool as its status and the claims that were read say; at rest if the controller is."""
+    """The pool as its status and the claims that were read say; at rest if the controller is.
+
+    A share of a claim that is gone, or was made anew under its name, is no share: the controller takes it away first.
+    """
     queue = [Candidate(one.claim, parsed(one.claim.spec.claim)) for one in scene.waiting(pool.metadata.name)]
-    return Trial(scene.hard(pool), shares(pool), queue, ordered=pool.spec.config.ordered_queue)
+    held = [share for share in shares(pool) if not scene.is_gone(pool, share)]
+    return Trial(scene.hard(pool), held, queue, ordered=pool.spec.config.ordered_queue)
 
 
 def held_by(trial: Trial) -> Mapping[Key, Amounts]:

@@ -18,6 +18,8 @@ T = TypeVar("T", bound=Struct)
 HIDDEN = "hidden"
 
 _REFERENCE = re.compile(r"\$\((?:params|tasks)\.[A-Za-z0-9_.\[\]*'\"-]+\)")
+#: A variable at the start of a path, which decides where the path leads.
+_START = re.compile(r"\$\([A-Za-z0-9_.\[\]'\"-]+\)")
 
 KINDS = (tekton.Task, tekton.TaskRun, tekton.Pipeline, tekton.PipelineRun, tekton.StepAction)
 
@@ -28,7 +30,8 @@ def quiet(item: T) -> T:
     Equal values of parameters stay equal, since a matrix is counted by them.
     """
     if isinstance(item, ConfigMap):
-        data = structs.replace(item.data, default_pod_template=_hidden(item.data.default_pod_template))
+        texts = ("default_pod_template", "default_task_run_workspace_binding")
+        data = structs.replace(item.data, **{name: _hidden(getattr(item.data, name)) for name in texts})
         return structs.replace(item, data=data)
     return _Hush().of(item) if isinstance(item, KINDS) else item
 
@@ -54,6 +57,8 @@ class _Hush:
             return held if held is None else {HIDDEN: True}
         if isinstance(item, tekton.Step | tekton.Sidecar | tekton.Variable):
             return self._step(field, held)
+        if isinstance(item, tekton.WorkspaceDeclaration) and field == "mount_path":
+            return held and f"{_root(held)}x"
         if isinstance(item, tekton.Param | tekton.When) and field in {"value", "default", "input", "values", "cel"}:
             return self._values(held)
         return self._below(held)
@@ -62,7 +67,7 @@ class _Hush:
         if field == "script":
             return _hidden(held)
         if field == "working_dir":
-            return held and ("/workspace/x" if needs_directory(held) else "/")
+            return _place(held)
         if field in {"command", "args"} and held:
             return tuple(_hidden(word) for word in held)
         if field == "value":
@@ -75,15 +80,30 @@ class _Hush:
         return self.of(held) if isinstance(held, Struct) else held
 
     def _values(self, held: Any) -> Any:
-        """Texts as numbers, but for what they refer to."""
-        if isinstance(held, str):
+        """Texts as numbers, but for what they refer to, and the root that a working directory may have."""
+        if isinstance(held, str) and held.rstrip("/") != "/workspace":
             found = _REFERENCE.findall(held)
-            return " ".join(found) if found or not held else self.numbers.setdefault(held, str(len(self.numbers) + 1))
+            number = f"{_root(held)}{len(self.numbers) + 1}"
+            return " ".join(found) if found or not held else self.numbers.setdefault(held, number)
         if isinstance(held, list | tuple):
             return type(held)(self._values(one) for one in held)
         if isinstance(held, Mapping):
             return {key: self._values(value) for key, value in held.items()}
         return held
+
+
+def _place(path: str) -> str:
+    """A working directory that leads to the same containers, with the variable at its start."""
+    start = _START.match(path)
+    if start is None:
+        return path and ("/workspace/x" if needs_directory(path) else "/")
+    rest = path[start.end() :]
+    return start[0] + ("/x" if rest.startswith("/") else rest and "x")
+
+
+def _root(text: str) -> str:
+    """Where a text leads that is used as a path."""
+    return "/workspace/" if text.startswith("/workspace/") else "/" if text.startswith("/") else ""
 
 
 def _hidden(text: str) -> str:

@@ -75,6 +75,12 @@ class Store:
             held = spaces.get(space, {})
             yield from (held[name] for name in sorted(held))
 
+    def keys(self, kind: str, namespace: str = "") -> Iterator[tuple[str, str]]:
+        """Namespace and name of the objects of a kind, in no order; ``namespace`` empty: everywhere."""
+        spaces = self._objects.get(kind, {})
+        for space in (namespace,) if namespace else spaces:
+            yield from ((space, name) for name in spaces.get(space, ()))
+
     def forget(self, kind: str) -> None:
         """Drop the objects of a kind and what is known of them, so that a long list can pass through page by page."""
         self._changed(kind)

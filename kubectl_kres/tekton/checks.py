@@ -4,24 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.model.tekton import Override, TaskRunSpec, TaskSpec
+from kubectl_kres.model.tekton import Override, TaskRun, TaskRunSpec, TaskSpec
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.amounts import read
 from kubectl_kres.tekton.answer import Problem
+from kubectl_kres.tekton.config import Config
+
+#: The label that a PipelineRun gives its runs.
+_PIPELINE = "tekton.dev/pipelineRun"
 
 
-def problems(run: TaskRunSpec, spec: TaskSpec) -> tuple[Problem, ...]:
+def problems(run: TaskRun, spec: TaskSpec, config: Config) -> tuple[Problem, ...]:
     """Each answer that the checks can give, empty if they pass: the name that is met first is random.
 
-    Only the Task's own text is looked at, with StepActions resolved and nothing merged. Raises QuantityError.
-    Source: taskrun/validate_taskrun.go.
+    Only the Task's own text is looked at, with StepActions resolved and nothing merged. Parameters and workspaces of a
+    PipelineRun's runs are not: the PipelineRun has settled them. Raises QuantityError.
+    Source: taskrun/validate_taskrun.go, taskrun.go prepare.
     """
     texts = _above_limit(spec)
     if texts:
         return tuple(_failed(text, "tekton/request-over-limit") for text in texts)
-    unknown = [*_unknown(run.step_specs, {step.name for step in spec.steps or ()}, "Step")]
-    unknown += _unknown(run.sidecar_specs, {sidecar.name for sidecar in spec.sidecars or ()}, "Sidecar")
+    if _PIPELINE not in (run.metadata.labels or {}):
+        if text := _without_value(run, spec):
+            return (_failed(text, "tekton/params"),)
+        if not config.binds_workspaces and (text := _unbound(run.spec, spec)):
+            return (_failed(text, "tekton/workspaces"),)
+    unknown = [*_unknown(run.spec.step_specs, {step.name for step in spec.steps or ()}, "Step")]
+    unknown += _unknown(run.spec.sidecar_specs, {sidecar.name for sidecar in spec.sidecars or ()}, "Sidecar")
     return (_failed("\n".join(unknown), "tekton/unknown-override"),) if unknown else ()
+
+
+def _without_value(run: TaskRun, spec: TaskSpec) -> str:
+    """A sentence of the parameters that have neither a value nor a default; empty if there are none."""
+    given = {one.name for one in run.spec.params or ()}
+    missing = [one.name for one in spec.params or () if one.default is None and one.name not in given]
+    name = run.spec.task_ref.name if run.spec.task_ref is not None else run.metadata.name
+    text = f"missing values for these params which have no default values: [{' '.join(missing)}]"
+    return f"invalid input params for task {name}: {text}" if missing else ""
+
+
+def _unbound(run: TaskRunSpec, spec: TaskSpec) -> str:
+    """A sentence of the first workspace that lacks its other side; empty if there is none."""
+    bound = [one.name for one in run.workspaces or ()]
+    declared = [one.name for one in spec.workspaces or ()]
+    for one in spec.workspaces or ():
+        if not one.optional and one.name not in bound:
+            return f'declared workspace "{one.name}" is required but has not been bound'
+    for name in bound if run.task_spec is None else ():
+        if name not in declared:
+            return f'workspace binding "{name}" does not match any declared workspace'
+    return ""
 
 
 def _above_limit(spec: TaskSpec) -> list[str]:

@@ -38,13 +38,14 @@ class Flags(Struct, frozen=True):
     kubernetes_sidecar: bool = False
     coschedule: str = "workspaces"
     security_context: bool = False
+    artifacts: bool = False
 
 
 class Config(Struct, frozen=True):
     """A controller's configuration.
 
     entries: what config-defaults gives to containers, by entry name, in the order of the text. source: of the entries.
-    pod_template: what runs without one have.
+    pod_template: what runs without one have. binds_workspaces: workspaces that a TaskRun leaves open get a default.
     version: None if unknown. assumed: what could not be known, one remark each.
     """
 
@@ -55,6 +56,7 @@ class Config(Struct, frozen=True):
     version: Version | None = None
     source: Source = Source("ConfigMap", DEFAULTS, NAMESPACE)
     assumed: tuple[Assume, ...] = ()
+    binds_workspaces: bool = False
 
 
 def config_of(
@@ -87,7 +89,8 @@ def config_of(
     namespace = next((held.metadata.namespace for held in (defaults, flags, info) if held is not None), NAMESPACE)
     source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
     minutes = _minutes(data.default_timeout_minutes)
-    return Config(entries, _flags(flags), minutes, template, version, source, tuple(remarks))
+    binds = bool(data.default_task_run_workspace_binding)
+    return Config(entries, _flags(flags), minutes, template, version, source, tuple(remarks), binds)
 
 
 def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str]:
@@ -99,7 +102,7 @@ def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str
         return {}, ""
     try:
         raw = _parsed(text, read_yaml)
-        entries = {str(name): decoded(held or {}, ResourceRequirements) for name, held in (raw or {}).items()}
+        entries = {str(name): decoded(_folded(held or {}), ResourceRequirements) for name, held in (raw or {}).items()}
         for entry in entries.values():
             read(entry.requests)
             read(entry.limits)
@@ -145,6 +148,7 @@ def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
         kubernetes_sidecar=bool(by_name.get("enablekubernetessidecar", False)),
         coschedule=str(by_name.get("coschedule") or otherwise.coschedule),
         security_context=bool(by_name.get("setsecuritycontext", False)),
+        artifacts=bool(by_name.get("enableartifacts", False)),
     )
 
 
@@ -161,6 +165,16 @@ def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
         return read_yaml(text)
 
 
+def _folded(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry with its fields in small letters, as Go reads them in any; lists of two spellings are one."""
+    found: dict[str, Any] = {}
+    for field, held in entry.items():
+        name = str(field).lower()
+        both = isinstance(held, Mapping) and isinstance(found.get(name), Mapping)
+        found[name] = {**found[name], **held} if both else held
+    return found
+
+
 def _flags(held: ConfigMap | None) -> Flags:
     if held is None:
         return Flags()
@@ -174,6 +188,7 @@ def _flags(held: ConfigMap | None) -> Flags:
         kubernetes_sidecar=_on(data.enable_kubernetes_sidecar),
         coschedule=coschedule or shipped.coschedule,
         security_context=_on(data.set_security_context),
+        artifacts=_on(data.enable_artifacts),
     )
 
 

@@ -8,6 +8,7 @@ from posixpath import normpath
 from kubectl_kres.model.tekton import Debug, Step, TaskSpec
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.place import Place
+from kubectl_kres.tekton.variables import Variables, replaced
 
 RESULTS = "sidecar-tekton-log-results"
 
@@ -18,15 +19,16 @@ _LONGEST = 63
 
 
 def layout(
-    spec: TaskSpec, debug: Debug | None, flags: Flags, version: tuple[int, int]
+    spec: TaskSpec, debug: Debug | None, flags: Flags, version: tuple[int, int], variables: Variables
 ) -> tuple[list[Place], list[Place]]:
     """The init containers and the containers, in the pod's order, still without resources.
 
-    ``version`` is the API server's. Source: pkg/pod/pod.go Build.
+    ``version`` is the API server's; ``variables``: what names in working directories stand for.
+    Source: pkg/pod/pod.go Build.
     """
     native = flags.kubernetes_sidecar and version >= (1, 29)
     sidecars = [*_sidecars(spec, flags, native=native)]
-    inits = [*_injected(spec, debug, flags), *(sidecars if native else ())]
+    inits = [*_injected(spec, debug, flags, variables), *(sidecars if native else ())]
     containers = [*_steps(spec), *(() if native else sidecars)]
     for index, place in enumerate(inits):
         place.path = f"spec.initContainers[{index}]"
@@ -35,10 +37,15 @@ def layout(
     return inits, containers
 
 
+def words(step: Step) -> Iterator[str]:
+    """The script, the words of the command and the values of the variables of a step."""
+    yield step.script
+    yield from (*(step.command or ()), *(step.args or ()), *(one.value for one in step.env or ()))
+
+
 def refers_to(step: Step, text: str) -> bool:
-    """Whether a script, a word of the command or a variable of the step holds the text."""
-    words = (step.script, *(step.command or ()), *(step.args or ()), *(one.value for one in step.env or ()))
-    return any(text in word for word in words)
+    """Whether the step holds the text somewhere."""
+    return any(text in word for word in words(step))
 
 
 def needs_directory(path: str) -> bool:
@@ -52,13 +59,14 @@ def needs_directory(path: str) -> bool:
     return not clean.startswith("/") or f"/{clean.lstrip('/')}".startswith("/workspace/")
 
 
-def _injected(spec: TaskSpec, debug: Debug | None, flags: Flags) -> Iterator[Place]:
+def _injected(spec: TaskSpec, debug: Debug | None, flags: Flags, variables: Variables) -> Iterator[Place]:
     yield Place("prepare", "injected", init=True)
     scripts = (*(one.script for one in spec.steps or ()), *(one.script for one in spec.sidecars or ()))
     if any(scripts) or _stops(debug, flags):
         yield Place("place-scripts", "injected", init=True)
     default = spec.step_template.working_dir if spec.step_template is not None else ""
-    if any(needs_directory(step.working_dir or default) for step in spec.steps or ()):
+    directories = [replaced(one, variables) for one in (default, *(step.working_dir for step in spec.steps or ()))]
+    if any(needs_directory(own or directories[0]) for own in directories[1:]):
         yield Place("working-dir-initializer", "injected", init=True)
 
 
@@ -82,9 +90,7 @@ def _sidecars(spec: TaskSpec, flags: Flags, *, native: bool) -> Iterator[Place]:
 
 
 def _cut(name: str) -> str:
-    """A name of at most 63 characters that ends with a letter or digit."""
-    if len(name) <= _LONGEST:
-        return name
+    """A name of at most 63 characters that ends with a letter or digit. Source: pkg/names RestrictLength."""
     name = name[:_LONGEST]
     while name and not (name[-1].isascii() and name[-1].isalnum()):
         name = name[:-1]

@@ -79,7 +79,9 @@ def _task_run_spec(raw: Raw) -> Raw:
 
 
 def _renamed(raw: Raw, names: Mapping[str, str]) -> Raw:
-    return {names.get(key, key): value for key, value in raw.items()}
+    """Without fields that have v1's name already: v1beta1 does not know them, so they are pruned."""
+    new = frozenset(names.values())
+    return {names.get(key, key): value for key, value in raw.items() if key not in new}
 
 
 def _below(raw: Raw, key: str, convert: Callable[[Raw], Raw]) -> Raw:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.tekton import (
-    Matrix,
+    Named,
     Param,
     Pipeline,
     PipelineRun,
@@ -20,16 +19,18 @@ from kubectl_kres.model.tekton import (
     Reference,
     TaskRun,
     TaskRunSpec,
+    Timeouts,
 )
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.answer import Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.config import merged
 from kubectl_kres.tekton.dag import cycle_in
+from kubectl_kres.tekton.duration import go_text, seconds
 from kubectl_kres.tekton.matrix import runs, values_of
 from kubectl_kres.tekton.naming import child_name
+from kubectl_kres.tekton.order import waits_for
 from kubectl_kres.tekton.resolve import Lookups, UsedPipeline, UsedTask, pipeline_of, task_by_reference, used
-
-_RESULT = re.compile(r"\$\(tasks\.([A-Za-z0-9_-]+)\.(?:results|outputs)[.\[]")
+from kubectl_kres.tekton.variables import parameters, replaced
 
 
 class Planned(Struct, frozen=True):
@@ -64,8 +65,8 @@ class Plan(Struct, frozen=True):
         return {one.name: one.after for one in self.tasks if not one.is_finally}
 
 
-def plan(run: PipelineRun, lookups: Lookups) -> Plan | Gap:
-    """The TaskRuns of a run, or what is missing to tell.
+def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
+    """The TaskRuns of a run, or what is missing to tell. ``minutes``: how long runs may take that do not say so.
 
     Source: reconciler/pipelinerun/pipelinerun.go, apis/pipeline/v1/pipelinerun_types.go GetTaskRunSpec.
     """
@@ -75,7 +76,7 @@ def plan(run: PipelineRun, lookups: Lookups) -> Plan | Gap:
     spec = found.spec
     params = values_of(run.spec.params, spec.params)
     tasks = tuple(
-        _planned(task, run, found, lookups, params, is_finally=last)
+        _planned(task, run, found, lookups, params, _timeout(run, minutes, is_finally=last), is_finally=last)
         for group, last in ((spec.tasks, False), (spec.finally_, True))
         for task in group or ()
     )
@@ -111,6 +112,7 @@ def _planned(
     pipeline: UsedPipeline,
     lookups: Lookups,
     params: Mapping[str, Any],
+    timeout: str | None,
     *,
     is_finally: bool,
 ) -> Planned:
@@ -118,14 +120,15 @@ def _planned(
     source = Source("PipelineRun", run.metadata.name, run.metadata.namespace, f"spec.taskRunSpecs[{index}]")
     number = runs(task.matrix, params)
     names = _names(run, task, number)
-    made = _task_run(task, run, entry, names[0] if names else child_name(run.metadata.name, f"-{task.name}"))
+    name = names[0] if names else child_name(run.metadata.name, f"-{task.name}")
+    made = _task_run(task, run, entry, name, timeout, _params(task, params))
     held = _task(task, pipeline, lookups, is_finally=is_finally)
     return Planned(
         task.name,
         made,
         fields_below(source),
         names,
-        tuple(dict.fromkeys(_waits_for(task))),
+        tuple(dict.fromkeys(waits_for(task))),
         is_finally,
         number,
         None if isinstance(held, Gap) else held,
@@ -136,17 +139,39 @@ def _planned(
 def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
     """The last entry for a task, whose values count as a whole; templates are merged, later ones over earlier ones."""
     template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
-    found, at, timeout = PipelineTaskRunSpec(name), 0, None
+    found, at = PipelineTaskRunSpec(name), 0
     for index, entry in enumerate(run.spec.task_run_specs or ()):
         if entry.pipeline_task_name == name:
             found, at = entry, index
             template = merged(entry.pod_template, template)
-            timeout = entry.timeout or timeout
     values = (found.compute_resources, found.step_specs, found.sidecar_specs)
-    return at, PipelineTaskRunSpec(name, *values, template, timeout)
+    return at, PipelineTaskRunSpec(name, *values, template, found.timeout)
 
 
-def _task_run(task: PipelineTask, run: PipelineRun, entry: PipelineTaskRunSpec, name: str) -> TaskRun:
+def _timeout(run: PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
+    """What the PipelineRun's timeouts leave to each task of a part; None: what config-defaults says.
+
+    Source: reconciler/pipelinerun/pipelinerun.go pipelineRunTimeout.
+    """
+    given = run.spec.timeouts or Timeouts()
+    own, other = (given.finally_, given.tasks) if is_finally else (given.tasks, given.finally_)
+    length = seconds(own) if own is not None else None
+    if own is None and other is not None:
+        whole, rest = seconds(given.pipeline or f"{minutes}m"), seconds(other)
+        length = whole - rest if whole and rest else None
+    if length is None or 0 < length <= minutes * 60:
+        return None
+    return go_text(length)
+
+
+def _task_run(
+    task: PipelineTask,
+    run: PipelineRun,
+    entry: PipelineTaskRunSpec,
+    name: str,
+    timeout: str | None,
+    params: tuple[Param, ...],
+) -> TaskRun:
     meta = run.metadata
     labels = {"tekton.dev/pipelineRun": meta.name, "tekton.dev/pipelineTask": task.name}
     spec = TaskRunSpec(
@@ -156,10 +181,26 @@ def _task_run(task: PipelineTask, run: PipelineRun, entry: PipelineTaskRunSpec, 
         step_specs=entry.step_specs,
         sidecar_specs=entry.sidecar_specs,
         pod_template=entry.pod_template,
-        timeout=entry.timeout or task.timeout,
+        params=params or None,
+        workspaces=tuple(Named(one.name) for one in task.workspaces or ()) or None,
+        timeout=entry.timeout or task.timeout or timeout,
         retries=task.retries,
     )
     return TaskRun(Metadata(name=name, namespace=meta.namespace, labels=labels), spec)
+
+
+def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
+    """The texts that a task's runs are given, with the PipelineRun's in place of the names in them.
+
+    An embedded Task also sees the PipelineRun's own, where it declares none of that name. Lists and what a matrix
+    gives are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
+    """
+    known = parameters([Param(name, value) for name, value in params.items()], None)
+    given = {one.name: replaced(one.value, known) for one in task.params or () if isinstance(one.value, str)}
+    if task.task_spec is not None:
+        own = {one.name for one in (*(task.task_spec.params or ()), *(task.params or ()))}
+        given |= {name: value for name, value in params.items() if name not in own and isinstance(value, str)}
+    return tuple(Param(name, value) for name, value in given.items())
 
 
 def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[str, ...]:
@@ -188,27 +229,3 @@ def _task(task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_fi
     place = next(index for index, one in enumerate(group) if one is task)
     origin = pipeline.origin.below(f"{field}[{place}].taskSpec")
     return used(task.task_spec, origin, lookups)
-
-
-def _waits_for(task: PipelineTask) -> Iterator[str]:
-    """What it names in ``runAfter``, and whose results it refers to. Source: pipeline_types.go Deps."""
-    yield from task.run_after or ()
-    texts = [*_texts(task.params), *_matrix_texts(task.matrix)]
-    for when in task.when or ():
-        texts += [when.input, when.cel, *(when.values or ())]
-    for text in texts:
-        yield from _RESULT.findall(text)
-
-
-def _matrix_texts(matrix: Matrix | None) -> Iterator[str]:
-    if matrix is not None:
-        yield from _texts(matrix.params)
-        for one in matrix.include or ():
-            yield from _texts(one.params)
-
-
-def _texts(params: Sequence[Param] | None) -> Iterator[str]:
-    for one in params or ():
-        value = one.value
-        parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else (value,)
-        yield from (part for part in parts if isinstance(part, str))

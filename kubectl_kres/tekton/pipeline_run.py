@@ -37,7 +37,7 @@ def pipeline_run(
     children: TaskRuns of the run by name, as far as they are there; what they say of themselves (status.taskSpec) is
     used. A plan with a problem has no results.
     """
-    found = plan(run, world.lookups)
+    found = plan(run, world.lookups, world.config.timeout_minutes)
     if isinstance(found, Gap):
         return found
     if found.problem is not None:
@@ -82,8 +82,8 @@ def _all_ended(names: Collection[str], children: Mapping[str, TaskRun]) -> bool:
     return all(name in children and has_ended(children[name]) for name in names)
 
 
-def has_ended(run: TaskRun) -> bool:
-    """Whether a TaskRun has succeeded or failed."""
+def has_ended(run: TaskRun | PipelineRun) -> bool:
+    """Whether a run has succeeded or failed."""
     return any(one.type == "Succeeded" and one.status in {"True", "False"} for one in run.status.conditions or ())
 
 

@@ -18,6 +18,7 @@ from kubectl_kres.tekton.containers import layout
 from kubectl_kres.tekton.duration import deadline
 from kubectl_kres.tekton.naming import pod_name
 from kubectl_kres.tekton.place import SIDES, Amounts, Place, copies, put
+from kubectl_kres.tekton.variables import Variables, replaced, variables_of
 from kubectl_kres.tekton.virtual_limitrange import Virtual
 
 #: v1.13.0 gave the containers that it adds values of their own (cpu, memory); no other version does.
@@ -47,7 +48,7 @@ def pods(
     problem, not an error.
     """
     try:
-        failed = problems(run.spec, spec)
+        failed = problems(run, spec, config)
         return failed or tuple(_built(run, spec, origin, virtuals, config, version, fields, journal=journal))
     except QuantityError as error:
         # Such an object is not stored; it can only come from a file that no webhook has seen.
@@ -67,7 +68,8 @@ def _built(
     journal: bool,
 ) -> Iterator[Built]:
     entries: list[Entry] | None = list(config.assumed) if journal else None
-    inits, containers = layout(spec, run.spec.debug, config.flags, version)
+    variables = variables_of(run.spec, spec)
+    inits, containers = layout(spec, run.spec.debug, config.flags, version, variables)
     places = [*inits, *containers]
     _values(run, spec, origin, fields, places, config, entries)
     found: dict[str, tuple[Built, list[Order]]] = {}
@@ -82,7 +84,7 @@ def _built(
             if steps_taken is not None and not virtual.searched:
                 text = f"so many LimitRanges lack values of each other that only {len(virtuals)} results are shown"
                 steps_taken.append(Assume("", "tekton/orders-not-all", text))
-            pod = _pod(run, twins, config)
+            pod = _pod(run, twins, config, variables)
             built = Built(pod, tuple(steps_taken or ()))
             found.setdefault(_key(twins), (built, []))[1].extend(virtual.orders)
     many = len(found) > 1
@@ -126,7 +128,7 @@ def _texts(values: Amounts | None) -> dict[str, str] | None:
     return {name: str(values[name]) for name in sorted(values)} if values else None
 
 
-def _pod(run: TaskRun, places: Sequence[Place], config: Config) -> Pod:
+def _pod(run: TaskRun, places: Sequence[Place], config: Config, variables: Variables) -> Pod:
     meta = run.metadata
     template = merged(run.spec.pod_template, config.pod_template) or PodTemplate()
     tries = len(run.status.retries_status or ())
@@ -135,8 +137,8 @@ def _pod(run: TaskRun, places: Sequence[Place], config: Config) -> Pod:
         init_containers=tuple(_container(place) for place in places if place.init),
         restart_policy="Never",
         active_deadline_seconds=deadline(run.spec.timeout, config.timeout_minutes),
-        runtime_class_name=template.runtime_class_name,
-        priority_class_name=template.priority_class_name or "",
+        runtime_class_name=replaced(template.runtime_class_name or "", variables) or None,
+        priority_class_name=replaced(template.priority_class_name or "", variables),
         affinity=template.affinity,
     )
     owner = OwnerReference(kind="TaskRun", name=meta.name, uid=meta.uid, api_version=run.api_version, controller=True)

@@ -21,6 +21,7 @@ from kubectl_kres.model.tekton import (
 )
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.answer import Gap, Origin
+from kubectl_kres.tekton.variables import parameters, replaced
 
 T = TypeVar("T")
 
@@ -143,7 +144,7 @@ def _resolved(step: Step, lookups: Lookups, gaps: list[Gap]) -> Step:
         command=action.command,
         args=action.args,
         env=action.env,
-        working_dir=action.working_dir,
+        working_dir=replaced(action.working_dir, parameters(step.params, action.params)),
     )
 
 

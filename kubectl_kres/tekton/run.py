@@ -15,7 +15,7 @@ from kubectl_kres.admission.server import Server
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import Namespace
-from kubectl_kres.model.tekton import Reference, Task, TaskRun, TaskRunSpec
+from kubectl_kres.model.tekton import Named, Param, Reference, Task, TaskRun, TaskRunSpec
 from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.tekton import creation, webhook
 from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
@@ -91,7 +91,7 @@ def sent(raw: Mapping[str, Any], world: World) -> Sent:
 
     Webhooks first, then quotas that count objects of the kind.
     """
-    item = webhook.admitted(raw, world.config.flags)
+    item = webhook.admitted(raw, world.config.flags, world.config.timeout_minutes)
     if isinstance(item, Problem):
         return Sent(refusals=(item,))
     refused = tuple(one for one in create(raw, world.policies, world.server) if not one.allowed)
@@ -135,9 +135,15 @@ def task_run(
 
 
 def alone(task: Task) -> TaskRun:
-    """A run of the Task with nothing but defaults, as ``tkn task start`` makes one; it is named like the Task."""
-    meta = Metadata(name=task.metadata.name, namespace=task.metadata.namespace)
-    return TaskRun(meta, TaskRunSpec(task_ref=Reference(name=task.metadata.name)))
+    """A run of the Task with defaults, as ``tkn task start`` makes one; it is named like the Task.
+
+    It has all that it needs, but not known what: parameters without a default stay names.
+    """
+    meta, spec = task.metadata, task.spec
+    params = tuple(Param(one.name, f"$(params.{one.name})") for one in spec.params or () if one.default is None)
+    workspaces = tuple(Named(one.name) for one in spec.workspaces or () if not one.optional)
+    run = TaskRunSpec(task_ref=Reference(name=meta.name), params=params or None, workspaces=workspaces or None)
+    return TaskRun(Metadata(name=meta.name, namespace=meta.namespace), run)
 
 
 def distinct(results: Iterator[Result]) -> tuple[Result, ...]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import from_json
 from kubectl_kres.tekton.convert import V1BETA1
+from kubectl_kres.tekton.duration import fault
 
 _CONTAINER = frozenset({
     *("args", "command", "env", "envFrom", "image", "imagePullPolicy", "securityContext", "volumeDevices"),
@@ -32,7 +33,8 @@ _PIPELINE_TASK = frozenset({
     *("runAfter", "taskRef", "taskSpec", "timeout", "when", "workspaces"),
 })  # fmt: skip
 
-_LISTS = ("limits", "requests")
+_LISTS = frozenset({"limits", "requests"})
+_SIDES = _LISTS | {"claims"}
 
 
 class Fault(NamedTuple):
@@ -91,11 +93,18 @@ class _Walk:
                 self.task(spec[key], at, strict=True)
             elif key in self._override_lists():
                 self._overrides(spec[key], at)
+            elif key == "timeout":
+                _duration(spec[key], at)
 
     def pipeline_run(self, spec: Mapping[str, Any], path: str) -> None:
         for key in sorted(spec, key=str):
             if key == "pipelineSpec":
                 self.pipeline(spec[key], f"{path}.{key}", strict=True)
+            elif key == "timeout":
+                _duration(spec[key], f"{path}.{key}")
+            elif key == "timeouts" and isinstance(spec[key], Mapping):
+                for part in sorted(spec[key], key=str):
+                    _duration(spec[key][part], f"{path}.{key}.{part}")
             elif key == "taskRunSpecs":
                 for at, entry in _maps(spec[key], f"{path}.{key}"):
                     self.task_run({name: value for name, value in entry.items() if name != "taskSpec"}, at)
@@ -124,11 +133,13 @@ class _Walk:
         for key, value in self._known(task, known, path, strict=strict):
             if key == "taskSpec":
                 self.task(value, f"{path}.{key}", strict=True)
+            elif key == "timeout":
+                _duration(value, f"{path}.{key}")
 
     def _container(self, container: Any, fields: frozenset[str], path: str, *, strict: bool) -> None:
         for key, value in self._known(container, fields | {self.own}, path, strict=strict):
             if key == self.own:
-                _quantities(value, f"{path}.{key}")
+                _quantities(value, f"{path}.{key}", strict=strict)
 
     def _override_lists(self) -> tuple[str, str]:
         return ("stepOverrides", "sidecarOverrides") if self.beta else ("stepSpecs", "sidecarSpecs")
@@ -148,11 +159,24 @@ class _Walk:
             yield str(key), value[key]
 
 
-def _quantities(resources: Any, path: str) -> None:
+def _duration(value: Any, path: str) -> None:
+    """Stops at a text that is no duration, or a number, which JSON does not take for one."""
+    text = fault(value) if isinstance(value, str) else ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        text = "json: cannot unmarshal number into Go value of type string"
+    if text:
+        raise _Stopped(Fault(text, path, str(value)))
+
+
+def _quantities(resources: Any, path: str, *, strict: bool = False) -> None:
     if not isinstance(resources, Mapping):
         return
-    for side in _LISTS:
-        values = resources.get(side)
+    for side in sorted(resources, key=str):
+        values = resources[side]
+        if strict and str(side).casefold() not in _SIDES:
+            raise _Stopped(Fault(f'json: unknown field "{side}"', f"{path}.{side}", str(side)))
+        if side not in _LISTS:
+            continue
         if isinstance(values, Mapping):
             for name in sorted(values, key=str):
                 try:

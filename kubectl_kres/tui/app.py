@@ -16,7 +16,7 @@ from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui import commands, save
 from kubectl_kres.tui.catalogue import LISTINGS
-from kubectl_kres.tui.drawn import Bar, safe
+from kubectl_kres.tui.drawn import Bar, safe, taken
 from kubectl_kres.tui.keys import BY_ID, CHANGING, STARTING
 from kubectl_kres.tui.palette import Keys
 from kubectl_kres.tui.place import HOME, History, Place, Trail
@@ -133,9 +133,10 @@ class Kres(App[None]):
     def tick(self) -> None:
         """Takes in what arrived, adds up for a while, and lets the screen follow."""
         self._ticks += 1
-        changes = self.session.drain()
+        # What is drained before there is a screen would be shown by none.
         if self.pane is None or not self.pane.is_mounted or not self.screen_stack:
             return
+        changes = self.session.drain()
         if changes:
             for pane in self.panes.values():
                 if pane is not self.pane:
@@ -157,10 +158,11 @@ class Kres(App[None]):
     def tell(self) -> None:
         """The lines around the screen."""
         pane = self.pane
-        if pane is None or not self.screen_stack:
+        # While the app ends, its lines go before its timers do.
+        if pane is None or not self.screen_stack or not self.screen_stack[0].query("#keys"):
             return
-        width = self.size.width
-        self._bar("where").put(where_line(self.session, width), fresh_line(self.session, paused=self.paused))
+        fresh = fresh_line(self.session, width := self.size.width, paused=self.paused)
+        self._bar("where").put(where_line(self.session, width, width - taken(fresh)), fresh)
         filtered = pane.filtered
         crumbs = [*(self._crumb(place) for place in self.history.trail[:-1]), pane.crumb()]
         right: Line = [("warn", f"filter {safe(filtered)} ")] if filtered else ()
@@ -171,7 +173,7 @@ class Kres(App[None]):
         self._bar("status").put(line if said else [("quiet", rule)])
         self._bar("command").put([("quiet", " $ "), ("", pane.command())], [("quiet", "ctrl-y copies ")])
         typing = self.screen_stack[0].has_class("typing")
-        self._bar("keys").put(typing_line(self._purpose) if typing else key_line(pane.hints()))
+        self._bar("keys").put(typing_line(self._purpose) if typing else key_line(pane.hints(), width))
 
     def _crumb(self, place: Place) -> str:
         pane = self.panes.get(self._key(place))
@@ -281,8 +283,8 @@ class Kres(App[None]):
             self.say("there is nothing to filter on this screen")
 
     def do_save(self) -> None:
-        table = self.pane is not None and self.pane.table_csv() is not None
-        self._type("save", f"kres-{self.history.here.view}.{'csv' if table else 'svg'}")
+        if self.pane:
+            self._type("save", save.name(self.pane.crumb(), table=self.pane.tabular))
 
     def do_help(self) -> None:
         self.go(Place("help", tab=self.history.here.view))
@@ -391,9 +393,7 @@ class Kres(App[None]):
         self._typed()
 
     def _save(self, path: str) -> None:
-        table = self.pane.table_csv() if self.pane is not None else None
-        text = table if table is not None and not path.endswith(".svg") else save.svg(self, "kres")
-        fault = save.write(path, text)
+        fault = save.screen(self, self.pane.table_csv() if self.pane and not path.endswith(".svg") else None, path)
         self.say(fault or f"saved {path}", "bad" if fault else "good")
 
 

@@ -12,7 +12,7 @@ from kubectl_kres.tui.lists.claims import NO_CAPSULE
 from kubectl_kres.tui.lists.taskruns import NO_TEKTON
 from kubectl_kres.tui.notice import Area, Notice
 from kubectl_kres.tui.place import Place
-from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.session import Session, read_as
 
 
 class Making(Struct, frozen=True):
@@ -30,6 +30,18 @@ AREAS: Mapping[str, Making] = {
     "taskruns": Making(("TaskRun",), noticing.run_area, NO_TEKTON),
     "limitranges": Making(("LimitRange",), noticing.limits_area),
 }
+
+
+_UNSEEN = {"denied": "not visible", "failed": "not read"}
+
+
+def unseen(session: Session, need: Need) -> str:
+    """Why nothing is known of a kind, in a word or two; empty if something is, or may still come."""
+    coverage, state = session.store.covered(need), session.feed.states().get(read_as(need))
+    if coverage.state in _UNSEEN:
+        return _UNSEEN[coverage.state]
+    over = state is not None and state.held
+    return "not held here" if coverage.state == "unread" and over else ""
 
 
 class Areas:
@@ -59,10 +71,9 @@ class Areas:
         if making.absent and coverage.state == "absent":
             return Notice(("", ""), name, "-", making.absent, place)
         area = self._area(name)
-        known = need.required or coverage.known or area.count or any(self._session.loading((need,)))
-        unknown = coverage.message if coverage.state in {"denied", "failed"} else "not held here"
-        said = area.said if known else unknown
-        return Notice(area.sign, name, number(kind, area.count) if known else "?", said, place)
+        if not area.count and (why := unseen(self._session, need)):
+            return Notice(("?", "warn"), name, "?", why, place)
+        return Notice(area.sign, name, number(kind, area.count), area.said, place)
 
     def notices(self) -> Iterable[Notice]:
         """What is wrong, area by area, faults first."""

@@ -24,8 +24,10 @@ class Column(Struct, frozen=True):
     """A column. ``text`` is a cell's, ``rank`` what it sorts by (absent: by the text; its None comes last).
 
     ``width`` 0: as wide as its texts, from the head's to ``most``. ``wide``: only where there is room, or asked for.
-    ``searched``: filters look at it, which must cost little. ``down``: the first sort is from the largest. ``spills``:
-    whether a row's text goes on over the columns behind it, which are empty then; such a text makes no column wide.
+    ``searched``: filters look at it, which must cost little. ``lasting``: a row's rank costs little and stays as it is
+    while it is that row, so that it can be known before anyone sorts by it. ``down``: the first sort is from the
+    largest. ``spills``: whether a row's text goes on over the columns behind it, which are empty then; such a text
+    makes no column wide.
     """
 
     id: str
@@ -38,12 +40,17 @@ class Column(Struct, frozen=True):
     width: int = 0
     most: int = 40
     searched: bool = True
+    lasting: bool = False
     down: bool = False
     spills: Callable[[Any], bool] | None = None
 
-    def value(self, row: Any) -> Any:
-        """What the row sorts by."""
-        return self.rank(row) if self.rank is not None else self.text(row).lower()
+    @property
+    def sorting(self) -> Callable[[Any], Any]:
+        """Gives what a row sorts by."""
+        return self.rank or self._lowered
+
+    def _lowered(self, row: Any) -> str:
+        return self.text(row).lower()
 
 
 def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:

@@ -15,8 +15,10 @@ from textual.widget import Widget
 from kubectl_kres.render.escape import capped, plain
 from kubectl_kres.render.line import Line, Tone
 
+#: Cells that keep the text on the right from being read as part of the one on the left.
+_APART = 3
 #: Cells below which a text on the right is not worth its beginning.
-_LEAST = 12
+_LEAST = 14
 #: What is taken of a text that has no end.
 _MOST = 2000
 
@@ -128,6 +130,11 @@ class Drawn(ScrollView, can_focus=True):
         return Strip(segments).adjust_cell_length(width, self.plain)
 
 
+def taken(line: Line) -> int:
+    """The cells that a text on the right of a bar takes, with what keeps it apart."""
+    return sum(cell_len(safe(text)) for _, text in line) + _APART if line else 0
+
+
 class Bar(Widget):
     """One line: something on the left, something on the right, which has to give way."""
 
@@ -162,8 +169,8 @@ class Bar(Widget):
         right = self._segments(self._right)
         taken = sum(cell_len(segment.text) for segment in right)
         left = Strip(self._segments(self._left))
-        if taken and left.cell_length + taken + 1 > width:
-            room = width - left.cell_length - 1
+        if taken and left.cell_length + taken + _APART > width:
+            room = width - left.cell_length - _APART
             taken = min(room, taken) if room >= _LEAST else 0
             right = [Segment(fitted("".join(text for _, text in self._right), taken), style)] if taken else []
         room = width - taken

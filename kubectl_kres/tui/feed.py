@@ -7,13 +7,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from queue import SimpleQueue
+from time import monotonic
 from typing import Any, Protocol, TypeVar
 
 from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.cluster.inbox import LONGEST
 from kubectl_kres.errors import Forbidden, KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.sharing import Sharing
 from kubectl_kres.store.store import Store
 
 T = TypeVar("T")
@@ -78,9 +81,9 @@ class ReadOnce:
             self._thread = threading.Thread(target=self._read, name="snapshot", daemon=True)
             self._thread.start()
 
-    def drain(self, store: Store, *, most: int = 20_000) -> Changes:
-        changes, left = Changes(), most
-        while self._arrived and left > 0:
+    def drain(self, store: Store, *, most: int = 5_000) -> Changes:
+        changes, left, until = Changes(), most, monotonic() + LONGEST
+        while self._arrived and left > 0 and monotonic() < until:
             need, items, end = self._arrived.popleft()
             left -= max(1, len(items))
             for item in items:
@@ -92,7 +95,9 @@ class ReadOnce:
             if end is not None:
                 store.cover(need, end)
                 changes.needs[need] = None
-                self._asked[need] = FeedState(_PHASES[end.state], held=True, why=end.message)
+                self._asked[need] = FeedState(
+                    _PHASES[end.state], held=True, read=self._asked[need].read, why=end.message
+                )
         return changes
 
     def look(self, find: Callable[[], T]) -> T:
@@ -108,6 +113,7 @@ class ReadOnce:
         self._queue.put(None)
 
     def _read(self) -> None:
+        sharing = Sharing()
         while (need := self._queue.get()) is not None:
             end = READ
             try:
@@ -115,6 +121,8 @@ class ReadOnce:
                 while (page := self.look(partial(next, pages, None))) is not None:
                     if self._closed:
                         return
+                    for item in page:
+                        sharing.share(item)
                     self._arrived.append((need, page, None))
             except Forbidden as error:
                 end = Coverage("denied", error.message)

@@ -50,7 +50,7 @@ KEYS = (
     Key("crumbs", "ctrl+g", "ctrl-g", "crumbs", "show or hide the line with the way here"),
     Key("header", "ctrl+e", "ctrl-e", "header", "show or hide the header"),
     Key("palette", "ctrl+p", "ctrl-p", "palette", "all keys, to search in", palette=False),
-    Key("quit-or-up", "q", "q", "back", "back; at the start quit"),
+    Key("quit-or-up", "q", "q", "back or quit", "back; at the start quit"),
     Key("quit", "ctrl+c", "ctrl-c", "quit", "quit"),
     Key("faults", "ctrl+z", "ctrl-z", "faults", "only rows with a fault", "lists"),
     Key("wide", "ctrl+w", "ctrl-w", "wide", "all columns, whether there is room or not", "lists"),
@@ -87,8 +87,8 @@ SORTS = {
     "sort-namespace": ("namespace",),
     "sort-state": ("state",),
     "sort-qos": ("qos",),
-    "sort-cpu": ("requests.cpu", "limits.cpu"),
-    "sort-memory": ("requests.memory", "limits.memory"),
+    "sort-cpu": ("requests.cpu", "limits.cpu", "cpu"),
+    "sort-memory": ("requests.memory", "limits.memory", "memory"),
 }
 
 #: Keys with which k9s changes a cluster, and what they do there.

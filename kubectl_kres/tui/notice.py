@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -11,13 +11,13 @@ from kubectl_kres.tui.place import Place
 
 
 class Notice(Struct, frozen=True):
-    """A line: an area with its counts, or one thing that is wrong. ``place``: where Enter goes."""
+    """A line: an area with its counts, or one thing that is wrong. ``place``: where Enter goes; None: a heading."""
 
     sign: tuple[str, Tone]
     what: str
     where: str
     said: str
-    place: Place
+    place: Place | None
 
 
 class Area(Struct, frozen=True):
@@ -27,6 +27,14 @@ class Area(Struct, frozen=True):
     count: int
     said: str
     notices: tuple[Notice, ...] = ()
+
+
+def under(heading: str, column: str, notices: Iterable[Notice]) -> Iterator[Notice]:
+    """The notices below their heading, which also heads the second column; nothing if there are none."""
+    held = list(notices)
+    if held:
+        yield Notice(("", ""), heading, column, "", None)
+    yield from held
 
 
 def worst(notices: Sequence[Notice]) -> tuple[str, Tone]:

@@ -20,7 +20,7 @@ def quota_area(session: Session) -> Area:
     counts: dict[str, int] = {}
     for row in rows:
         counts[quotas.state(row)] = counts.get(quotas.state(row), 0) + 1
-    order = ("over", "full", "near", "unreadable", "no status", "limits nothing", "ok")
+    order = ("over", "full", "near", "unreadable", "no status", "empty", "ok")
     said = "  ".join(f"{counts[word]} {word}" for word in order if word in counts)
     sign: tuple[str, Tone] = ("x", "bad") if {"over", "full"} & counts.keys() else ("", "")
     if not sign[0] and "near" in counts:
@@ -39,8 +39,8 @@ def _quota_said(row: quotas.QuotaRow) -> str:
     use = row.tight
     if use is None:
         return row.fault or "no status yet, so it enforces nothing"
-    percent = f"{row.percent}%  " if row.percent is not None else ""
-    return f"{use.name}  {use.used or '-'} of {use.hard}  {percent}{quotas.state(row)}"
+    percent = f"  {row.percent}%" if row.percent is not None else ""
+    return f"{quotas.state(row)}  {use.name}  {use.used or '-'} of {use.hard}{percent}"
 
 
 def limits_area(session: Session) -> Area:
@@ -86,8 +86,8 @@ def _pool(row: pools.PoolRow) -> str:
     waits = f"  {row.waiting} wait" if row.waiting else ""
     if use is None:
         return f"{pools.state(row)}{waits}"
-    percent = f"{use.percent}%  " if use.percent is not None else ""
-    return f"{use.name}  {use.claimed} of {use.hard} claimed  {percent}{pools.state(row)}{waits}"
+    percent = f"  {use.percent}%" if use.percent is not None else ""
+    return f"{pools.state(row)}{waits}  {use.name}  {use.claimed} of {use.hard} claimed{percent}"
 
 
 def run_area(session: Session) -> Area:

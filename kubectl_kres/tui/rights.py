@@ -9,6 +9,9 @@ from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.session import Session, read_as
 
+#: What a state of coverage is called.
+_WORDS = {"denied": "forbidden", "unread": "not held here"}
+
 
 def gap_lines(session: Session, needs: Iterable[Need], width: int) -> Iterator[Line]:
     """Each need that is not known, in the server's words; for what is forbidden, the rule that is missing."""
@@ -20,7 +23,7 @@ def gap_lines(session: Session, needs: Iterable[Need], width: int) -> Iterator[L
             continue
         kind = BY_KIND[need.kind]
         where = f" in {need.namespace}" if need.namespace else ""
-        word = "forbidden" if coverage.state == "denied" else coverage.state
+        word = _WORDS.get(coverage.state, coverage.state)
         text = f"? {word}: list {kind.plural}{where}"
         yield from toned("bad", wrapped(text, width, rest="  "))
         if coverage.message:

@@ -15,6 +15,9 @@ from kubectl_kres.tui.table import Table
 #: The terminal's own fonts are used: nothing is fetched when the picture is looked at.
 _FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 
+#: Characters of a screen's name that go into that of a file.
+_LONGEST = 80
+
 
 def svg(app: App[None], title: str) -> str:
     """The screen as a picture that stands alone."""
@@ -22,6 +25,19 @@ def svg(app: App[None], title: str) -> str:
     # Some viewers drop blanks at the ends of texts, which is where columns get their places from.
     picture = picture.replace("<svg ", '<svg xml:space="preserve" ', 1)
     return _FONT_FACE.sub("", picture).replace("Fira Code", "DejaVu Sans Mono, Menlo, Consolas")
+
+
+def name(crumb: str, *, table: bool) -> str:
+    """A file's name for a screen, of which nothing has to be quoted in a shell."""
+    plain = re.sub(r"[^A-Za-z0-9.]+", "-", crumb).strip("-.")[:_LONGEST]
+    return f"kres-{plain}.{'csv' if table else 'svg'}"
+
+
+def screen(app: App[None], table: str | None, path: str) -> str:
+    """Saves the table, or for .svg and where there is none the picture; empty, or why that could not be done."""
+    if table is None and path.endswith(".csv"):
+        return "there is no table on this screen: .svg saves a picture of it"
+    return write(path, svg(app, "kres") if table is None else table)
 
 
 def write(path: str, text: str) -> str:

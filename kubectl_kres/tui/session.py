@@ -76,6 +76,11 @@ class Session:
         return self._settled()[1]
 
     @property
+    def supposed(self) -> tuple[str, ...]:
+        """What is supposed about the server: that its version has the rules of another one."""
+        return self._settled()[2]
+
+    @property
     def ask(self) -> Ask:
         """The frame of every question, at this moment."""
         _, server, assumptions = self._settled()
@@ -148,8 +153,12 @@ class Session:
 
     def digits(self) -> tuple[str, ...]:
         """The namespaces behind the keys 1 to 9: the last used, then by name."""
-        known = (one.metadata.name for one in self.store.all("Namespace"))
-        return tuple(dict.fromkeys((*self.recent, *known)))[:_DIGITS]
+        found = dict.fromkeys(self.recent)
+        for one in self.store.all("Namespace"):
+            if len(found) >= _DIGITS:
+                break
+            found[one.metadata.name] = None
+        return tuple(found)[:_DIGITS]
 
     def command(self, words: str, namespace: str | None = None) -> str:
         """What prints the same. ``namespace`` empty: of all."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -22,10 +23,10 @@ from kubectl_kres.tui.view import Faces, Key, View
 
 #: Cursor and sign stand before the first column.
 _MARGIN = 4
-#: Rows that widths are taken from: those that came first, and what is seen.
-_MEASURED = 400
-#: Seconds after which the length of a long list is told anew.
-_PATIENCE = 0.5
+#: Rows that widths are taken from: those that came first, and of those that change some at a time.
+_MEASURED, _SAMPLE = 400, 40
+#: Seconds after which the length of a long list is told anew, where its end is near and where it is not.
+_PATIENCE, _FAR = 0.5, 5.0
 
 
 class Table(Drawn):
@@ -47,6 +48,13 @@ class Table(Drawn):
             super().__init__()
             self.key = key
 
+    class Headed(Message):
+        """The head of a column was clicked."""
+
+        def __init__(self, column: Column) -> None:
+            super().__init__()
+            self.column = column
+
     class Gone(Message):
         """The row under the cursor is no longer there."""
 
@@ -58,6 +66,7 @@ class Table(Drawn):
         super().__init__(id=id)
         self.view: View[Any] = View(faces)
         self.columns = tuple(columns)
+        self.view.foresee(column.sorting for column in columns if column.lasting)
         self.cursor: Key | None = None
         self.sorted_by: Column | None = None
         self.reverse = self.wide = False
@@ -66,7 +75,8 @@ class Table(Drawn):
         self._sign = sign
         self._liked: list[int] = []
         self._layout: list[tuple[int, int]] = []
-        self._drawn: object = None
+        #: What was drawn: columns, line and key of the cursor, and the keys that are seen.
+        self._drawn: tuple[Any, ...] | None = None
         self._sizing: Timer | None = None
         self._changed: set[Key] = set()
 
@@ -92,6 +102,7 @@ class Table(Drawn):
             self.columns, self._liked = tuple(columns), []
             if self.sorted_by is not None and self.sorted_by.id not in {column.id for column in columns}:
                 self.sort(None)
+        self.view.foresee(column.sorting for column in columns if column.lasting)
         self.settle()
         self.refresh()
 
@@ -102,6 +113,11 @@ class Table(Drawn):
         self.settle()
         self.refresh()
 
+    def measure(self) -> None:
+        """Takes widths anew from the rows there are: those that came first need not be the widest."""
+        self._liked = []
+        self.settle()
+
     def update(self, changed: Mapping[Key, Any], gone: Iterable[Key] = ()) -> None:
         """Rows that came, changed or went; seen after the next ``settle``."""
         gone = list(gone)
@@ -110,7 +126,7 @@ class Table(Drawn):
         if self.cursor in gone and self.cursor is not None:
             self.post_message(self.Gone(self.cursor))
         if changed and self._liked:
-            liked = natural(self.columns, list(changed.values())[:_MEASURED], costly=0)
+            liked = natural(self.columns, islice(changed.values(), _SAMPLE), costly=0)
             self._liked = [max(pair) for pair in zip(self._liked, liked, strict=True)]
 
     def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
@@ -119,7 +135,7 @@ class Table(Drawn):
 
     def sort(self, column: Column | None, *, reverse: bool = False) -> None:
         self.sorted_by, self.reverse = column, reverse
-        self.view.sort(column.value if column is not None else None, reverse=reverse)
+        self.view.sort(column.sorting if column is not None else None, reverse=reverse)
         self.settle()
         self.refresh()
 
@@ -139,7 +155,10 @@ class Table(Drawn):
         if visible:
             self._reveal()
         top = int(self.scroll_offset.y)
-        drawn = self._layout, self._line, self.cursor, keys[top : top + self.size.height]
+        seen = keys[top : top + self.size.height]
+        if not self._changed.isdisjoint(seen) or (self._drawn is not None and seen != self._drawn[-1]):
+            self._widen()
+        drawn = self._layout, self._line, self.cursor, seen
         if drawn != self._drawn:
             self.refresh()
         else:
@@ -155,7 +174,9 @@ class Table(Drawn):
             self._sizing = None
             self.virtual_size = Size(self.size.width, height)
         elif self._sizing is None and height != self.virtual_size.height:
-            self._sizing = self.set_timer(_PATIENCE, lambda: self._size_up(at_once=True))
+            end = min(height, self.virtual_size.height)
+            near = int(self.scroll_offset.y) + many > end or abs(height - self.virtual_size.height) > end // 20
+            self._sizing = self.set_timer(_PATIENCE if near else _FAR, lambda: self._size_up(at_once=True))
 
     def _refresh_changed(self) -> None:
         """Draws only those of the changed rows that are seen."""
@@ -250,6 +271,23 @@ class Table(Drawn):
         ]
         self._layout = laid_out(self.columns, liked, max(1, room), wide=self.wide)
 
+    def _widen(self) -> None:
+        """Makes columns of figures as wide as what is seen of them: a figure must not lose a digit."""
+        top = int(self.scroll_offset.y)
+        seen = [self.view.rows[key] for key in self.view.keys[top : top + self.size.height] if key in self.view.rows]
+        figures = [at for at, _ in self._layout if self.columns[at].right and not self.columns[at].width]
+        needed = natural([self.columns[at] for at in figures], seen, costly=len(seen))
+        wider = {at: width for at, width in zip(figures, needed, strict=True) if width > self._liked[at]}
+        if wider:
+            self._liked = [wider.get(at, width) for at, width in enumerate(self._liked)]
+            self._lay_out()
+            self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if self._layout:
+            self._widen()
+
     def _on_screen(self, line: int) -> bool:
         top = int(self.scroll_offset.y)
         return top <= line < top + max(1, self.size.height - 1)
@@ -266,12 +304,12 @@ class Table(Drawn):
         self._reveal()
 
     def on_click(self, event: events.Click) -> None:
-        """A head sorts; a row is chosen, by a second click opened."""
+        """A head says so; a row is chosen, by a second click opened."""
         if event.y == 0:
             at = _MARGIN
             for index, width in self._layout:
                 if at <= event.x < at + width + GAP:
-                    self.toggle(self.columns[index])
+                    self.post_message(self.Headed(self.columns[index]))
                 at += width + GAP
             return
         line = int(self.scroll_offset.y) + event.y - 1

@@ -51,7 +51,7 @@ class Kube:
     def items(self, kinds: str, *args: str) -> list[Object]:
         """The objects of some kinds in all namespaces, sorted by namespace and name."""
         found: list[Object] = json.loads(self.run("get", kinds, "-A", "-o", "json", *args))["items"]
-        return sorted(found, key=lambda item: (item["metadata"].get("namespace", ""), item["metadata"]["name"]))
+        return sorted(found, key=key_of)
 
     def apply(self, objects: Iterable[Mapping[str, Any]], manager: str) -> None:
         self.run("apply", "--server-side", f"--field-manager={manager}", "-f", "-", given=listed(objects))
@@ -81,6 +81,11 @@ class Kube:
             space = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
             path = f"/api/v1{space}/{item['kind'].lower()}s/{metadata['name']}/status?fieldManager={manager}"
             self.run("replace", "--raw", path, "-f", "-", given={**item, "metadata": metadata})
+
+
+def key_of(item: Mapping[str, Any]) -> tuple[str, str]:
+    """Namespace, which is empty for what has none, and name."""
+    return item["metadata"].get("namespace", ""), item["metadata"]["name"]
 
 
 def documents(file: Path) -> list[Object]:

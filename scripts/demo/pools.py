@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kube import DemoError, Kube, Object, documents
+from kube import DemoError, Kube, Object, documents, key_of
 from msgspec import structs, to_builtins
 from statuses import now, stated
 
@@ -165,10 +165,6 @@ def timed(status: Object) -> Object:
 def path_of(item: Object, *, collection: bool = False) -> str:
     namespace, name = key_of(item)
     return BY_KIND[item["kind"]].path(namespace, "" if collection else name)
-
-
-def key_of(item: Object) -> tuple[str, str]:
-    return item["metadata"].get("namespace", ""), item["metadata"]["name"]
 
 
 def next_second() -> None:

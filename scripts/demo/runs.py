@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from kube import DemoError, Kube, Object, documents
+from kube import DemoError, Kube, Object, documents, key_of
 from msgspec import to_builtins
 from statuses import now, stated, succeeded
 
@@ -210,7 +210,3 @@ def put_status(kube: Kube, raw: Object, status: Object) -> Object:
 def path_of(item: Object) -> str:
     """Where objects of the kind are listed in its namespace."""
     return BY_KIND[item["kind"]].path(item["metadata"]["namespace"])
-
-
-def key_of(item: Object) -> tuple[str, str]:
-    return item["metadata"].get("namespace", ""), item["metadata"]["name"]

@@ -176,7 +176,8 @@ def test_a_claim_is_warned_of_both_sizes_and_the_old_annotation() -> None:
 
 
 def test_a_restart_policy_of_an_init_container_is_kept() -> None:
-    policies = [{"name": name, "image": "i", "restartPolicy": name} for name in ("Never", "OnFailure", "Always")]
+    known = ("Never", "OnFailure", "Always")
+    policies = [{"name": name.lower(), "image": "i", "restartPolicy": name} for name in known]
     (outcome,) = create(pod(initContainers=policies), policies_of([], []), Server())
     assert outcome.object is not None
     assert [one["restartPolicy"] for one in outcome.object["spec"]["initContainers"]] == [

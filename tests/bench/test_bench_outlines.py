@@ -8,11 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from bench.made import objects
+from reports.outlined import outline_of
 
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.outline import Outlines, outline_of
+from kubectl_kres.reports.outline import Outlines
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots

@@ -64,12 +64,12 @@ def naive(hard, shares, queue, ordered):
         if had is None and ordered and set(asked) & set(exhausted):
             results[uid] = ("queue", sorted(set(asked) & set(exhausted)))
             continue
-        held.pop(uid, None)
-        short = lacking(asked)
+        freed = held.pop(uid, {})
+        short = [n for n in lacking(asked) if n in hard or not freed.get(n) or freed[n] < asked[n]]
         if short:
             results[uid] = ("pool", short)
             for name in short:
-                there, total = exhausted.get(name, (left(name) if name in hard else 0, 0))
+                there, total = exhausted.get(name, (left(name) if name in hard else freed.get(name, 0), 0))
                 exhausted[name] = (there, total + asked[name])
         else:
             results[uid] = ("taken" if had is None else "changed", [])
@@ -93,7 +93,7 @@ def test_allocated_and_available_are_hard(hard, drawn, ordered):
     hard = amounts(texts(hard))
     queue, shares = built(drawn)
     found = allocate(hard, shares, queue, ordered=ordered)
-    assert found.used.keys() == found.available.keys() == hard.keys()
+    assert found.available.keys() == hard.keys() <= found.used.keys()
     assert all(found.used[name] + found.available[name] == hard[name] for name in hard)
 
 

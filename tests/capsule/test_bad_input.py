@@ -31,7 +31,8 @@ def test_an_amount_that_is_none_is_refused_when_sent_and_a_fault_when_stored(tex
     for sent in (claim("one", {"pods": text}), pool("blue", {"pods": text}), pool("red", {}, defaults={"pods": text})):
         (outcome,) = replay(before, Create(sent))
         assert outcome.world is before
-        assert outcome.refusal.code == 422
+        assert outcome.refusal.code == 500
+        assert outcome.refusal.message.startswith('admission webhook "resourcepool')
         assert outcome.refusal.findings[0].path
     held = assigned(claim("one", {"pods": text, "services": "1"}))
     found = reconcile(world_of([namespace("a")], [pool("green", {"pods": text, "services": "1"})], [held]), "green")

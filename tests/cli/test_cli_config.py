@@ -27,7 +27,6 @@ from kubectl_kres.cli.tomlplace import line_of
 from kubectl_kres.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
-NOWHERE = Path("/nonexistent")
 Write = Callable[[str], Path]
 
 

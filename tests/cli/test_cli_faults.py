@@ -1,12 +1,10 @@
-"""What breaks around the program: one object of many, the home, a signal."""
+"""What breaks around the program: one object of many, the home."""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -36,17 +34,13 @@ def test_the_rest_is_counted(kres: Kres, one_bad: Api, words: str, code: int) ->
     assert "Traceback" not in text
 
 
-def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "kubectl_kres", *words]
-
-
 def test_a_home_that_cannot_be_written(api: Api, tmp_path: Path) -> None:
     """Nothing is kept there: no cache, no history."""
     home = tmp_path / "home"
     home.mkdir(mode=0o500)
     api.objects.append(pod("web", "1Mi"))
     result = subprocess.run(
-        command("explain", "pod/web"),
+        [sys.executable, "-m", "kubectl_kres", "explain", "pod/web"],
         env={**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
@@ -55,23 +49,3 @@ def test_a_home_that_cannot_be_written(api: Api, tmp_path: Path) -> None:
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert list(home.iterdir()) == []
-
-
-def test_sigterm_while_the_server_is_silent(api: Api) -> None:
-    asked, over = threading.Event(), threading.Event()
-
-    def silent(path: str) -> None:
-        if "/pods" in path:
-            asked.set()
-            over.wait(60)
-
-    api.before = silent
-    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command("explain", "pods"), env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert asked.wait(60)
-        process.terminate()
-        out, err = process.communicate(timeout=60)
-        over.set()
-    assert (process.returncode, out, err) == (-signal.SIGTERM, "", "")

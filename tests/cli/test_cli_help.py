@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from cli.running import Kres
+from golden.kept import compare
 
 from kubectl_kres.cli.main import COMMANDS
 from kubectl_kres.render.escape import cells
@@ -23,11 +23,7 @@ def test_help_pages(kres: Kres, name: str):
     if name != "flags":
         assert 0 < out.index("Examples:") < out.index("Flags:" if "Flags:" in out else "Usage:")
         assert "kubectl kres" in out
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("KRES_GOLDEN") == "write":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(out)
-    assert out == path.read_text()
+    compare(GOLDEN / f"{name}.txt", out)
 
 
 @pytest.mark.parametrize(

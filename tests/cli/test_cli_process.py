@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli.apiserver import LIMITS, pod
+from cli.running import written
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = "import sys; from kubectl_kres.cli.main import entry; sys.argv[0] = {name!r}; sys.exit(entry())"
@@ -72,7 +73,8 @@ def test_a_full_disk(tmp_path: Path):
     assert (result.returncode, result.stderr) == (3, "error: writing the output: no space left on device\n")
 
 
-def test_ctrl_c_while_the_server_is_silent(api):
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_a_signal_while_the_server_is_silent(api, sent: signal.Signals, code: int):
     asked, over = threading.Event(), threading.Event()
 
     def silent(path: str) -> None:
@@ -85,10 +87,10 @@ def test_ctrl_c_while_the_server_is_silent(api):
         command("explain", "pods"), env=environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert asked.wait(60)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         out, err = process.communicate(timeout=60)
         over.set()
-    assert (process.returncode, out, err) == (130, "", "")
+    assert (process.returncode, out, err) == (code, "", "")
 
 
 def test_on_a_terminal(api, tmp_path: Path):
@@ -100,14 +102,8 @@ def test_on_a_terminal(api, tmp_path: Path):
     settings.pop("NO_COLOR", None)
     with subprocess.Popen(words, env=settings, stdin=terminal, stdout=terminal, stderr=terminal) as process:
         os.close(terminal)
-        shown = b""
-        try:
-            while piece := os.read(controller, 1 << 16):
-                shown += piece
-        except OSError:
-            pass
+        shown = written(controller)
         assert process.wait(60) == 0
-    os.close(controller)
     assert b"\x1b[31m" in shown and b"refused" in shown
     assert b"\x1b" not in subprocess.run(words, env=settings, capture_output=True, timeout=60, check=True).stdout
 

@@ -117,9 +117,15 @@ def _stepped(runs: Sequence[Run], step: Data, name: Any) -> Iterator[Run]:
         uids, event = _event(run, step)
         for outcome in replay(run.world, event):
             if outcome.refusal is None:
-                yield run._replace(world=outcome.world, uids=uids)
+                later = replay(outcome.world, Wait()) if _ends_a_pool(event) else ()
+                yield from (run._replace(world=one.world, uids=uids) for one in (outcome, *later))
             else:
                 yield run._replace(rejected=(*run.rejected, _rejected(outcome.refusal, name)))
+
+
+def _ends_a_pool(event: Event) -> bool:
+    """Whether the garbage collector has something to do, which it may have done before the recorder looked."""
+    return isinstance(event, Delete) and event.kind == "ResourcePool"
 
 
 def _batch(runs: Sequence[Run], items: Sequence[Data]) -> Iterator[Run]:
@@ -133,7 +139,7 @@ def _batch(runs: Sequence[Run], items: Sequence[Data]) -> Iterator[Run]:
 
 
 def _rejected(refusal: Refusal, step: Any) -> dict[str, Any]:
-    return {"step": step, "code": refusal.code, "reason": refusal.reason, "message": refusal.message}
+    return {"step": step, "code": refusal.code, "reason": refusal.reason or None, "message": refusal.message}
 
 
 def _event(run: Run, step: Data) -> tuple[Mapping[str, int], Event]:

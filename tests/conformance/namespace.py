@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -38,6 +39,9 @@ STRUCTS = {
     "ResourceClaim": ResourceClaim,
     "Service": Service,
 }
+
+#: After whatever was recorded.
+NOW = datetime(2100, 1, 1, tzinfo=UTC)
 
 #: Kinds without a namespace: no quota counts them.
 CLASSES = {"StorageClass", "VolumeAttributesClass", "DeviceClass", "Node"}
@@ -140,14 +144,18 @@ class Namespace:
         if operation == "DELETE":
             if not _held(self.objects[key]):
                 del self.objects[key]
+            elif key[0] == "Pod" and not self.objects[key]["spec"].get("nodeName"):
+                # It has no time to end, so that nothing but its finalizers keeps it.
+                ended = {"deletionTimestamp": "1970-01-01T00:00:00Z", "deletionGracePeriodSeconds": 0}
+                self.objects[key] = merged(self.objects[key], {"metadata": ended})
         elif operation == "STATUS":
             self._set_status(key, merged(self.objects[key].get("status", {}), item.get("status", {})))
         else:
             new = item if operation == "CREATE" else merged(self.objects[key], item)
-            held = self.objects.get(key, {})
-            self._store({**new, "status": held.get("status", {})}, outcome.object)
+            kept = {name: part for name, part in self.objects.get(key, {}).items() if name == "status"}
+            self._store({name: part for name, part in new.items() if name != "status"} | kept, outcome.object)
         after = self._struct(key) if key in self.objects else None
-        if before is not None and counts_again(before, after, self.server):
+        if before is not None and counts_again(before, after, self.server, NOW):
             self._count(resource_of(key[0], str(item.get("apiVersion", "v1"))))
         if isinstance(after, ResourceQuota) and (before is None or _hard(before) != _hard(after)):
             self._sync(key)
@@ -157,6 +165,8 @@ class Namespace:
         key = _key(item)
         # What is shown of a service is a summary.
         self.objects[key] = item if shown is None or key[0] == "Service" else merged(item, shown)
+        if key[0] == "Pod" and shown is not None and "resources" not in shown["spec"]:
+            self.objects[key]["spec"].pop("resources", None)
         self._shown[key] = shown or {"metadata": {"name": key[1]}}
 
     def _policies(self) -> Any:
@@ -192,7 +202,7 @@ class Namespace:
         requests: dict[str, list[Any]] = {resource: [] for resource in (*SERVED, *self.more)}
         for other in self.objects:
             if other[0] not in CLASSES and other[0] not in {"PriorityClass", "RuntimeClass"}:
-                request = request_of(self._struct(other), self.server)
+                request = request_of(self._struct(other), self.server, now=NOW)
                 requests.setdefault(request.resource, []).append(request)
         status = status_after(self._struct(key), requests, self.server)
         self._set_status(key, {"hard": dict(status.hard or {}), "used": dict(status.used or {})})

@@ -24,14 +24,12 @@ PARTS = (
 
 METRICS = {
     "metrics.claim_condition": "Capsule writes them only when a claim is created or its spec changes, so they are old",
-    "metrics.stale": "Capsule forgets to remove the series of what a namespace claims no more",
+    "metrics.stale": "Capsule forgets to remove series: of what a namespace claims no more, of the pool that a claim "
+    "named before, of exhaustions that ended, the conditions of a pool that has nothing any more",
 }
 
 _FINALIZER = "controller.projectcapsule.dev/finalize"
-_USAGE = re.compile(
-    r"capsule_pool_namespace_usage(?:_percentage)?"
-    r'\{pool="(?P<pool>[^"]*)",resource="(?P<resource>[^"]*)",target_namespace="(?P<space>[^"]*)"\}'
-)
+_LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 
 def flat(state: Data) -> dict[str, Any]:
@@ -55,14 +53,33 @@ def metrics_of(end: Data) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {"metrics": {}, **{key: {} for key in METRICS}}
     for line in end["metrics"]:
         series, _, value = line.rpartition(" ")
-        usage = _USAGE.match(series)
         if series.startswith("capsule_claim_condition"):
             found["metrics.claim_condition"][series] = value
-        elif usage and usage["resource"] not in _claimed(end, usage["pool"], usage["space"]):
+        elif _is_stale(end, series):
             found["metrics.stale"][series] = value
         else:
             found["metrics"][series] = value
     return {key: held for key, held in found.items() if held or key == "metrics"}
+
+
+def _is_stale(end: Data, series: str) -> bool:
+    """Whether a series speaks of what is no more."""
+    name, _, rest = series.partition("{")
+    labels = dict(_LABEL.findall(rest))
+    pool = (end["pools"].get(labels["pool"]) or {"status": {}})["status"] if "pool" in labels else {}
+    match name:
+        case "capsule_pool_namespace_usage" | "capsule_pool_namespace_usage_percentage":
+            return labels["resource"] not in _claimed(end, labels["pool"], labels["target_namespace"])
+        case "capsule_pool_condition":
+            return not (pool.get("allocation") or {}).get("hard")
+        case "capsule_pool_exhaustion" | "capsule_pool_exhaustion_percentage":
+            return labels["resource"] not in (pool.get("exhaustions") or {})
+        case "capsule_claim_pool":
+            claim = end["claims"].get(f"{labels['target_namespace']}/{labels['name']}") or {}
+            named = {(claim.get("status") or {}).get("pool", {}).get("name"), claim.get("spec.pool")}
+            return labels["pool"] not in named
+        case _:
+            return False
 
 
 def _claimed(end: Data, pool: str, space: str) -> set[str]:
@@ -72,7 +89,10 @@ def _claimed(end: Data, pool: str, space: str) -> set[str]:
 
 
 def _normal(value: Any) -> Any:
-    """Conditions by type, and lists in a message sorted where their order is random: queued lines, field errors."""
+    """Conditions by type, and lists in a message sorted where their order is random: queued lines, field errors.
+
+    The allocation of a pool that has nothing is there or not, by what the pool had before.
+    """
     if isinstance(value, Mapping):
         found = {key: _normal(item) for key, item in value.items()}
         if found.get("reason") == "QueueExhausted":
@@ -80,6 +100,8 @@ def _normal(value: Any) -> Any:
         if found.get("message", "").startswith("sync resourcequotas: ") and "[" in found["message"]:
             head, _, errors = found["message"].partition(": [")
             found["message"] = [head, *sorted(re.split(r", (?=spec\.)", errors.removesuffix("]")))]
+        if found.get("allocation") == {}:
+            del found["allocation"]
         if "conditions" in found:
             found["conditions"] = {one["type"]: one for one in found["conditions"]}
         return found

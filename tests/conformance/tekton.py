@@ -17,7 +17,7 @@ from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.tekton import config, creation, pipeline, run
+from kubectl_kres.tekton import config, creation, pipeline, run, webhook
 from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.convert import to_v1
 from kubectl_kres.tekton.pod import pods
@@ -92,6 +92,9 @@ def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:
 def said(given: Data) -> Sequence[Built | Problem]:
     """Each pod that is submitted, or each thing that is said instead."""
     around = world(given)
+    for raw in (*given.get("stepActions", ()), *(given[key] for key in ("task", "pipeline") if key in given)):
+        if refusals := run.sent(raw, around).refusals:
+            return refusals
     sent = run.sent(given["taskRun"] if "taskRun" in given else given["pipelineRun"], around)
     if sent.refusals:
         return sent.refusals
@@ -102,6 +105,8 @@ def said(given: Data) -> Sequence[Built | Problem]:
         if planned.problem is not None:
             return (planned.problem,)
         task = next(one for one in planned.tasks if one.name == given["pipelineTask"])
+        if (problem := webhook.refused(task.run, around.config.flags)) is not None:
+            return (problem,)
         item, fields = task.run, task.fields
     if "createError" in given:
         error = given["createError"]

@@ -21,17 +21,11 @@ from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.snapshot import demo
-from kubectl_kres.snapshot.read import read
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton import config
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 SOURCE = Path(__file__).parents[2] / "scripts" / "demo"
-
-
-@pytest.fixture(scope="module")
-def store() -> Store:
-    return read(str(demo.path()))
 
 
 @pytest.fixture(scope="module")

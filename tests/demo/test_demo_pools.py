@@ -9,14 +9,7 @@ from kubectl_kres.capsule.world import world_of
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.claim_state import standing
-from kubectl_kres.snapshot import demo
-from kubectl_kres.snapshot.read import read
 from kubectl_kres.store.store import Store
-
-
-@pytest.fixture(scope="module")
-def store() -> Store:
-    return read(str(demo.path()))
 
 
 def pool(store: Store, name: str) -> ResourcePool:

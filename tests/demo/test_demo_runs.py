@@ -11,9 +11,7 @@ import yaml
 from kubectl_kres.model.tekton import PipelineRun, Step, TaskRun
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.reports.tekton_world import tekton_world
-from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.quiet import HIDDEN
-from kubectl_kres.snapshot.read import read
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.naming import pod_name
 from kubectl_kres.tekton.pipeline import Plan, plan
@@ -32,11 +30,6 @@ FARES = {
     "ci-sandbox/try-1": "Running",
 }
 ASK = Ask(read_yaml=yaml.safe_load)
-
-
-@pytest.fixture(scope="module")
-def store() -> Store:
-    return read(str(demo.path()))
 
 
 def run(store: Store, key: str) -> TaskRun:

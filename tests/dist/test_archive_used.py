@@ -149,7 +149,6 @@ def test_completion(installed: Installed, api: Api):
     assert not os.path.lexists(link)
 
 
-@pytest.mark.skipif("tui" not in COMMANDS, reason="there is no tui yet")
 def test_terminal_interface(installed: Installed):
     shown, code = installed.screen("tui", "--demo", until="checkout", keys=b"q")
     assert "checkout" in shown

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+
+from golden.kept import WRITING
 
 from kubectl_kres.tui.keys import CHANGING, MOVING, groups
 
@@ -24,6 +25,6 @@ def test_keys():
     text = PAGE.read_text(encoding="utf-8")
     head, _, rest = text.partition(START)
     _, _, tail = rest.partition(END)
-    if os.environ.get("KRES_GOLDEN") == "write":
+    if WRITING:
         PAGE.write_text(f"{head}{START}{table()}{END}{tail}", encoding="utf-8")
     assert f"{START}{table()}{END}" in PAGE.read_text(encoding="utf-8")

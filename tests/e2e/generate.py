@@ -104,6 +104,23 @@ def _pod(name: str, resources: Object | None = None, /, *, container: Object | N
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": [first], **spec}}
 
 
+#: Warned of, though resources do not depend on it.
+_NOTICED: Object = {
+    "nodeSelector": {"beta.kubernetes.io/os": "linux"},
+    "hostAliases": [{"ip": "10.0.0.1", "hostnames": ["a"]}, {"ip": "10.0.0.1", "hostnames": ["b"]}],
+    "imagePullSecrets": [{"name": "a"}, {"name": "a"}, {}],
+    "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}],
+    "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}},
+}
+
+
+def _workload(name: str, resources: Object) -> Object:
+    labels = {"a": "b"}
+    template = {"metadata": {"labels": labels}, "spec": _pod("", resources)["spec"]}
+    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+
+
 def _both(**values: str) -> Object:
     return {
         "limits": {_name(key): value for key, value in values.items()},
@@ -164,7 +181,20 @@ def _unbounded() -> Setting:
             _pod("level-below", {"requests": {"cpu": "2"}}, resources={"requests": {"cpu": "1"}}),
             _pod("level-pages-below", pages, resources={"limits": {"cpu": "1", "hugepages-2Mi": "2Mi"}}),
             _pod("level-container", {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}, resources=level),
+            _pod("Name"),
+            _pod("container-name", container={"name": "C"}),
+            _pod("no-image", container={"image": ""}),
+            _pod("twice", initContainers=[{"name": "c", "image": "img"}]),
+            _pod("restarts", container={"restartPolicy": "Sometimes"}, restartPolicy="Sometimes", os={"name": "none"}),
+            _pod("deadline", activeDeadlineSeconds=0),
             _pod("priority", priorityClassName="nobody"),
+            _pod("own-priority", priority=5),
+            _pod("own-policy", priorityClassName="high", priority=1000, preemptionPolicy="Never"),
+            _pod("ephemeral-values", ephemeralContainers=[{"name": "e", "image": "img", "resources": _both(cpu="1")}]),
+            _pod("noticed", container={"ports": [{"containerPort": 80}] * 2}, **_NOTICED),
+            _workload("bad-template", {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}),
+            _workload("odd-template", {"requests": {"memory": "100m"}}),
+            _workload("unparsable-template", {"requests": {"memory": "1x"}}),
             _pod("runtime", runtimeClassName="nobody"),
             _pod("overhead", runtimeClassName="sandbox"),
             _pod("overhead-differs", runtimeClassName="sandbox", overhead={"cpu": "1"}),
@@ -274,7 +304,7 @@ def _resized() -> Setting:
         ("restarting", every((put(("initContainers", 0), "requests", "cpu", "500m"), restarts))),
         ("unstated", put(first, "requests", "cpu", "1500m")),
         ("level", put(None, "requests", "cpu", "1500m")),
-        ("level", lambda sent: sent["spec"].pop("resources")),
+        ("level", lambda sent: sent["spec"].pop("resources", None)),
         *((name, put(first, "requests", "cpu", "1")) for name in ("windows", "mirror", "ran")),
         *((name, three(place)) for name in nodes for place in (first, ("initContainers", 0))),
     ]  # fmt: skip

@@ -135,8 +135,18 @@ def _unknown_field(rng: random.Random, found: Object) -> None:
     place[rng.choice(("limit", "memroy", "cpu", "é", 'a"b', "a.b"))] = rng.choice(("1", {"cpu": 1}, ["x"], None))
 
 
+def _ports(rng: random.Random, found: Object) -> None:
+    for container in _containers(found):
+        container["ports"] = [
+            {"containerPort": rng.choice((80, 81)), "name": rng.choice(("http", "web"))} | protocol
+            for protocol in rng.sample(({}, {"protocol": "UDP"}), rng.randint(0, 1))
+        ]
+
+
 def _affinity(rng: random.Random, found: Object) -> None:
-    term: Object = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"a": "b"}}}
+    term: Object = {"topologyKey": "zone"}
+    if rng.random() < 0.7:
+        term["labelSelector"] = {"matchLabels": {"a": "b"}}
     term |= rng.choice(({}, {"namespaces": ["other"]}, {"namespaceSelector": {}}, {"namespaces": []}))
     kind = rng.choice(("podAffinity", "podAntiAffinity"))
     rule = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
@@ -180,6 +190,8 @@ _EXTRAS: tuple[tuple[float, Fault], ...] = (
     (0.12, _setting("runtimeClassName", "sandbox", "cpuonly", "odd", "plain")),
     (0.12, _setting("activeDeadlineSeconds", 1, 600)),
     (0.1, _setting("restartPolicy", "OnFailure", "Never")),
+    (0.04, _ports),
+    (0.04, _setting("priority", 0, 1000)),
 )
 
 
@@ -297,5 +309,7 @@ FAULTS: tuple[Fault, ...] = (
     _setting("priorityClassName", "nobody", ""),
     _setting("runtimeClassName", "nobody", ""),
     _setting("overhead", *_OVERHEADS),
-    _setting("os", {"name": "windows"}, {"name": "linux"}),
+    _setting("os", {"name": "windows"}, {"name": "linux"}, {"name": "none"}),
+    _setting("activeDeadlineSeconds", 0, -1),
+    _setting("restartPolicy", "Sometimes"),
 )

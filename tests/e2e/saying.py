@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
+from conformance.compare import differences
+
 Item = dict[str, Any]
+
+#: What the JSON says of the first refusal only, not of the other messages that are possible.
+OF_FIRST = ("code", "reason", "causes")
 
 
 def unordered(message: str) -> list[str]:
@@ -15,7 +20,16 @@ def unordered(message: str) -> list[str]:
     return [found[1], *sorted(found[2].split(", "))] if found else [message]
 
 
-def said(item: Item, stored: Item) -> Iterator[Item]:
+def unlike(real: Item, item: Item, stored: Item, keys: Collection[str]) -> list[str]:
+    """How the server's answer differs from all that the plugin holds possible; ``stored``: what it would store."""
+    if "message" in real:
+        real = real | {"message": unordered(real["message"])}
+        if real["message"] in map(unordered, item["verdict"].get("others", ())):
+            keys = [key for key in keys if key not in OF_FIRST]
+    return differences(real, [*_said(item, stored)], keys)
+
+
+def _said(item: Item, stored: Item) -> Iterator[Item]:
     """The answers that the plugin holds possible, in the shape of the server's."""
     verdict = item["verdict"]
     common = {"warnings": tuple(item["warnings"])} if "warnings" in item else {}
@@ -24,11 +38,10 @@ def said(item: Item, stored: Item) -> Iterator[Item]:
         kept["metadata"] = {key: value for key, value in kept["metadata"].items() if key != "namespace"}
         yield {"allowed": True, "code": 201, "object": kept, **common}
     if verdict["allowed"] is not True:
-        refusal = {key: verdict[key] for key in ("code", "causes") if key in verdict} | {
-            "reason": verdict.get("reason", "")
-        }
-        for message in (verdict["message"], *verdict.get("others", ())):
-            yield {"allowed": False, **refusal, "message": unordered(message), **common}
+        first = {"reason": "", **{key: verdict[key] for key in OF_FIRST if key in verdict}}
+        yield {"allowed": False, **first, "message": unordered(verdict["message"]), **common}
+        for message in verdict.get("others", ()):
+            yield {"allowed": False, "message": unordered(message), **common}
 
 
 def values(item: Item) -> dict[str, set[str | None]]:

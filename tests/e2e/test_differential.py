@@ -25,9 +25,6 @@ OUT_OF_REACH = {
     "manifest/written": "named by reports, which know the file",
     "quota/negative-usage": "a negative request is refused before",
     "quota/scopes-immutable": "about updates",
-    "validation/name": "of files; see test_structure_plane.py",
-    "validation/containers": "of files; see test_structure_plane.py",
-    "validation/image": "of files; see test_structure_plane.py",
     "resize/absent": "no server of this version is without the subresource",
     "resize/pod-level": "needs a server that knows the pod level, but not its resize",
 }

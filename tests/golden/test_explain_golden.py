@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from difflib import unified_diff
-from itertools import islice
 from pathlib import Path
 
 import pytest
+from golden.kept import compare
 from golden.situation import SITUATIONS, Situation, load
 
 from kubectl_kres.render import data
@@ -53,13 +51,7 @@ CASES = [
 
 @pytest.mark.parametrize(("file", "text"), CASES)
 def test_the_answer_is_the_golden_one(file: Path, text: str):
-    if os.environ.get("KRES_GOLDEN") == "write":
-        file.write_text(text)
-    golden = file.read_text() if file.exists() else ""
-    # Not left to the assertion: pytest takes minutes to compare long texts.
-    changes = unified_diff(golden.splitlines(), text.splitlines(), "golden", "now", lineterm="")
-    if golden != text:
-        pytest.fail("\n".join(islice(changes, 60)), pytrace=False)
+    compare(file, text)
 
 
 def test_there_are_no_other_golden_files():

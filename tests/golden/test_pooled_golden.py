@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from golden.kept import compare
 from golden.situation import filled
 
 from kubectl_kres.cli.main import entry
@@ -65,12 +65,8 @@ def test_the_answer_is_the_golden_one(name: str, snapshot: Path, capsys, monkeyp
     monkeypatch.setattr(sys, "argv", ["kubectl-kres"])
     assert entry([*shlex.split(CASES[name]), "--snapshot", str(snapshot)]) == 0
     text = capsys.readouterr().out.replace(str(snapshot), "estate.kres")
-    file = FOLDER / name
-    if os.environ.get("KRES_GOLDEN") == "write":
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text)
-    assert text.splitlines() == file.read_text().splitlines()
-    if file.suffix == ".txt" and "wide" not in name:
+    compare(FOLDER / name, text)
+    if name.endswith(".txt") and "wide" not in name:
         # What is to be typed is not broken.
         assert [line for line in text.splitlines() if size(line) > 80 and "kubectl " not in line
                 and "explain claims" not in CASES[name]] == []  # fmt: skip

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 
 import pytest
+from golden.kept import compare
 
 from kubectl_kres.cli.main import entry
 from kubectl_kres.render.escape import cells
@@ -39,9 +39,7 @@ def test_the_answer_is_the_golden_one(name: str, capsys: pytest.CaptureFixture[s
     monkeypatch.setattr("sys.argv", ["kubectl-kres"])
     assert entry(shlex.split(CASES[name])) == 0
     out = capsys.readouterr().out.replace(f"{ROOT}/", "")
-    if os.environ.get("KRES_GOLDEN") == "write":
-        (GOLDEN / name).write_text(out)
-    assert out == (GOLDEN / name).read_text()
+    compare(GOLDEN / name, out)
     if name.endswith(".txt"):
         long = [line for line in out.splitlines() if cells(line) > 80 and not line.startswith("refused")]
         assert long == []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
+from golden.kept import compare
 
 from kubectl_kres.cli.main import entry
 from kubectl_kres.render.line import size
@@ -43,12 +43,8 @@ def test_the_answer_is_the_golden_one(name: str, capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["kubectl-kres"])
     assert entry([*shlex.split(CASES[name]), "--demo"]) == 0
     text = capsys.readouterr().out.replace(f"{Path(__file__).parents[2]}/", "")
-    file = FOLDER / name
-    if os.environ.get("KRES_GOLDEN") == "write":
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text)
-    assert text.splitlines() == file.read_text().splitlines()
-    if file.suffix == ".txt" and "describe" not in name:
+    compare(FOLDER / name, text)
+    if name.endswith(".txt") and "describe" not in name:
         assert [line for line in text.splitlines() if size(line) > 80] == []
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from golden.kept import compare
 from golden.situation import filled
 
 from kubectl_kres.cli.main import entry
@@ -57,11 +57,7 @@ def test_the_answer_is_the_golden_one(name: str, snapshot: Path, capsys, monkeyp
     code = entry([*shlex.split(CASES[name]), "--snapshot", str(snapshot)])
     assert code == (DIFFERS if name.endswith(".diff") else 0)
     text = capsys.readouterr().out.replace(str(snapshot), "runs.kres")
-    file = FOLDER / name
-    if os.environ.get("KRES_GOLDEN") == "write":
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text)
-    assert text.splitlines() == file.read_text().splitlines()
+    compare(FOLDER / name, text)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name.endswith(".txt") and "list" not in name])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from reports.outlined import outline_of
 from reports.stored import event, made, owned_by, store_of, subject, template
 
 from kubectl_kres.render import data
@@ -18,7 +19,6 @@ from kubectl_kres.render import explain as explain_text
 from kubectl_kres.render.line import size
 from kubectl_kres.reports.diff import diff
 from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.outline import outline_of
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.store.coverage import Coverage, Need
 

@@ -8,11 +8,12 @@ import msgspec
 from hypothesis import event, given
 from hypothesis import strategies as st
 from properties.generated import FEW, KATA, STANDARD, Raw, pods, quota_lists, range_lists
+from reports.outlined import outline_of
 from reports.stored import made, owned_by, store_of, subject
 
 from kubectl_kres.admission.server import Server
 from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.outline import Outlines, outline_of
+from kubectl_kres.reports.outline import Outlines
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.store.store import Store
 

@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 from golden.situation import SITUATIONS, load
+from reports.outlined import outline_of
 from reports.stored import made, store_of, subject, template
 
 from kubectl_kres.admission.server import Server
@@ -16,7 +17,6 @@ from kubectl_kres.render.explain import counts, lines, summary
 from kubectl_kres.render.line import size
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation, Verdict
-from kubectl_kres.reports.outline import outline_of
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.store.coverage import Coverage, Need
 

@@ -30,6 +30,16 @@ def template(*containers: Raw, **spec: Any) -> dict[str, Any]:
     return {"template": {"spec": {"containers": list(containers) or [{"name": "app"}], **spec}}}
 
 
+def box(name: str = "app", requests: Any = None, limits: Any = None, **more: Any) -> dict[str, Any]:
+    """A container with these amounts."""
+    return {"name": name, "resources": {"requests": requests or {}, "limits": limits or {}}, **more}
+
+
+def limits(name: str, **fields: Any) -> dict[str, Any]:
+    """A LimitRange with one item, for containers."""
+    return made("LimitRange", name, spec={"limits": [{"type": "Container", **fields}]})
+
+
 def owned_by(kind: str, name: str) -> dict[str, Any]:
     """Metadata that names the controller."""
     return {"ownerReferences": [{"kind": kind, "name": name, "controller": True}]}

@@ -81,9 +81,14 @@ def worlds(draw: st.DrawFn) -> World:
     return replay_all(spaces(), events)[0]
 
 
-def event_of(deed: Deed) -> Event:
-    """The command of a deed as the event that it is."""
-    words = shlex.split(deed.command)
+def events_of(deed: Deed) -> list[Event]:
+    """The commands of a deed as the events that they are."""
+    return [event_of(deed, command) for command in deed.command.split(" && ")]
+
+
+def event_of(deed: Deed, command: str = "") -> Event:
+    """One command of a deed, the only one unless it is said."""
+    words = shlex.split(command or deed.command)
     if words[1] == "delete":
         assert words[2:] == ["resourcepoolclaim", deed.subject.name, "-n", deed.subject.namespace]
         return Delete("ResourcePoolClaim", deed.subject.name, deed.subject.namespace)
@@ -97,7 +102,8 @@ def event_of(deed: Deed) -> Event:
 
 def in_after(world: World, way: Way, key: tuple[str, str]) -> bool:
     return all(
-        standing(found.claims[key]).state in HELD for found in replay_all(world, [event_of(one) for one in way.deeds])
+        standing(found.claims[key]).state in HELD
+        for found in replay_all(world, [event for one in way.deeds for event in events_of(one)])
     )
 
 
@@ -218,3 +224,50 @@ def test_a_queue_of_a_thousand_takes_no_minutes():
     found = ways_of(scene, "c0399")
     assert "raise" in found
     assert not found["raise"].proven
+
+
+def lost(*more: Event) -> World:
+    """A claim of 2 that was moved from pool blue to pool green while it was allocated."""
+    events: list[Event] = [Create(pool(name, {CPU: 4}, ordered=False)) for name in ("green", "blue", "none")]
+    move = Patch("ResourcePoolClaim", "w", {"spec": {"pool": "green"}}, "a")
+    return replay_all(spaces(), [*events, Create(claim("w", "a", {CPU: 2}, 0, "blue")), move, *more])[0]
+
+
+def test_a_lost_claim_gets_in_by_naming_no_pool_and_then_its_own_again():
+    world = lost()
+    way = ways_of(Scene(store_of(world)), "w")["again"]
+    assert '"none-none"' in way.deeds[0].command
+    assert way.replayed
+    assert in_after(world, way, ("a", "w"))
+    assert len(replay_all(world, events_of(way.deeds[0]))[0].pools["green"].status.claims["a"]) == 1
+
+
+def test_a_lost_claim_without_room_is_told_how_to_wait():
+    world = lost(Create(claim("x", "b", {CPU: 3}, 1)))
+    way = ways_of(Scene(store_of(world)), "w")["again"]
+    assert (way.replayed, way.proven) == (False, False)
+    assert "so the claim waits" in way.text
+    after = replay_all(world, events_of(way.deeds[0]))[0]
+    assert standing(after.claims["a", "w"]).state == "exhausted"
+
+
+def test_the_share_of_a_claim_that_was_made_anew_is_not_that_of_the_new_one():
+    """The pool's status lists the old one still: it could not be written since."""
+    scene = situation(claim("w", "a", {CPU: 1}, 0), claim("x", "b", {CPU: 3}, 1), hard={CPU: 4})
+    (old,) = [one.claim for one in scene.claims if other_key(one) == ("a", "w")]
+    says = {"type": "Exhausted", "status": "True", "reason": "PoolExhausted",
+            "message": "requested: requests.cpu=2, available: requests.cpu=0"}  # fmt: skip
+    ready = next(one for one in old.status.conditions if one.type == "Ready")
+    conditions = (ready, msgspec.convert(says, type(ready)))
+    new = msgspec.structs.replace(
+        claim("w", "a", {CPU: 2}, 9), status=msgspec.structs.replace(old.status, conditions=conditions)
+    )
+    new = msgspec.structs.replace(new, metadata=msgspec.structs.replace(new.metadata, uid="anew"))
+    world = world_of(
+        scene.store.all("Namespace"),
+        scene.store.all("ResourcePool"),
+        [new, *(one.claim for one in scene.claims if one.claim is not old)],
+    )
+    found = ways_of(Scene(store_of(world)), "w")
+    assert "again" not in found
+    assert [deed.subject.name for deed in found["give way"].deeds] == ["x"]

@@ -148,7 +148,7 @@ def test_values_come_from_the_last_entry_of_the_run():
         {"pipelineTaskName": "a", "stepSpecs": [{"name": "a", "computeResources": {"requests": {"cpu": "3"}}}]},
     ]
     found = told(pipeline_run("p", piece("a"), taskRunSpecs=specs))
-    value = found.tasks[0].explanation.containers[0].values[0]  # type: ignore[union-attr]
+    value = found.tasks[0].explanation.containers[0].values[0]
     assert (value.value, value.rule) == ("3", "tekton/step-spec")
     assert value.source is not None
     assert str(value.source.ref) == "PipelineRun/p"

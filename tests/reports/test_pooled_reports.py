@@ -137,7 +137,7 @@ class AnyOf:
     def __eq__(self, other: object) -> bool:
         return other in self.words
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 @pytest.mark.parametrize(

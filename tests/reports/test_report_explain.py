@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reports.stored import event, made, owned_by, store_of, subject, template
+from reports.stored import event, limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.admission.server import Server
 from kubectl_kres.reports.explain import explain
@@ -15,10 +15,6 @@ WEB = made("Deployment", "web", spec=template(APP))
 
 def quota(name: str, hard: dict, used: dict, **metadata) -> dict:
     return made("ResourceQuota", name, spec={"hard": hard}, status={"hard": hard, "used": used}, **metadata)
-
-
-def limits(name: str, **fields) -> dict:
-    return made("LimitRange", name, spec={"limits": [{"type": "Container", **fields}]})
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from reports.stored import made, owned_by, store_of, subject, template
+from reports.outlined import outline_of
+from reports.stored import limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.outline import Outline, Outlines, outline_of
+from kubectl_kres.reports.outline import Outline, Outlines
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.store import Store
 
@@ -14,10 +15,6 @@ from kubectl_kres.store.store import Store
 def container(cpu: str) -> dict:
     sides = {"cpu": cpu, "memory": "1Gi"}
     return {"name": "app", "resources": {"requests": sides, "limits": sides}}
-
-
-def limits(name: str, **fields) -> dict:
-    return made("LimitRange", name, spec={"limits": [{"type": "Container", **fields}]})
 
 
 def lines(store: Store, *names: str) -> list[Outline]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from reports.stored import made, store_of, subject
+from reports.stored import box, made, store_of, subject
 
 from kubectl_kres.admission.server import Server
 from kubectl_kres.reports.edits import FieldEdit
@@ -14,10 +14,6 @@ from kubectl_kres.reports.subject import Ask
 
 BOTH = {"cpu": "1", "memory": "1Gi"}
 FILL = {"type": "Container", "default": {"cpu": "500m", "memory": "256Mi"}, "defaultRequest": {"cpu": "100m"}}
-
-
-def box(name: str = "app", requests: Any = None, limits: Any = None, **more: Any) -> dict[str, Any]:
-    return {"name": name, "resources": {"requests": requests or {}, "limits": limits or {}}, **more}
 
 
 def asked(*containers: Any, policies: tuple[Any, ...] = (), server: Server | None = None, **spec: Any) -> Quality:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from reports.stored import made, store_of, subject
+from reports.stored import box, made, store_of, subject
 
 from kubectl_kres.admission.server import Server
 from kubectl_kres.errors import NotFound, UsageError
@@ -23,10 +23,6 @@ QUOTA = made(
 )
 HALF = {"cpu": "500m", "memory": "256Mi"}
 RESTART = [{"resourceName": "memory", "restartPolicy": "RestartContainer"}]
-
-
-def box(name: str = "app", requests: Any = None, limits: Any = None, **more: Any) -> dict[str, Any]:
-    return {"name": name, "resources": {"requests": requests or {}, "limits": limits or {}}, **more}
 
 
 def pod(*containers: Any, qos: str = "Burstable", **spec: Any) -> dict[str, Any]:

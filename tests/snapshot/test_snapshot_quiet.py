@@ -14,6 +14,7 @@ from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.containers import layout
 from kubectl_kres.tekton.pipeline import plan
 from kubectl_kres.tekton.resolve import Lookups
+from kubectl_kres.tekton.variables import variables_of
 
 STEPS = [
     {"name": "a", "script": "rm -rf /"},
@@ -22,17 +23,26 @@ STEPS = [
     {"name": "d", "args": ["--to=$(step.artifacts.path)/x"]},
     {"name": "e"},
 ]
+DIRECTORIES = ["$(params.home)", "$(params.home)/place", "$(params.ours)", "$(params.root)", "$(params.root)/place",
+               "$(workspaces.w.path)", "$(workspaces.v.path)/place", "$(params.no)", "/opt/$(params.home)"]  # fmt: skip
+PARAMS = {"home": "/home/place", "ours": "/workspace/place", "root": "/workspace"}
 
 
-@pytest.mark.parametrize("chosen", [STEPS, STEPS[1:], STEPS[2:], STEPS[3:], STEPS[4:]])
+@pytest.mark.parametrize(
+    "chosen",
+    [STEPS, STEPS[1:], STEPS[2:], STEPS[3:], STEPS[4:], *([{"name": "a", "workingDir": one}] for one in DIRECTORIES)],
+)
 def test_the_same_containers_are_added(chosen):
-    spec = {"steps": chosen, "sidecars": [{"name": "s", "script": ""}]}
-    run = decoded({"metadata": {"name": "r"}, "spec": {"taskSpec": spec}}, TaskRun)
+    workspaces = [{"name": "v"}, {"name": "w", "mountPath": "/mnt/place"}]
+    spec = {"steps": chosen, "sidecars": [{"name": "s", "script": ""}], "workspaces": workspaces}
+    params = [{"name": name, "value": value} for name, value in PARAMS.items()]
+    run = decoded({"metadata": {"name": "r"}, "spec": {"taskSpec": spec, "params": params}}, TaskRun)
     kept = quiet(run)
     for flags in (Flags(), Flags(results_from="sidecar-logs")):
         before, after = (
-            [place.name for places in layout(one.spec.task_spec, None, flags, (1, 36)) for place in places]
+            [place.name for places in layout(one.spec.task_spec, None, flags, (1, 36), known) for place in places]
             for one in (run, kept)
+            for known in (variables_of(one.spec, one.spec.task_spec),)
         )
         assert before == after
     assert "rm -rf" not in repr(kept)

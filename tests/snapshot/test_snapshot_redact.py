@@ -173,7 +173,13 @@ STEP = {
     "securityContext": {"seLinuxOptions": {"user": CANARY}},
     "computeResources": {"requests": {"cpu": "1"}},
 }
-TASK = {"steps": [STEP], "stepTemplate": STEP, "sidecars": [{**STEP, "name": "kept-sidecar"}], "params": [CANARY]}
+TASK = {
+    "steps": [STEP],
+    "stepTemplate": STEP,
+    "sidecars": [{**STEP, "name": "kept-sidecar"}],
+    "params": [{"name": "p", "default": CANARY, "description": CANARY}],
+    "workspaces": [{"name": "w", "mountPath": CANARY}],
+}
 PARAMS = [{"name": "p", "value": CANARY}, {"name": "q", "value": [CANARY, "b"]}, {"name": "r", "value": {"k": CANARY}}]
 PIPELINE = {
     "params": [{"name": "p", "default": CANARY}],
@@ -191,7 +197,11 @@ PIPELINE = {
 RAW |= {
     "Task": {"metadata": metadata("a"), "spec": TASK},
     "StepAction": {"metadata": metadata("a"), "spec": STEP},
-    "TaskRun": {"metadata": metadata("a"), "spec": {"taskSpec": TASK, "params": PARAMS}, "status": {"taskSpec": TASK}},
+    "TaskRun": {
+        "metadata": metadata("a"),
+        "spec": {"taskRef": {"resolver": "git", "params": PARAMS}, "taskSpec": TASK, "params": PARAMS},
+        "status": {"taskSpec": TASK},
+    },
     "Pipeline": {"metadata": metadata("a"), "spec": PIPELINE},
     "PipelineRun": {
         "metadata": metadata("a"),

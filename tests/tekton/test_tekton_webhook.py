@@ -32,7 +32,7 @@ def raw(kind: str, spec: dict[str, Any], *, beta: bool = False) -> dict[str, Any
     ("kind", "spec", "message"),
     [
         ("Task", {}, "missing field(s): spec.steps"),
-        ("Task", {"steps": [STEP], "sidecars": [{"name": "tekton-log-results"}]},
+        ("Task", {"steps": [STEP], "sidecars": [{"name": "tekton-log-results", "image": "i"}]},
          "Invalid: cannot use reserved sidecar name tekton-log-results : spec.sidecars.name"),
         ("TaskRun", {"taskRef": {"name": "t"}, "taskSpec": {"steps": [STEP]}},
          "expected exactly one, got both: spec.taskRef, spec.taskSpec"),
@@ -134,7 +134,7 @@ def test_a_wrong_type_is_a_refusal_too():
 BETA_TASK = {
     "steps": [{**STEP, "resources": CPU}],
     "stepTemplate": {"resources": CPU},
-    "sidecars": [{"name": "s", "resources": CPU}],
+    "sidecars": [{"name": "s", "image": "i", "resources": CPU}],
 }
 
 

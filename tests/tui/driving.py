@@ -16,10 +16,11 @@ from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.feed import ReadOnce
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table import Table
 
 SMALL, LARGE = (80, 24), (140, 40)
 #: Rounds of waiting for a loaded machine; each ends as soon as nothing is to be waited for.
-_ROUNDS = 2000
+_ROUNDS = 20_000
 
 
 #: The bundled example as it once was: pictures must not change with every new one.
@@ -45,6 +46,19 @@ def app_on(session: Session, words: str = "") -> Kres:
     return Kres(session, start(words.split(), session))
 
 
+async def calm(pilot: Pilot[None]) -> None:
+    """Until every message that is under way has arrived, with all that it led to, and is drawn."""
+    app = pilot.app
+    for _ in range(_ROUNDS):
+        await pilot.pause()
+        screen = app.screen
+        pumps = (app, screen, *screen.walk_children())
+        under_way = any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
+        undrawn = screen._layout_required or screen._dirty_widgets or screen._callbacks
+        if app._exception is not None or not app.is_running or not (under_way or undrawn):
+            return
+
+
 async def settled(pilot: Pilot[None]) -> None:
     """Until all that was wanted has been read, added up and drawn; a tick later it must still be so, since what was
     read can make a screen want more.
@@ -53,25 +67,27 @@ async def settled(pilot: Pilot[None]) -> None:
     feed = app.session.feed
     still = 0
     for _ in range(_ROUNDS):
-        before, ticks = app._ticks, 1 if still else 2
-        while app._ticks < before + ticks and app.is_running and app._exception is None:
-            await pilot.pause(0.02)
+        await calm(pilot)
+        before = app._ticks
+        while app._ticks == before and app.is_running and app._exception is None:
+            await pilot.pause(0.002)
         if app._exception is not None or not app.is_running:
             return
         quiet = not isinstance(feed, ReadOnce) or feed.idle
         pane = app.pane
         summing = pane is not None and pane.sums and app.session.adder.busy
-        at_rest = quiet and not summing and pane is not None and pane.is_mounted and not pane.busy
+        sizing = any(table._sizing is not None for table in app.screen.query(Table))
+        at_rest = quiet and not summing and not sizing and pane is not None and pane.is_mounted and not pane.busy
         still = still + 1 if at_rest else 0
         if still == 2:
             break
-    await pilot.pause()
+    await calm(pilot)
 
 
 async def press(pilot: Pilot[None], keys: Sequence[str]) -> None:
     for key in keys:
         await pilot.press(key)
-        await (settled(pilot) if key in {"enter", "escape"} else pilot.pause())
+        await (settled(pilot) if key in {"enter", "escape"} else calm(pilot))
     await settled(pilot)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cluster.living import living
-from tui.driving import LARGE, shop, text, typed
+from tui.driving import LARGE, calm, shop, text, typed
 
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.tui_live import live
@@ -75,8 +75,10 @@ def test_while_it_connects_escape_offers_another(tmp_path):
 
         async def run() -> None:
             async with app.run_test(size=LARGE) as pilot:
-                await until(pilot, "stale")
-                await pilot.press("escape", "w", "tab", "enter")
+                await until(pilot, "no answer")
+                for key in ("escape", "w", "tab", "enter"):
+                    await pilot.press(key)
+                    await calm(pilot)
                 await until(pilot, "context west")
                 await until(pilot, "live")
 

@@ -208,11 +208,11 @@ def test_save_table_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     shown = drive(demo("quotas"), ["ctrl+s", "enter"])
     assert "saved kres-quotas.csv" in shown
     rows = list(csv.reader((tmp_path / "kres-quotas.csv").read_text().splitlines()))
-    assert rows[0][:3] == ["NAMESPACE", "NAME", "TIGHTEST"]
+    assert rows[0][:2] == ["NAMESPACE", "NAME"]
     assert len(rows) == 9
     assert "exists already" in drive(demo("quotas"), ["ctrl+s", "enter"])
     drive(demo("pod debug-shell"), ["ctrl+s", "enter"])
-    picture = (tmp_path / "kres-object.svg").read_text()
+    picture = (tmp_path / "kres-pod-debug-shell.svg").read_text()
     assert picture.startswith("<svg")
     assert "@font-face" not in picture
 

@@ -127,7 +127,7 @@ def test_a_pod_that_goes_stays_readable(cluster, tmp_path):
 
 def test_it_asks_only_for_what_the_screen_needs(cluster, tmp_path):
     async def act(_pilot, until):
-        await until("1 quotas")
+        await until("1 quota ")
 
     watch(cluster, tmp_path, "quotas", act)
     assert {path.rpartition("/")[2] for _, path in cluster.asked} <= {

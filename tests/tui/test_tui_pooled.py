@@ -254,9 +254,9 @@ def test_a_pool_that_may_not_be_read_names_the_rule_that_is_missing():
 @pytest.mark.parametrize(
     ("view", "kind", "sentence"),
     [
-        ("pools", "ResourcePool", "Capsule is not installed in this cluster"),
-        ("claims", "ResourcePoolClaim", "Capsule is not installed in this cluster"),
-        ("taskruns", "TaskRun", "Tekton is not installed in this cluster"),
+        ("pools", "ResourcePool", "Capsule is not installed, or too old for pools (0.10)"),
+        ("claims", "ResourcePoolClaim", "Capsule is not installed, or too old for pools (0.10)"),
+        ("taskruns", "TaskRun", "Tekton is not installed, or too old for tekton.dev/v1"),
     ],
 )
 def test_what_is_not_installed_is_said_in_a_sentence(view, kind, sentence):
@@ -264,6 +264,7 @@ def test_what_is_not_installed_is_said_in_a_sentence(view, kind, sentence):
     store.cover(Need(kind), ABSENT)
     shown = opened(Kres(session_on(store)), Place(view))
     assert sentence in shown
+    assert "pods, quotas, LimitRanges" in shown
     assert "STATE" not in shown
     assert "POOL" not in shown
     store = store_of(unread=(kind,))

@@ -164,7 +164,24 @@ def test_without_a_terminal_it_says_so(words):
     )
     assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr.splitlines()[0] == "error: tui needs a terminal on standard input and output"
+    assert result.stderr.splitlines()[0] == "error: tui needs a terminal on standard input, output and error"
+
+
+def test_an_error_stream_that_leads_elsewhere_is_no_terminal(tmp_path):
+    master, slave = pty.openpty()
+    with (tmp_path / "errors").open("w+b") as errors:
+        ended = subprocess.run(
+            [sys.executable, "-m", "kubectl_kres", "tui", "--demo"],
+            stdin=slave,
+            stdout=slave,
+            stderr=errors,
+            timeout=_DEADLINE,
+            check=False,
+        )
+        errors.seek(0)
+        assert (ended.returncode, errors.read()[:6]) == (2, b"error:")
+    os.close(master)
+    os.close(slave)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tui.driving import LARGE, ML, SHOP, SMALL, demo, press, settled, typed
+from tui.driving import LARGE, ML, SHOP, SMALL, demo, press, settled
 
 from kubectl_kres.tui import save
 
@@ -17,9 +17,9 @@ CASES = {
     "pool": ("pool ml-compute", [], LARGE),
     "claims": ("claims", ["G"], SMALL),
     "claim": ("claim sweep", ["down", "down", "down"], LARGE),
-    "taskrun": ("taskrun build-api-9c4f", ["down", "down", "down", "down", "down"], LARGE),
+    "taskrun": ("taskrun build-api-9c4f", ["down"] * 8, LARGE),
     "overview": ("", [], SMALL),
-    "pods": ("pods", ["/", *typed("cart"), "enter", "down"], LARGE),
+    "pods": ("pods", ["down", "down"], LARGE),
     "pod": ("pod cart-dd98c7b99-4z4sn", ["down", "down"], LARGE),
     "refused": ("deploy fraud-model", ["down", "down", "down", "down"], LARGE),
     "quotas": ("quotas", ["G"], SMALL),

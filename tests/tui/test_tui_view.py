@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.cli.selector import labels_match
+from kubectl_kres.tui import view as viewing
 from kubectl_kres.tui.matching import EVERYTHING, matcher
 from kubectl_kres.tui.view import Faces, View
 
@@ -19,6 +23,8 @@ steps = st.one_of(
     st.tuples(st.just("replace"), st.dictionaries(keys, rows, max_size=8)),
     st.tuples(st.just("filter"), filters, st.booleans()),
     st.tuples(st.just("sort"), st.sampled_from(["none", "text", "number"]), st.booleans()),
+    st.tuples(st.just("foresee"), st.sets(st.sampled_from(["text", "number"]))),
+    st.tuples(st.just("read"), st.integers(1, 3)),
     st.tuples(st.just("settle")),
 )
 RANKS = {"none": None, "text": lambda row: row[0], "number": lambda row: row[1]}
@@ -36,11 +42,24 @@ def expected(held: dict, filtered: str, faults: bool, rank: str, reverse: bool) 
     return [*known, *(key for key in seen if by(held[key]) is None)]
 
 
-@given(st.lists(steps, max_size=12))
-def test_view_is_sort_of_filter_of_rows(history):
+#: Changes are worked in one by one, whatever there are of them; as it comes; all anew each time.
+parts = st.sampled_from([0, viewing._PART, 10**6])
+
+
+@given(st.lists(steps, max_size=16), parts)
+def test_view_is_sort_of_filter_of_rows(history, part):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(viewing, "_PART", part)
+        _held_against_the_definition(history)
+
+
+def _held_against_the_definition(history):
     view, held = View(FACES), {}
     filtered, faults, rank, reverse = "", False, "none", False
+    shown = []
     for step in history:
+        # Nothing moves before it is settled.
+        assert [view.place(key) for key in shown] == list(range(len(shown)))
         match step:
             case ("update", changed, gone):
                 held.update(changed)
@@ -54,12 +73,55 @@ def test_view_is_sort_of_filter_of_rows(history):
                 view.filter(matcher(filtered), faults=faults)
             case ("sort", rank, reverse):
                 view.sort(RANKS[rank], reverse=reverse)
+            case ("foresee", names):
+                view.foresee(RANKS[name] for name in names)
+            case ("read", most):
+                view.read(most)
             case _:
                 view.settle()
-                assert view.keys == expected(held, filtered, faults, rank, reverse)
+                shown = list(view.keys)
+                assert shown == expected(held, filtered, faults, rank, reverse)
     view.settle()
-    assert view.keys == expected(held, filtered, faults, rank, reverse)
-    assert {key: view.place(key) for key in view.keys} == {key: line for line, key in enumerate(view.keys)}
+    shown = list(view.keys)
+    assert shown == expected(held, filtered, faults, rank, reverse)
+    assert {key: view.place(key) for key in shown} == {key: line for line, key in enumerate(shown)}
+    assert [view.place(key) for key in held if key not in shown] == [None] * (len(held) - len(shown))
+    assert (view.keys[1:3], len(view.keys), view.keys[-1:]) == (shown[1:3], len(shown), shown[-1:])
+    assert all(view.keys[line] == key for line, key in enumerate(shown))
+
+
+def test_a_sort_that_is_asked_for_again_sees_what_was_computed_meanwhile():
+    rows = {("", name): [None] for name in "abcd"}
+    view = View(Faces(str, lambda _: {}, lambda _: False))
+    view.replace(rows)
+    rank = operator.itemgetter(0)
+    view.sort(rank, reverse=True)
+    view.settle()
+    assert list(view.keys) == sorted(rows)
+    rows["", "c"][0] = 1
+    view.settle()
+    assert list(view.keys) == sorted(rows)
+    view.sort(rank, reverse=True)
+    view.settle()
+    assert list(view.keys) == [("", name) for name in "cabd"]
+
+
+def test_texts_and_ranks_are_made_ready_a_part_at_a_time():
+    view, asked = View(FACES), []
+    view.foresee([lambda row: asked.append(row) or row[0]])
+    view.replace({("a", str(number)): (f"X{number}", None) for number in range(5)})
+    view.settle()
+    rounds = 0
+    while not view.whole:
+        view.read(2)
+        rounds += 1
+    assert (rounds, len(asked)) == (6, 5)
+    view.update({("a", "1"): ("Y", None)})
+    view.settle()
+    assert (view.whole, asked[5:]) == (False, [("Y", None)])
+    view.filter(matcher("y"))
+    view.settle()
+    assert list(view.keys) == [("a", "1")]
 
 
 def test_filters_by_label_and_says_what_a_selector_lacks():
@@ -68,7 +130,7 @@ def test_filters_by_label_and_says_what_a_selector_lacks():
     view.replace({("a", "1"): ("web", None), ("a", "2"): ("db", None)})
     view.filter(found)
     view.settle()
-    assert view.keys == [("a", "1")]
+    assert list(view.keys) == [("a", "1")]
     assert matcher("-l (", labels_match).fault
     assert matcher("-l", labels_match) == EVERYTHING
 

@@ -22,7 +22,7 @@ from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.session import Session
 
 #: What it means that the server has no such kind.
-NO_CAPSULE = "Capsule is not installed in this cluster"
+NO_CAPSULE = "Capsule is not installed, or too old for pools (0.10)"
 #: States from the worst on.
 ORDER: Sequence[State] = (
     "failed", "lost", "exhausted", "unassigned", "queued", "pending", "released", "allocated", "in use",

@@ -77,7 +77,7 @@ def _detail(session: Session, row: Merged, width: int) -> Iterator[Line]:
     second = max((size(part.value) for part in row.parts), default=0)
     for label, part in zip(labels, row.parts, strict=True):
         several = part.field in {"default", "defaultRequest"} and not _single(row, part.field)
-        said = "" if part.force and not several else "  one of several, by chance" if several else "  not in force"
+        said = "" if part.force and not several else ", one of several, by chance" if several else ", not in force"
         head = f"  {padded(label, first)}  {padded(part.value, second)}  "
         tone: Tone = "warn" if several else "" if part.force else "quiet"
         text = f"{part.source.kind}/{part.source.name}{said}"

@@ -124,8 +124,8 @@ def _amount(side: str, resource: str) -> Callable[[SpaceRow], str]:
 def _tightest(row: SpaceRow) -> str:
     if row.quota is None or row.quota.tight is None:
         return "-"
-    percent = f" {row.quota.percent}%" if row.quota.percent is not None else ""
-    return f"{row.quota.ref.name} {row.quota.tight.name}{percent}"
+    percent = f"{row.quota.percent:>3}% " if row.quota.percent is not None else ""
+    return f"{percent}{row.quota.ref.name} {row.quota.tight.name}"
 
 
 def sign(row: SpaceRow) -> tuple[str, Tone]:

@@ -22,6 +22,8 @@ from kubectl_kres.tui.view import Key
 
 #: From here on a quota is near its limit, in percent.
 NEAR = 90
+#: Beyond it a percentage says no more than that it is too much.
+_MOST_PERCENT = 10_000
 _BAR = 8
 
 
@@ -70,6 +72,10 @@ def sign(row: QuotaRow) -> tuple[str, Tone]:
     return ("!", "warn") if row.percent >= NEAR else ("", "")
 
 
+def _tone(row: QuotaRow) -> Tone:
+    return sign(row)[1]
+
+
 def state(row: QuotaRow) -> str:
     """What the sign says, in a word."""
     if row.report is None:
@@ -77,7 +83,7 @@ def state(row: QuotaRow) -> str:
     if not row.report.enforced:
         return "no status"
     if row.tight is None:
-        return "limits nothing"
+        return "empty"
     if row.tight.over:
         return "over"
     if row.percent is not None and row.percent >= 100:
@@ -89,11 +95,14 @@ def _tight(row: QuotaRow, field: str) -> str:
     return str(getattr(row.tight, field) or "-") if row.tight is not None else "-"
 
 
+def _percent(row: QuotaRow) -> str:
+    if row.percent is not None and row.percent < _MOST_PERCENT:
+        return f"{row.percent}%"
+    return "over" if row.tight is not None and row.tight.over else "-"
+
+
 def _bar(row: QuotaRow) -> str:
-    if row.percent is None:
-        return row.fault
-    shown = f"{row.percent:>3}%" if row.percent < 10_000 else "over"
-    return f"{bar(row.percent, _BAR, ascii_only=row.ascii_only)} {shown}"
+    return bar(row.percent, _BAR, ascii_only=row.ascii_only) if row.percent is not None else ""
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:
@@ -101,14 +110,13 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: row.ref.name),
-        Column(
-            "state", "STATE", state, lambda row: -(row.percent or 0), tone=lambda row: sign(row)[1], most=14, wide=True
-        ),
+        Column("state", "STATE", state, lambda row: -(row.percent or 0), tone=_tone, most=14, wide=True),
+        Column("percent", "USE", _percent, lambda row: row.percent, _tone, right=True, most=5, down=True),
+        Column("bar", "", _bar, lambda row: row.percent, _tone, width=_BAR, wide=True, searched=False, down=True),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
         _figure("used", "USED"),
         _figure("hard", "HARD"),
         _figure("left", "LEFT", wide=True),
-        Column("percent", "USE", _bar, lambda row: row.percent, lambda row: sign(row)[1], width=_BAR + 5, down=True),
         Column("names", "NAMES", lambda row: str(len(row.report.uses)) if row.report else "-", wide=True, right=True),
         Column("scopes", "COUNTS", lambda row: "; ".join(row.report.scopes) if row.report else "", wide=True),
     )

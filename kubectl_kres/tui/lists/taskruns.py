@@ -29,7 +29,7 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.view import Key
 
 #: What it means that the server has no such kind.
-NO_TEKTON = "Tekton is not installed in this cluster"
+NO_TEKTON = "Tekton is not installed, or too old for tekton.dev/v1"
 _KIND = BY_KIND["TaskRun"]
 #: How a run fares, where that is bad.
 MARKS: dict[str, tuple[str, Tone]] = {"failed": ("x", "bad"), "waiting": ("!", "warn"), "cancelled": ("!", "warn")}

@@ -9,17 +9,18 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.timer import Timer
 
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.drawn import safe
-from kubectl_kres.tui.keys import SORTS
 from kubectl_kres.tui.listing import Listing, taken_in
-from kubectl_kres.tui.matching import matcher
+from kubectl_kres.tui.matching import Selector
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.rights import gap_lines
-from kubectl_kres.tui.save import as_csv
-from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
+from kubectl_kres.tui.screens.pane import Copy, Open, Say, Told
+from kubectl_kres.tui.screens.tabled import TablePane, sort_line
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
 from kubectl_kres.tui.view import Faces, Key
@@ -36,8 +37,11 @@ _PATIENCE = 0.5
 #: Width from which the detail stands beside the table.
 _BESIDE = 120
 
+#: What a missing extension takes nothing from.
+_STILL = "Namespaces, pods, quotas, LimitRanges and what is refused are shown without it."
 
-class Browse(Pane):
+
+class Browse(TablePane):
     """Rows are made a slice of time after the other, so that no key waits for a long list."""
 
     DEFAULT_CSS = """
@@ -54,8 +58,6 @@ class Browse(Pane):
     }
     """
 
-    filters = True
-
     def __init__(self, session: Session, place: Place, listing: Listing) -> None:
         super().__init__(session, place)
         self.listing = listing
@@ -67,7 +69,7 @@ class Browse(Pane):
         self._preparing: Iterator[Any] | None = None
         self._costly = ""
         self._described: Any | None = None
-        self._filter, self._faults = "", False
+        self._faults = False
         self._due, self._settled = False, 0.0
         self._pending: Timer | None = None
         self._aging: Timer | None = None
@@ -151,6 +153,7 @@ class Browse(Pane):
         if self._aging is None and changes.kinds & set(self.listing.kinds[1:]):
             self._aging = self.set_timer(_PATIENCE, self._age)
         if changes.needs:
+            self.table.measure()
             self._show()
 
     def _age(self) -> None:
@@ -228,7 +231,7 @@ class Browse(Pane):
         else:
             self._preparing = None
         if self._preparing is None or perf_counter() - self._settled > _PATIENCE:
-            self._apply()
+            self.apply()
             self._settled = perf_counter()
 
     def _text(self, row: Any) -> str:
@@ -240,33 +243,37 @@ class Browse(Pane):
         ready = self.listing.ready
         return (ready is None or ready(row, "fault")) and bool(self.listing.sign(row)[0])
 
-    def filter(self, text: str) -> None:
-        self._filter = text
-        self._apply()
+    @property
+    def selector(self) -> Selector:
+        return self.session.setting.selector
 
-    def _apply(self) -> None:
-        found = matcher(self._filter, self.session.setting.selector)
-        if found.fault:
-            self.post_message(Say(found.fault, "warn"))
-        self.table.filter(found, faults=self._faults)
+    def apply(self) -> None:
+        self.table.filter(self.matched(), faults=self._faults)
         column = self.table.sorted_by
         if column is not None:
             self.table.sort(column, reverse=self.table.reverse)
         self._show()
 
-    @property
-    def filtered(self) -> str:
-        return self._filter
-
     def _show(self) -> None:
         """The detail of the row, or why there is none; and the lines around."""
         row = self._described = self.table.row
-        self.set_class(bool(self._absent()), "absent")
+        self._give_room()
         if row is not None and self.table.view.keys:
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
         else:
             self.detail.put(self._reasons)
         self.post_message(Told())
+
+    def _give_room(self) -> None:
+        """To the reasons all of it, where there are no rows to choose from."""
+        reading = self._making is not None or any(self.session.loading(self.needs()))
+        empty = not self.table.view.rows and not reading
+        if empty == self.has_class("absent"):
+            return
+        focused = self.table.has_focus or self.detail.has_focus
+        self.set_class(empty, "absent")
+        if focused:
+            (self.detail if empty else self.table).focus()
 
     def _reasons(self, width: int) -> Iterator[Line]:
         """Why there is nothing to see."""
@@ -287,18 +294,21 @@ class Browse(Pane):
         return (self._absent() or f"no {self.listing.id}{where}") if known else ""
 
     def _absent(self) -> str:
-        """What it means that the server has no such kind; empty if it has."""
-        coverage = self.session.store.covered(next(iter(self.needs())))
-        return self.listing.absent if coverage.state == "absent" else ""
+        """What it means that the server has no such kind, and what still works; empty if it has."""
+        need = next(iter(self.needs()))
+        if self.session.store.covered(need).state != "absent":
+            return ""
+        kind = BY_KIND[need.kind]
+        return f"{self.listing.absent}: the server has no {kind.plural}.{kind.group}/{kind.version}. {_STILL}"
 
     def status(self) -> Line:
         shown, known = len(self.table.view.keys), len(self.table.view.rows)
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
-        column = self.table.sorted_by
-        sort = f"  sort {column.head} {'down' if self.table.reverse else 'up'}" if column is not None else ""
         faults = "  faults only" if self._faults else ""
-        return [("", f"{count} {self.listing.id}{sort}{faults}"), *gap_count(self.session, self.needs())]
+        what = self.listing.id.removesuffix("s") if count == "1" else self.listing.id
+        said = f"{count} {what}{sort_line(self.table)}{faults}"
+        return [("", said), *gap_count(self.session, self.needs())]
 
     def command(self) -> str:
         return self.listing.command(self.session, self._namespace)
@@ -307,30 +317,19 @@ class Browse(Pane):
         return ("open", "filter", "command", "help", *self.listing.hints)
 
     def act(self, action: str) -> bool:
-        table = self.table
-        if action in SORTS:
-            return self._sort(SORTS[action])
         match action:
             case "faults":
                 self._faults = not self._faults
                 self._compute("fault")
-                self._apply()
-            case "wide":
-                table.wide = not table.wide
-                table.settle()
-            case "column-left" | "column-right":
-                shown = len(table.shown)
-                table.picked = (table.picked - 2 if action.endswith("left") else table.picked) % shown + 1
-                table.refresh()
-            case "sort-column" if table.picked and table.picked <= len(table.shown):
-                self._toggle(table.shown[table.picked - 1].id)
+                self.apply()
             case "up" if self._filter or self._faults:
                 self._filter, self._faults = "", False
-                self._apply()
+                self.apply()
             case "pane" | "pane-back":
-                (self.detail if table.has_focus and not self.has_class("bare") else table).focus()
+                on_table = self.table.has_focus and not self.has_class("bare")
+                (self.detail if on_table else self.table).focus()
             case _:
-                return self._of_row(action)
+                return super().act(action) or self._of_row(action)
         self.post_message(Told())
         return True
 
@@ -354,20 +353,10 @@ class Browse(Pane):
                 return False
         return True
 
-    def _sort(self, ids: Sequence[str]) -> bool:
-        known = {column.id for column in self.table.columns}
-        found = next((one for one in ids if one in known), None)
-        if found is None:
-            return False
-        self._toggle(found)
-        return True
-
-    def _toggle(self, column: str) -> None:
+    def toggle(self, column: Column) -> None:
         """Sorts by a column. What is costly to compute is computed first, or while the user looks on."""
-        chosen = next(one for one in self.table.columns if one.id == column)
-        self._compute(column)
-        self.table.toggle(chosen)
-        self.post_message(Told())
+        self._compute(column.id)
+        super().toggle(column)
 
     def _compute(self, what: str) -> None:
         """Makes a costly column ready, the rest of it while the user looks on."""
@@ -391,7 +380,3 @@ class Browse(Pane):
     def on_table_gone(self, event: Table.Gone) -> None:
         event.stop()
         self.post_message(Say(f"{event.key[-1]} was deleted", "warn"))
-
-    def table_csv(self) -> str:
-        """The rows that are seen, with the columns that are shown."""
-        return as_csv(self.table)

@@ -12,10 +12,10 @@ from kubectl_kres.render.claims import TONES, short_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pooled import claim_page, option_text
+from kubectl_kres.reports.capsule_needs import pooled_needs
 from kubectl_kres.reports.claim import Amount, ClaimReport, May
 from kubectl_kres.reports.claim_state import WAITING
 from kubectl_kres.reports.explain_claim import explain_claim
-from kubectl_kres.reports.explain_pooled import pooled_needs
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.pooled import ClaimExplanation, PoolOption
 from kubectl_kres.reports.start import missing
@@ -78,7 +78,7 @@ class ClaimPane(OutlinePane):
             said = f"the controller says: {report.message}"
             yield from toned("quiet", wrapped(said, width, first="  ", rest="    "))
 
-    def items(self) -> Iterator[Item]:
+    def rows(self) -> Iterator[Item]:
         assert self.found is not None
         found, report, sections = self.found, self.report, Sections()
         yield from sections.section("asks for", _amounts(report), ("ASKS", "LEFT", "LACKS"))
@@ -93,7 +93,7 @@ class ClaimPane(OutlinePane):
             yield from sections.section(title, _quota(report), ("USED", "HARD", "CLAIMS"))
         yield from sections.section("conditions", map(condition_item, found.conditions), ("STATUS",))
         yield from sections.section("last changed", map(said_item, edited(report.edits)))
-        yield from sections.section("not visible", map(self._unseen, () if self.loading_more else report.unseen))
+        yield from sections.section("not visible", map(self._unseen, () if self.late else report.unseen))
 
     def _queue(self, found: ClaimExplanation) -> Iterator[Item]:
         """Who takes part before it; those that only keep what they hold are one line."""
@@ -105,7 +105,7 @@ class ClaimPane(OutlinePane):
                 yield turn_item(one)
         if not found.turns and self.report.state in WAITING:
             said = "the pool, or the claims of others, could not be read"
-            yield Item((), "not visible", said="still being read" if self.loading_more else said, tone="warn")
+            yield Item((), "not visible", said="still being read" if self.late else said, tone="warn")
 
     def _unseen(self, one: Unseen) -> Item:
         need = Need(one.kind, one.namespace, one.name, required=one.required)
@@ -121,7 +121,7 @@ class ClaimPane(OutlinePane):
         if self.found is None:
             return [("warn", "not known")]
         state = self.report.state
-        count = 0 if self.loading_more else len(self.report.unseen)
+        count = 0 if self.late else len(self.report.unseen)
         return [(TONES[state], state), ("quiet", f"  {count} read{'s' * (count != 1)} not visible" if count else "")]
 
     def hints(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def _amounts(report: ClaimReport) -> Iterator[Item]:
         bad = one.lacks is not None or not one.offered
         tone: Tone = "bad" if bad else "warn" if one.behind is not None else ""
         left = one.available or ("-" if one.offered else "none")
-        closed = f"closed behind {one.behind}" if one.behind is not None else ""
+        closed = f"earlier claims want {one.behind}" if one.behind is not None else ""
         yield Item((), name, (one.requested, left, one.lacks or "-"), closed, "x" if bad else "!" if tone else "", tone,
                    partial(_amount_lines, one))  # fmt: skip
 

@@ -15,7 +15,8 @@ from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.rights import gap_lines, rule_text
-from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Told
+from kubectl_kres.tui.screens.pane import Copy, Open, Told
+from kubectl_kres.tui.screens.tabled import TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
 from kubectl_kres.tui.view import Faces, Key
@@ -34,7 +35,7 @@ class KindRow(Struct, frozen=True):
     need: Need | None = None
 
 
-class KindsPane(Pane):
+class KindsPane(TablePane):
     """What ctrl-a shows in k9s, and what is denied."""
 
     DEFAULT_CSS = """
@@ -44,6 +45,8 @@ class KindsPane(Pane):
         & > Lines { height: 7; border-top: solid $panel-lighten-2; }
     }
     """
+
+    sortable = False
 
     def __init__(self, session: Session, place: Place) -> None:
         super().__init__(session, place)
@@ -76,7 +79,8 @@ class KindsPane(Pane):
         states = self.session.feed.states()
         for need, coverage in sorted(self.session.store.needs().items(), key=lambda pair: _order(pair[0])):
             held = states.get(need)
-            count = f"{held.read:,} objects" if held is not None and held.phase in {"listing", "watching"} else ""
+            read = held.read if held is not None and held.phase in {"listing", "watching"} else 0
+            count = f"{read:,} object{'s' * (read != 1)}" if read else ""
             said = coverage.message or (held.why if held is not None else "") or count
             word = {"read": held.phase if held is not None and self.session.setting.live else "read"}.get(
                 coverage.state, coverage.state
@@ -122,11 +126,15 @@ class KindsPane(Pane):
         if action in {"pane", "pane-back"}:
             (self.detail if self.table.has_focus else self.table).focus()
             return True
-        return False
+        return super().act(action)
 
     def status(self) -> Line:
         gaps = sum(1 for row in self.table.view.rows.values() if row.tone)
-        return [("", f"{len(LISTINGS)} screens"), ("warn" if gaps else "quiet", f"  {gaps} reads are not visible")]
+        reads = len(self.table.view.rows) - len(LISTINGS)
+        return [
+            ("", f"{len(LISTINGS)} screens, {reads} read{'s' * (reads != 1)}"),
+            ("warn", f"  {gaps} not visible" if gaps else ""),
+        ]
 
     def hints(self) -> Sequence[str]:
         return ("open", "copy", "up", "help")

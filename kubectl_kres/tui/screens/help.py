@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.app import ComposeResult
 
-from kubectl_kres.render.line import Line, padded, size, toned, wrapped
+from kubectl_kres.render.line import Line, Tone, padded, size, toned, wrapped
 from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.keys import CHANGING, MOVING, groups, hints
 from kubectl_kres.tui.place import Place
@@ -14,7 +14,7 @@ from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.widgets.lines import Lines
 
-_SIGNS = (
+_SIGNS: Sequence[tuple[str, Tone, str]] = (
     ("x", "bad", "a fault: refused, full, impossible"),
     ("!", "warn", "near its limit, or not what admission would set today, or left to chance"),
     ("?", "warn", "not known: not readable, or no status yet"),
@@ -48,7 +48,9 @@ class HelpPane(Pane):
             yield [("", "")]
         yield [("strong", "signs")]
         for sign, tone, text in _SIGNS:
-            yield [(tone, f"  {sign}   "), ("", text)]  # type: ignore[list-item]
+            first, *rest = wrapped(text, width, first=f"  {sign}   ", rest=" " * 6)
+            yield [(tone, first[:6]), ("", first[6:])]
+            yield from toned("", rest)
         yield from _listed("moving", MOVING, width)
         for group, keys in groups().items():
             yield from _listed(_TITLES[group], [(key.shown, key.text) for key in keys], width)

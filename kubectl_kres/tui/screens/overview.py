@@ -11,12 +11,13 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.line import Line
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.areas import Areas
+from kubectl_kres.tui.areas import Areas, unseen
+from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.matching import matcher
-from kubectl_kres.tui.notice import Notice
+from kubectl_kres.tui.notice import Notice, under
 from kubectl_kres.tui.place import Place
-from kubectl_kres.tui.screens.pane import Open, Pane, Told
+from kubectl_kres.tui.screens.pane import Copy, Open, Told
+from kubectl_kres.tui.screens.tabled import TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
 from kubectl_kres.tui.view import Faces, Key
@@ -25,18 +26,18 @@ from kubectl_kres.tui.view import Faces, Key
 _REST = 10
 
 
-class OverviewPane(Pane):
+class OverviewPane(TablePane):
     """Only what is read anyway: nothing is asked that costs more than a look."""
 
     DEFAULT_CSS = """
     OverviewPane > Table { height: 1fr; }
     """
+    sortable = False
 
     def __init__(self, session: Session, place: Place) -> None:
         super().__init__(session, place)
         faces = Faces(lambda row: f"{row.what} {row.where} {row.said}", lambda _: {}, lambda row: row.sign[0] in "x!")
         self.table = Table(_COLUMNS, faces, sign=lambda row: row.sign)
-        self._filter = ""
         self._areas = Areas(session)
         self._due, self._rested = False, 0.0
 
@@ -100,11 +101,22 @@ class OverviewPane(Pane):
             ("", ""), "refused", "", "computed when opened: which workloads are being refused, what would let them in",
             Place("refused", self.session.namespace),
         )  # fmt: skip
-        yield from areas.notices()
-        yield from self._gaps()
+        yield from self._server()
+        yield from under("WORST FIRST", "NAMESPACE", areas.notices())
+        yield from under("NOT VISIBLE", "NAMESPACE", self._gaps())
+
+    def _server(self) -> Iterator[Notice]:
+        """That the rules of another version are used, once it is known which one the server has."""
+        version = self.session.store.origin.version
+        if version or not self.session.setting.live:
+            for said in self.session.supposed:
+                yield Notice(("!", "warn"), "server", version or "?", said, Place("kinds"))
 
     def _pods(self) -> Notice:
+        place = Place("pods", self.session.namespace)
         sums = self.session.adder.done.values()
+        if not sums and (why := unseen(self.session, Need("Pod", self.session.namespace))):
+            return Notice(("?", "warn"), "pods", "?", why, place)
         total: dict[str, int] = {}
         for one in sums:
             for name, count in one.classes.items():
@@ -112,10 +124,7 @@ class OverviewPane(Pane):
         said = "  ".join(f"{count} {name}" for name, count in total.items()) or "none"
         finished = sum(one.finished for one in sums)
         more = f"  {finished} finished" if finished else ""
-        return Notice(
-            ("", ""), "pods", self._number("Pod", sum(total.values()) + finished), f"{said}{more}",
-            Place("pods", self.session.namespace),
-        )  # fmt: skip
+        return Notice(("", ""), "pods", self._number("Pod", sum(total.values()) + finished), f"{said}{more}", place)
 
     def _count(self, what: str, kind: str, said: str) -> Notice:
         count = sum(1 for _ in self.session.store.all(kind))
@@ -138,54 +147,65 @@ class OverviewPane(Pane):
                 kind = BY_KIND[need.kind]
                 word = "forbidden" if coverage.state == "denied" else "failed"
                 said = f"{word}: {coverage.message}" if coverage.message else word
-                yield Notice(("?", "bad"), kind.plural, need.namespace, f"not visible, {said}", Place("kinds"))
+                yield Notice(("?", "bad"), kind.plural, need.namespace, said, Place("kinds"))
+        if not self.session.namespace and unseen(self.session, Need("Pod")):
+            said = "one namespace may be readable: :pods NAME"
+            yield Notice(("", ""), "", "", said, None)
 
     def status(self) -> Line:
+        """The line under the cursor, which has more room here."""
+        row: Notice | None = self.table.row
         where = f" of {self.session.namespace}" if self.session.namespace else ""
-        origin = self.session.store.origin
-        return [("", f"overview{where}"), ("quiet", f"  {origin.kind} {origin.context or origin.name}")]
+        if row is None or not row.said:
+            return [("", f"overview{where}")]
+        inside = f" in {row.where}" if row.place is not None and row.place.ref is not None and row.where else ""
+        return [("strong", f"{row.what}{inside}"), (row.sign[1], f"  {row.said}")]
 
     def command(self) -> str:
-        return self.session.command("quota", self.session.namespace)
+        """What prints more of the line under the cursor."""
+        row: Notice | None = self.table.row
+        place = row.place if row is not None else None
+        if row is not None and place is not None and place.ref is not None:
+            ref = place.ref
+            words = f"quota {ref.name}" if place.view == "quota" else f"explain {row.what}"
+            return self.session.command(words, ref.namespace or None)
+        if place is not None and place.view in LISTINGS:
+            return LISTINGS[place.view].command(self.session, place.namespace)
+        return self.session.command("tui kinds" if place is not None else "quota", self.session.namespace)
 
     def hints(self) -> Sequence[str]:
         return ("open", "command", "filter", "kinds", "help", "quit-or-up")
 
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
-        row = self.table.view.rows.get(event.key)
-        if row is not None:
+        row: Notice | None = self.table.view.rows.get(event.key)
+        if row is not None and row.place is not None:
             self.post_message(Open(row.place))
 
-    def filter(self, text: str) -> None:
-        self._filter = text
-        self.table.filter(matcher(text))
+    def on_table_moved(self, event: Table.Moved) -> None:
+        event.stop()
         self.post_message(Told())
-
-    @property
-    def filtered(self) -> str:
-        return self._filter
-
-    @property
-    def filters(self) -> bool:
-        return True
 
     def act(self, action: str) -> bool:
         row: Notice | None = self.table.row
+        ref = row.place.ref if row is not None and row.place is not None else None
         match action:
-            case "up" if self._filter:
-                self.filter("")
-            case "namespace" if row is not None and row.place.ref is not None:
-                self.post_message(Open(Place("pods", namespace=row.place.ref.namespace)))
-            case "explain" if row is not None and row.place.ref is not None:
-                self.post_message(Open(Place("report", ref=row.place.ref)))
+            case "namespace" if ref is not None and ref.namespace:
+                self.post_message(Open(Place("pods", namespace=ref.namespace)))
+            case "explain" if ref is not None:
+                view = "report" if ref.kind == "ResourceQuota" else "object"
+                self.post_message(Open(Place(view, ref=ref, tab="text")))
+            case "copy" if ref is not None:
+                self.post_message(Copy(ref.name, "name"))
+            case "copy-ns" if ref is not None and ref.namespace:
+                self.post_message(Copy(ref.namespace, "namespace"))
             case _:
-                return False
+                return super().act(action)
         return True
 
 
 _COLUMNS = (
-    Column("what", "WHAT", lambda row: row.what, most=32),
-    Column("where", "WHERE", lambda row: row.where, most=24),
+    Column("what", "AREA", lambda row: row.what, tone=lambda row: "" if row.place is not None else "quiet", most=32),
+    Column("where", "COUNT", lambda row: row.where, tone=lambda row: "" if row.place is not None else "quiet", most=24),
     Column("said", "", lambda row: row.said, tone=lambda row: row.sign[1], most=200),
 )

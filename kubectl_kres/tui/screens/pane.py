@@ -118,6 +118,11 @@ class Pane(Widget):
         """Whether there is anything to filter."""
         return False
 
+    @property
+    def tabular(self) -> bool:
+        """Whether what is shown can be saved as a table."""
+        return False
+
     def table_csv(self) -> str | None:
         """The table as CSV; None if there is none."""
         return None

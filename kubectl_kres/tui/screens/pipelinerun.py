@@ -43,7 +43,7 @@ class PipelineRunPane(OutlinePane):
             yield [(tone, first)]
             yield from toned(tone, rest)
 
-    def items(self) -> Iterator[Item]:
+    def rows(self) -> Iterator[Item]:
         assert self.found is not None
         found, sections = self.found, Sections()
         main = [one for one in found.tasks if not one.is_finally]

@@ -11,11 +11,11 @@ from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pooled import pool_page
+from kubectl_kres.reports.capsule_needs import pooled_needs
 from kubectl_kres.reports.claim import ClaimReport
 from kubectl_kres.reports.claim_detail import claim_detail
 from kubectl_kres.reports.claims import Claims
 from kubectl_kres.reports.explain_pool import explain_pool
-from kubectl_kres.reports.explain_pooled import pooled_needs
 from kubectl_kres.reports.explanation import Edit
 from kubectl_kres.reports.pool import Holder, PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.reports.pooled import PoolExplanation
@@ -65,7 +65,7 @@ class PoolPane(OutlinePane):
         for option in report.options:
             yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
 
-    def items(self) -> Iterator[Item]:
+    def rows(self) -> Iterator[Item]:
         assert self.found is not None
         found, report, sections = self.found, self.report, Sections()
         first = self._first()
@@ -103,7 +103,7 @@ class PoolPane(OutlinePane):
     def _queue(self) -> Iterator[Item]:
         queue, now = self.report.queue, self.session.setting.now()
         if queue is None:
-            said = "claims are still being read" if self.loading_more else "claims could not be read"
+            said = "claims are still being read" if self.late else "claims could not be read"
             yield Item((), "not visible", said=said, tone="warn")
         for one in queue or ():
             yield _queued(one, since(one.created, now))

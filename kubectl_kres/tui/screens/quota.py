@@ -7,22 +7,21 @@ from typing import Any
 
 from textual.app import ComposeResult
 
-from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.line import Line, toned, wrapped
+from kubectl_kres.render.line import Line
 from kubectl_kres.render.quota import quota_lines
 from kubectl_kres.reports.counted import counting_needs
 from kubectl_kres.reports.quota import QuotaReport, Share, quota_reports
-from kubectl_kres.store.changes import Changes
+from kubectl_kres.reports.start import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.matching import matcher
+from kubectl_kres.tui.listing import no_labels
 from kubectl_kres.tui.place import Place
-from kubectl_kres.tui.rights import gap_lines
-from kubectl_kres.tui.save import as_csv
-from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
+from kubectl_kres.tui.screens.object import ObjectPane
+from kubectl_kres.tui.screens.pane import Copy, Open, Say
+from kubectl_kres.tui.screens.tabled import TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
 from kubectl_kres.tui.view import Faces
@@ -31,7 +30,7 @@ from kubectl_kres.tui.widgets.lines import Lines
 _BY = ("workload", "pod", "priority")
 
 
-class QuotaPane(Pane):
+class QuotaPane(ObjectPane, TablePane):
     """The quota on top, its users below; both from the report of ``kubectl kres quota --by``."""
 
     DEFAULT_CSS = """
@@ -42,72 +41,51 @@ class QuotaPane(Pane):
     }
     """
 
+    found: QuotaReport | None
+
     def __init__(self, session: Session, place: Place) -> None:
         super().__init__(session, place)
-        assert place.ref is not None
-        self.ref = place.ref
         self.by = _BY[0]
         self.recounted = False
-        self.report: QuotaReport | None = None
-        self.fault = ""
-        self.head = Lines()
-        self.head.can_focus = False
-        faces = Faces(lambda row: " ".join([row.who, *row.usage.values()]), lambda _: {}, lambda _: False)
+        self.verdict = Lines()
+        self.verdict.can_focus = False
+        faces = Faces(lambda row: " ".join([row.who, *row.usage.values()]), no_labels, lambda _: False)
         self.table = Table(_columns(()), faces, sign=lambda _: ("", ""))
-        self._filter = ""
 
     def compose(self) -> ComposeResult:
-        yield self.head
+        yield self.verdict
         yield self.table
 
     def on_mount(self) -> None:
-        self._ask()
+        self.explain()
         self.table.focus()
 
-    def needs(self) -> Iterable[Need]:
+    def wanted(self) -> Iterable[Need]:
         """The quota, and what counts for it, as far as that is known."""
         quota = self.session.get(self.ref)
         yield Need("ResourceQuota", self.ref.namespace)
         if quota is not None:
             yield from counting_needs([quota], self.session.server, self.ref.namespace)
 
-    def changed(self, changes: Changes) -> None:
-        if changes.kinds & {need.kind for need in self.needs()}:
-            if self.ref in changes.gone:
-                self.post_message(Say(f"{self.ref} was deleted; this is how it was", "warn"))
-                return
-            self._ask()
+    def ask(self) -> QuotaReport:
+        quota: Any = self.session.get(self.ref)
+        if quota is None:
+            raise missing(self.session.store, self.subject)
+        [found] = quota_reports(self.session.store, [quota], self.session.ask, recounted=self.recounted, by=self.by)
+        return found
 
-    def _ask(self) -> None:
-        quota = self.session.get(self.ref)
-        self.report, self.fault = None, ""
-        if quota is not None:
-            try:
-                [self.report] = quota_reports(
-                    self.session.store, [quota], self.session.ask, recounted=self.recounted, by=self.by
-                )
-            except KresError as error:
-                self.fault = error.message
-        shares = self.report.shares if self.report is not None else ()
-        self.table.change_columns(_columns([use.name for use in self.report.uses] if self.report else ()))
+    def answered(self) -> None:
+        uses, shares = (self.found.uses, self.found.shares) if self.found is not None else ((), ())
+        self.table.change_columns(_columns([use.name for use in uses]))
         self.table.replace({(f"{place:06}", one.who): one for place, one in enumerate(shares)})
-        self.head.put(self._head)
-        self.post_message(Told())
+        self.verdict.put(self._verdict)
 
-    def _head(self, width: int) -> Iterator[Line]:
-        if self.report is None:
-            if any(self.session.loading(self.needs())):
-                yield [("quiet", f"reading {self.ref}")]
-                return
-            text = self.fault or f"{self.ref} is not there"
-            yield from toned("bad", wrapped(text, width, rest="  "))
-            yield from gap_lines(self.session, self.needs(), width)
-            return
-        ascii_only = self.session.setting.ascii_only
-        yield from quota_lines(_alone(self.report), ascii_only=ascii_only, width=width)
-        if any(self.session.loading(self.needs())):
-            yield [("quiet", "its users are still being read: shares are so far")]
-        yield from gap_lines(self.session, self.needs(), width)
+    def _verdict(self, width: int) -> Iterator[Line]:
+        yield from self.state_lines(width)
+        if self.found is not None:
+            yield from quota_lines(_alone(self.found), ascii_only=self.session.setting.ascii_only, width=width)
+        if self.found is not None or not self.late:
+            yield from self.gap_lines(width)
 
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
@@ -124,57 +102,21 @@ class QuotaPane(Pane):
         match action:
             case "by":
                 self.by = _BY[(_BY.index(self.by) + 1) % len(_BY)]
-                self._ask()
+                self.explain()
             case "recount":
                 self.recounted = not self.recounted
-                self._ask()
-            case "up" if self._filter:
-                self.filter("")
-            case "copy":
-                self.post_message(Copy(row.who.partition("/")[2] or row.who if row else self.ref.name, "name"))
-            case "copy-ns":
-                self.post_message(Copy(self.ref.namespace, "namespace"))
+                self.explain()
+            case "copy" if row is not None:
+                self.post_message(Copy(row.who.partition("/")[2] or row.who, "name"))
             case "explain":
                 self.post_message(Open(Place("report", ref=self.ref)))
-            case "namespace":
-                self.post_message(Open(Place("pods", namespace=self.ref.namespace)))
-            case "sort-name" | "sort-cpu" | "sort-memory" | "sort-column" | "column-left" | "column-right":
-                return self._sort(action)
             case _:
-                return False
-        self.post_message(Told())
+                return super().act(action)
         return True
 
-    def _sort(self, action: str) -> bool:
-        table = self.table
-        if action.startswith("column"):
-            shown = len(table.shown)
-            table.picked = (table.picked - 2 if action.endswith("left") else table.picked) % shown + 1
-            table.refresh()
-            return True
-        word = action.removeprefix("sort-")
-        fits = [one for one in table.columns if word in one.id or (word == "name" and one.id == "who")]
-        if action == "sort-column" and 0 < table.picked <= len(table.shown):
-            fits = [table.shown[table.picked - 1]]
-        if fits:
-            table.toggle(fits[0])
-        return bool(fits)
-
-    def filter(self, text: str) -> None:
-        self._filter = text
-        self.table.filter(matcher(text))
-        self.post_message(Told())
-
     @property
-    def filtered(self) -> str:
-        return self._filter
-
-    @property
-    def filters(self) -> bool:
-        return True
-
-    def crumb(self) -> str:
-        return f"quota/{self.ref.name}"
+    def word(self) -> str:
+        return "quota"
 
     def command(self) -> str:
         recount = " --recount" if self.recounted else ""
@@ -187,9 +129,6 @@ class QuotaPane(Pane):
 
     def hints(self) -> Sequence[str]:
         return ("open", "by", "recount", "explain", "filter", "up", "help")
-
-    def table_csv(self) -> str:
-        return as_csv(self.table)
 
 
 def _alone(report: QuotaReport) -> QuotaReport:
@@ -208,7 +147,7 @@ def _alone(report: QuotaReport) -> QuotaReport:
 
 def _columns(names: Sequence[str]) -> tuple[Column, ...]:
     return (
-        Column("who", "WHO", lambda row: row.who, most=48),
+        Column("name", "WHO", lambda row: row.who, most=48),
         Column("pods", "N", lambda row: str(row.pods or "-"), lambda row: row.pods, right=True, down=True),
         *(Column(name, _head(name), _share(name), _rank(name), right=True, down=True, most=16) for name in names),
     )

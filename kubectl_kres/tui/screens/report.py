@@ -6,20 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from textual.app import ComposeResult
 
-from kubectl_kres.errors import KresError
-from kubectl_kres.render.line import Line, toned, wrapped
+from kubectl_kres.render.line import Line
 from kubectl_kres.render.policy import policy_lines
-from kubectl_kres.reports.explain_policy import explain_policy, explains, namespace_of, policy_needs
-from kubectl_kres.store.changes import Changes
+from kubectl_kres.reports.explain_policy import explain_policy, explains, policy_needs
+from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.place import Place
-from kubectl_kres.tui.rights import gap_lines
-from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Told
+from kubectl_kres.tui.screens.object import ObjectPane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.widgets.lines import Lines
 
 
-class ReportPane(Pane):
+class ReportPane(ObjectPane):
     """One page of text."""
 
     DEFAULT_CSS = """
@@ -28,62 +26,44 @@ class ReportPane(Pane):
 
     def __init__(self, session: Session, place: Place) -> None:
         super().__init__(session, place)
-        assert place.ref is not None
-        self.ref = place.ref
         self.page = Lines()
 
     def compose(self) -> ComposeResult:
         yield self.page
 
     def on_mount(self) -> None:
-        self.page.put(self._lines)
+        self.explain()
         self.page.focus()
 
-    def needs(self) -> Iterable[Need]:
-        if not explains(self.session.subject(self.ref).kind):
+    def wanted(self) -> Iterable[Need]:
+        if not explains(self.subject.kind):
             return (Need(self.ref.kind, self.ref.namespace, self.ref.name),)
-        return policy_needs(self.session.store, self.session.subject(self.ref))
+        return policy_needs(self.session.store, self.subject)
 
-    def changed(self, changes: Changes) -> None:
-        if changes.kinds & {need.kind for need in self.needs()}:
-            self.page.put(self._lines, keep=True)
-            self.post_message(Told())
+    def ask(self) -> PolicyExplanation | None:
+        if not explains(self.subject.kind):
+            return None
+        return explain_policy(self.session.store, self.subject, self.session.ask)
+
+    def answered(self) -> None:
+        self.page.put(self._lines, keep=True)
 
     def _lines(self, width: int) -> Iterator[Line]:
-        subject = self.session.subject(self.ref)
-        if not explains(subject.kind):
+        if not explains(self.subject.kind):
             yield [("quiet", f"{self.ref} holds no pod template and is no policy: there is nothing to explain")]
             return
-        if any(self.session.loading(self.needs())):
-            yield [("quiet", f"reading {self.ref}")]
-            return
-        try:
-            found = explain_policy(self.session.store, subject, self.session.ask)
-        except KresError as error:
-            yield from toned("bad", wrapped(error.message, width, rest="  "))
-            yield from gap_lines(self.session, self.needs(), width)
-            return
-        yield from policy_lines(found, ascii_only=self.session.setting.ascii_only, width=width)
+        yield from self.state_lines(width)
+        if self.found is not None:
+            yield from policy_lines(self.found, ascii_only=self.session.setting.ascii_only, width=width)
+        elif not self.late:
+            yield from self.gap_lines(width)
 
-    def act(self, action: str) -> bool:
-        namespace = namespace_of(self.ref)
-        match action:
-            case "copy":
-                self.post_message(Copy(self.ref.name, "name"))
-            case "copy-ns" if namespace:
-                self.post_message(Copy(namespace, "namespace"))
-            case "namespace" if namespace:
-                self.post_message(Open(Place("pods", namespace=namespace)))
-            case _:
-                return False
-        return True
-
-    def crumb(self) -> str:
-        return f"{self.session.subject(self.ref).kind.names[-1]}/{self.ref.name}"
+    @property
+    def word(self) -> str:
+        return self.subject.kind.names[-1]
 
     def command(self) -> str:
-        name = f"{self.session.subject(self.ref).kind.names[-1]}/{self.ref.name}"
-        return self.session.command(f"explain {name}", self.ref.namespace or None)
+        return self.session.command(f"explain {self.word}/{self.ref.name}", self.ref.namespace or None)
 
     def hints(self) -> Sequence[str]:
         return ("up", "copy", "copy-command", "namespace", "help")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.line import Line, Tone, size
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.drawn import safe
 from kubectl_kres.tui.keys import hints
@@ -14,29 +14,38 @@ from kubectl_kres.tui.session import Session, connecting
 _QUIET = 90.0
 #: Width from which there is room for the namespaces behind the digits.
 _WIDE = 100
+#: Width below which only what changes is said.
+_NARROW = 72
 
 
-def where_line(session: Session, width: int) -> Line:
-    """Which cluster or file, which namespace, which version."""
+def where_line(session: Session, width: int, room: int) -> Line:
+    """Which cluster or file, which namespace, which version; as many of the digits' namespaces as there is ``room``."""
     origin = session.store.origin
     name = origin.context or origin.name
-    version = origin.version or "version not known"
+    # Of a live one it is still to come.
+    version = origin.version or ("" if session.setting.live else "version not known")
     line: list[tuple[Tone, str]] = [
         ("strong", " kres"),
         ("quiet", "  from " if not session.setting.live else "  context "),
         ("", name),
         ("quiet", "  ns "),
         ("strong", session.namespace or "all"),
-        ("quiet", f"  {version}  read-only"),
+        ("quiet", f"  {version}" if version else ""),
+        ("quiet", "  read-only" if width >= _NARROW else ""),
     ]
     if width >= _WIDE:
-        line.append(("quiet", "   0 all"))
-        line += [("quiet", f"  {digit} {space}") for digit, space in enumerate(session.digits(), 1)]
+        room -= sum(size(text) for _, text in line)
+        for digit, space in enumerate(("all", *session.digits())):
+            text = f"{'  ' if digit else '   '}{digit} {space}"
+            room -= size(text)
+            if room < 0:
+                break
+            line.append(("quiet", text))
     return line
 
 
-def fresh_line(session: Session, *, paused: bool) -> Line:
-    """How fresh it is, and why it is not."""
+def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
+    """How fresh it is, and why it is not, as far as there is room; screens say it too where rows are missing."""
     if paused:
         return [("warn", "paused (p) ")]
     if not session.setting.live:
@@ -45,7 +54,9 @@ def fresh_line(session: Session, *, paused: bool) -> Line:
     retrying = [state for state in states if state.phase == "retrying"]
     if retrying:
         worst = max(retrying, key=lambda state: state.tries)
-        return [("bad", f"stale: {worst.why or 'no connection'}, try {worst.tries} ")]
+        word = "stale" if any(state.held for state in states) else "no answer"
+        why = f": {worst.why or 'no connection'}" if width >= _WIDE else ""
+        return [("bad", f"{word}{why}, try {worst.tries} ")]
     if any(state.phase == "connecting" for state in states):
         other = " (esc: another context)" if connecting(session) else ""
         return [("warn", f"connecting{other} ")]
@@ -54,7 +65,9 @@ def fresh_line(session: Session, *, paused: bool) -> Line:
         read, about = sum(state.read for state in listing), sum(state.about for state in listing)
         return [("warn", f"reading {read:,}{f' of about {about:,}' if about else ''} ")]
     heard = [state.heard for state in states if state.phase == "watching"]
-    age = int(session.setting.clock() - max(heard)) if heard else 0
+    if not heard:
+        return [("bad", "nothing can be read ")] if any(state.why for state in states) else []
+    age = int(session.setting.clock() - max(heard))
     if age > _QUIET:
         return [("warn", f"quiet for {age} s ")]
     return [("good", "live ")]
@@ -72,9 +85,13 @@ def crumb_line(crumbs: Sequence[str], width: int) -> Line:
 
 
 def count_text(session: Session, needs: Iterable[Need], shown: int, known: int, *, so_far: bool) -> str:
-    """How many rows there are, and whether more are to come."""
+    """How many rows there are, and whether more are to come; ``?`` where none could be read."""
     count = f"{shown:,}" if shown == known else f"{shown:,} of {known:,}"
+    needs = tuple(needs)
     loading = [state for _, state in session.loading(needs)]
+    unknown = needs and not session.store.covered(needs[0]).known
+    if unknown and not (known or loading or so_far):
+        return "?"
     about = sum(state.about for state in loading)
     if loading or so_far:
         count += f" so far{f', about {about:,} to come' if about else ''}"
@@ -89,11 +106,16 @@ def gap_count(session: Session, needs: Iterable[Need]) -> Line:
     return [("quiet", f"  {len(gaps)} not visible (ctrl-a)")] if gaps else []
 
 
-def key_line(ids: Iterable[str]) -> Line:
-    """The footer."""
-    line: list[tuple[Tone, str]] = [("", " ")]
+def key_line(ids: Iterable[str], width: int) -> Line:
+    """The footer: as many keys as there is room for."""
+    line: list[tuple[Tone, str]] = []
+    room = width
     for shown, word in hints(ids):
-        line += [("strong", shown), ("quiet", f" {word}  ")]
+        before = "  " if line else " "
+        room -= len(before) + len(shown) + 1 + len(word)
+        if room < 0:
+            break
+        line += [("", before), ("strong", shown), ("quiet", f" {word}")]
     return line
 
 

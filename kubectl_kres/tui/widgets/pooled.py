@@ -7,7 +7,7 @@ from functools import partial
 
 from kubectl_kres.render.claim import nothing_helps, way_lines
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.pooled import RESULTS
+from kubectl_kres.render.pooled import RESULTS, compared_text
 from kubectl_kres.reports.claim import ClaimReport
 from kubectl_kres.reports.letting import Way
 from kubectl_kres.reports.pooled import QueueTurn, Says
@@ -48,20 +48,14 @@ def turn_item(one: QueueTurn) -> Item:
     ref, own = one.subject, one.own
     tone: Tone = "strong" if own else ""
     said = f"{RESULTS[one.result]}{' (this one)' * own}"
-    return Item((), f"{one.place}. {ref.namespace}/{ref.name}", said=said, tone=tone,
+    return Item((), f"{one.place}. {ref.key}", said=said, tone=tone,
                 about=partial(_turn_lines, one), place=None if own else Place("object", ref=ref), ref=ref)  # fmt: skip
 
 
 def _turn_lines(one: QueueTurn, width: int) -> Iterator[Line]:
-    yield [("strong", f"{one.subject.namespace}/{one.subject.name}"), ("", f" {RESULTS[one.result]}")]
+    yield [("strong", one.subject.key), ("", f" {RESULTS[one.result]}")]
     for part in one.compared:
-        if part.closed_by is not None:
-            text = f"{part.resource}: asks for {part.asked}; closed by {part.closed_by.namespace}/{part.closed_by.name}"
-        elif part.missing:
-            text = f"{part.resource}: asks for {part.asked}; the pool does not have it"
-        else:
-            text = f"{part.resource}: asks for {part.asked}, {part.left} left"
-        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+        yield from toned("warn", wrapped(compared_text(part), width, first="  ", rest="    "))
     if one.created:
         yield [("quiet", f"  created {one.created}")]
 

@@ -1,0 +1,13 @@
+"""A verdict in one word."""
+
+from __future__ import annotations
+
+from kubectl_kres.render.line import Tone
+from kubectl_kres.reports.explanation import Verdict
+
+
+def verdict_word(verdict: Verdict) -> tuple[str, Tone]:
+    """The word and its tone."""
+    if verdict.allowed is None:
+        return "depends", "warn"
+    return ("admitted", "good") if verdict.allowed else ("refused", "bad")

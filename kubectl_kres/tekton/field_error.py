@@ -1,0 +1,32 @@
+"""Faults that a webhook finds in an object's fields, and the one message that it makes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+#: What a name is that becomes part of a container's name: at most 63 of these.
+LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+
+
+class FieldError(NamedTuple):
+    """A fault: the sentence, the field that it is about (empty: none), the code of the rule, what is said below it."""
+
+    text: str
+    path: str
+    rule: str
+    details: str = ""
+
+
+def joined(errors: Sequence[FieldError]) -> str:
+    """Equal sentences once with all their fields, then sorted. Source: knative.dev/pkg/apis FieldError.Error."""
+    by_text: dict[tuple[str, str], set[str]] = {}
+    for error in errors:
+        by_text.setdefault((error.text, error.details), set()).add(error.path)
+    return "\n".join(
+        sorted(
+            f"{text}: {', '.join(sorted(paths))}" + (f"\n{details}" if details else "")
+            for (text, details), paths in by_text.items()
+        )
+    )

@@ -1,0 +1,83 @@
+"""What the webhook refuses in a PipelineSpec: names of tasks, what they run, and how they wait for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.model.tekton import PipelineSpec, PipelineTask
+from kubectl_kres.tekton.config import Flags
+from kubectl_kres.tekton.field_error import LABEL, FieldError
+from kubectl_kres.tekton.order import ring, waits_for
+from kubectl_kres.tekton.task_faults import reference_faults, task_faults
+
+_NAME = (
+    "Pipeline Task name must be a valid DNS Label.For more info refer to "
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names"
+)
+
+
+def pipeline_faults(spec: PipelineSpec, path: str, flags: Flags, *, beta: bool = False) -> Iterator[FieldError]:
+    """The faults of the spec that stands at ``path``.
+
+    Source: v1/pipeline_validation.go ValidatePipelineTasks, validateFinalTasks; reconciler/pipeline/dag Build.
+    """
+    seen: set[str] = set()
+    for field, tasks in (("tasks", spec.tasks), ("finally", spec.finally_)):
+        for index, task in enumerate(tasks or ()):
+            where = f"{path}.{field}[{index}]"
+            yield from _task(task, where, flags, beta=beta)
+            if task.name in seen:
+                yield FieldError("expected exactly one, got both", f"{where}.name", "tekton/pipeline-task-name")
+            seen.add(task.name)
+            if field == "finally" and task.run_after:
+                text = (
+                    f"invalid value: no runAfter allowed under spec.finally, final task {task.name} has runAfter "
+                    "specified"
+                )
+                yield FieldError(text, where, "tekton/run-after")
+    yield from _order(spec, path)
+
+
+def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterator[FieldError]:
+    if not LABEL.fullmatch(task.name):
+        yield FieldError(f'invalid value "{task.name}"', f"{path}.name", "tekton/pipeline-task-name", _NAME)
+    held = {
+        "taskRef": task.task_ref,
+        "taskSpec": task.task_spec,
+        "pipelineRef": task.pipeline_ref,
+        "pipelineSpec": task.pipeline_spec,
+    }
+    given = [name for name, value in held.items() if value is not None]
+    wanted = [name for name in held if flags.api_fields == "alpha" or name.startswith("task")]
+    if len(given) != 1:
+        text = f"expected exactly one, got {'multiple' if given else 'neither'}"
+        yield from (FieldError(text, f"{path}.{name}", "tekton/one-of") for name in given or wanted)
+    if task.task_spec is not None and not task.task_spec.kind and not task.task_spec.api_version:
+        yield from task_faults(task.task_spec, f"{path}.taskSpec", flags, beta=beta)
+    if task.task_ref is not None and not task.task_ref.api_version:
+        yield from reference_faults(task.task_ref, f"{path}.taskRef")
+
+
+def _order(spec: PipelineSpec, path: str) -> Iterator[FieldError]:
+    """A task that is there twice, waits for itself, or for one that is not there; the first is told alone."""
+    where = f"{path}.tasks"
+    graph: dict[str, tuple[str, ...]] = {}
+    for task in spec.tasks or ():
+        if task.name in graph:
+            text = f"invalid value: task {task.name} is already present in Graph, can't add it again: "
+            yield FieldError(f"{text}duplicate pipeline task", where, "tekton/pipeline-task-name")
+            return
+        graph[task.name] = tuple(waits_for(task))
+    if (stuck := ring(graph)) is not None:
+        name, after = stuck
+        others = ", ".join(f'"{one}"' for one in after)
+        text = f'invalid value: cycle detected; task "{name}" depends on {others}'
+        yield FieldError(text, where, "tekton/run-after")
+        return
+    for name, after in graph.items():
+        for other in after:
+            if other not in graph:
+                text = f"task {name} depends on {other} but {other} wasn't present in Pipeline"
+                link = f"invalid value: couldn't add link between {name} and {other}: {text}"
+                yield FieldError(link, where, "tekton/run-after")
+                return

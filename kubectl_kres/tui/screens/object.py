@@ -1,0 +1,120 @@
+"""A screen of one object: what is asked about it, whether it is still there, and why there may be no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kubectl_kres.errors import KresError, NotFound
+from kubectl_kres.render.line import Line, toned, wrapped
+from kubectl_kres.reports.explain_policy import namespace_of
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.rights import gap_lines
+from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
+from kubectl_kres.tui.session import Session
+
+
+class ObjectPane(Pane):
+    """``found`` is the last answer, which stays when the object goes; ``fault`` is why there is none of now."""
+
+    def __init__(self, session: Session, place: Place) -> None:
+        super().__init__(session, place)
+        assert place.ref is not None
+        self.ref = place.ref
+        self.subject = session.subject(place.ref)
+        self.found: Any = None
+        self.fault: KresError | None = None
+        self.gone = self._was_late = False
+        self._asked: dict[Need, None] = {}
+
+    def wanted(self) -> Iterable[Need]:
+        """What the answer depends on, as far as that is known by now."""
+        raise NotImplementedError
+
+    def ask(self) -> Any:
+        """The answer of now. Raises KresError."""
+        raise NotImplementedError
+
+    def answered(self) -> None:
+        """There is another answer, or none: show it."""
+        raise NotImplementedError
+
+    def needs(self) -> Iterable[Need]:
+        """What was needed once stays needed: a read that has served its end would be dropped, and be needed again."""
+        self._asked.update(dict.fromkeys(self.wanted()))
+        return self._asked
+
+    def changed(self, changes: Changes) -> None:
+        if changes.kinds & {need.kind for need in self.needs()}:
+            there = self.session.get(self.ref) is not None
+            if self.ref in changes.gone and not there:
+                self.post_message(Say(f"{self.ref} was deleted; this is how it was", "warn"))
+            self.gone = (self.gone or self.ref in changes.gone) and not there
+            self.explain()
+        elif self.late != self._was_late:
+            # What an answer made necessary is asked for after it.
+            self._show()
+
+    def explain(self) -> None:
+        """The answer of now; of what is gone, the last one stays."""
+        try:
+            self.found, self.fault = self.ask(), None
+        except KresError as error:
+            self.fault = error
+            if self.found is None or not isinstance(error, NotFound):
+                self.found = None
+        self._show()
+
+    def _show(self) -> None:
+        self._was_late = self.late
+        self.answered()
+        self.post_message(Told())
+
+    @property
+    def late(self) -> bool:
+        """Whether what is not there yet may only be late."""
+        return any(self.session.loading(self.needs()))
+
+    def state_lines(self, width: int) -> Iterator[Line]:
+        """That the object is gone; that more is being read; or why nothing is known of it."""
+        if self.gone:
+            yield [("warn", "deleted: "), ("", "this is how it was last")]
+        if self.late and self.found is not None:
+            yield [("warn", "still reading: this is so far")]
+        elif self.late:
+            yield [("quiet", f"reading {self.ref}")]
+        elif self.found is None and self.fault is not None:
+            yield from toned("bad", wrapped(self.fault.message, width, rest="  "))
+
+    def gap_lines(self, width: int) -> Iterator[Line]:
+        """What could not be read of what the answer depends on."""
+        yield from gap_lines(self.session, self.needs(), width)
+
+    def owner(self) -> Place | None:
+        """What the object belongs to."""
+        return None
+
+    def act(self, action: str) -> bool:
+        namespace = namespace_of(self.ref)
+        match action:
+            case "copy":
+                self.post_message(Copy(self.ref.name, "name"))
+            case "copy-ns" if namespace:
+                self.post_message(Copy(namespace, "namespace"))
+            case "namespace" if namespace:
+                self.post_message(Open(Place("pods", namespace=namespace)))
+            case "owner" if (owner := self.owner()) is not None:
+                self.post_message(Open(owner))
+            case _:
+                return super().act(action)
+        return True
+
+    @property
+    def word(self) -> str:
+        """What the kind is called in commands."""
+        return self.subject.kind.names[1]
+
+    def crumb(self) -> str:
+        return f"{self.word}/{self.ref.name}"

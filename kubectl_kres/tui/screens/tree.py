@@ -1,0 +1,244 @@
+"""A screen of one object as a tree that folds, with what is known of the line under the cursor, and tabs of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.render.line import Line, Tone, toned, wrapped
+from kubectl_kres.tui.columns import Column
+from kubectl_kres.tui.listing import no_labels
+from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.screens.object import ObjectPane
+from kubectl_kres.tui.screens.pane import Copy, Say, Told
+from kubectl_kres.tui.screens.tabled import TablePane
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table import Table
+from kubectl_kres.tui.view import Faces, Key
+from kubectl_kres.tui.widgets.lines import Lines
+from kubectl_kres.tui.widgets.tabs import Tabs
+
+#: Lines below which the verdict and what is known give way to the tree.
+_LOW = 15
+
+
+class TreePane(ObjectPane, TablePane):
+    """Rows have a ``path``: the key of their branch, and behind it their own. What differs stands from ``rows`` on.
+
+    ``TABS``: the tree, then pages of text. ``JUMPS``: the tabs that keys go to. ``BESIDE``: the width from which what
+    is known stands beside the tree, not below.
+    """
+
+    DEFAULT_CSS = """
+    TreePane {
+        layout: vertical;
+        & > #verdict { height: auto; max-height: 6; overflow-y: hidden; }
+        & > Container { layout: vertical; height: 1fr; }
+        & > Container > Table { height: 1fr; }
+        & > Container > Lines { height: 6; border-top: solid $panel-lighten-2; }
+        &.low > #verdict { max-height: 2; }
+        &.low > Container > Lines { height: 3; }
+        &.beside > Container { layout: horizontal; }
+        &.beside > Container > Table { width: 3fr; height: 1fr; }
+        &.beside > Container > Lines {
+            width: 2fr; height: 1fr; border-top: none; border-left: solid $panel-lighten-2;
+        }
+        & > #page { height: 1fr; }
+        &.page > Container { display: none; }
+        &.tree > #page { display: none; }
+    }
+    """
+    TABS: ClassVar[Sequence[tuple[str, str]]]
+    JUMPS: ClassVar[Mapping[str, str]] = {"explain": "text"}
+    BESIDE: ClassVar[int] = 120
+    #: What ``v`` shows and hides.
+    STEPS: ClassVar[str] = "steps and checks"
+    sortable = False
+
+    def __init__(self, session: Session, place: Place) -> None:
+        super().__init__(session, place)
+        known = {tab for tab, _ in self.TABS}
+        self.tabs = Tabs(self.TABS, place.tab if place.tab in known else self.TABS[0][0])
+        self.verdict, self.about, self.page = Lines(id="verdict"), Lines(id="about"), Lines(id="page")
+        self.verdict.can_focus = False
+        self.steps = True
+        self._rows: list[Any] = []
+        self._folded: set[Key] = set()
+        self._told: Key | None = None
+        self.table = Table(
+            self.columns(), Faces(self.words, no_labels, lambda row: bool(self.sign(row)[0])), sign=self.sign
+        )
+
+    def rows(self) -> Iterable[Any]:
+        """All lines of the answer from the top, branches before what is in them."""
+        raise NotImplementedError
+
+    def columns(self) -> Sequence[Column]:
+        """What the tree shows of a line."""
+        raise NotImplementedError
+
+    def words(self, row: Any) -> str:
+        """What a filter looks into."""
+        raise NotImplementedError
+
+    def sign(self, row: Any) -> tuple[str, Tone]:
+        """The mark before a line."""
+        raise NotImplementedError
+
+    def head(self, width: int) -> Iterable[Line]:
+        """What the answer comes to."""
+        raise NotImplementedError
+
+    def about_lines(self, row: Any, width: int) -> Iterable[Line]:
+        """All that is known of a line of the tree."""
+        raise NotImplementedError
+
+    def text_lines(self, tab: str, width: int) -> Iterable[Line]:
+        """A page of text. Raises KresError."""
+        raise NotImplementedError
+
+    def copied(self, row: Any) -> Copy | None:
+        """What is copied of a line, if it is not the object's name."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        yield self.tabs
+        yield self.verdict
+        with Container():
+            yield self.table
+            yield self.about
+        yield self.page
+
+    def on_mount(self) -> None:
+        self.explain()
+        self._turn(self.tabs.current)
+
+    def on_resize(self) -> None:
+        self.set_class(self.size.width >= self.BESIDE, "beside")
+        self.set_class(self.size.height < _LOW, "low")
+
+    @property
+    def on_tree(self) -> bool:
+        """Whether the tree is shown, not a page of text."""
+        return self.tabs.current == self.TABS[0][0]
+
+    @property
+    def row(self) -> Any | None:
+        """The line under the cursor; None while a page is shown."""
+        return self.table.row if self.on_tree else None
+
+    @property
+    def filters(self) -> bool:
+        return self.on_tree
+
+    def answered(self) -> None:
+        self._rows = list(self.rows()) if self.found is not None else []
+        self._fill()
+        self.verdict.put(self._verdict)
+        self._draw(keep=True)
+
+    def _fill(self) -> None:
+        # A filter looks into folded branches, too.
+        folded = set() if self._filter else self._folded
+        self.table.replace({row.path: row for row in self._rows if len(row.path) == 1 or row.path[:1] not in folded})
+
+    def _verdict(self, width: int) -> Iterator[Line]:
+        yield from self.state_lines(width)
+        if self.found is not None:
+            yield from self.head(width)
+
+    def _draw(self, *, keep: bool = False) -> None:
+        """The page, or what is known of the line under the cursor; ``keep``: as far down as it was."""
+        if not self.on_tree:
+            self.page.put(partial(self._page, self.tabs.current), keep=keep)
+            return
+        row = self.table.row
+        if row is None or self.found is None:
+            self.about.put(self.gap_lines)
+        else:
+            self.about.put(partial(self.about_lines, row), keep=keep and self._told == row.path)
+        self._told = row.path if row is not None else None
+
+    def _page(self, tab: str, width: int) -> Iterator[Line]:
+        """The lines of a tab; what cannot be answered says why."""
+        if self.found is None:
+            yield from self.gap_lines(width)
+            return
+        try:
+            yield from self.text_lines(tab, width)
+        except KresError as error:
+            yield from toned("bad", wrapped(error.message, width, rest="  "))
+
+    def _turn(self, tab: str) -> None:
+        self.tabs.choose(tab)
+        self.set_class(self.on_tree, "tree")
+        self.set_class(not self.on_tree, "page")
+        # The text begins with the verdict itself.
+        self.verdict.display = tab != "text"
+        self._draw()
+        (self.table if self.on_tree else self.page).focus()
+        self.post_message(Told())
+
+    def on_table_moved(self, event: Table.Moved) -> None:
+        event.stop()
+        self._draw()
+        self.post_message(Told())
+
+    def on_tabs_chosen(self, event: Tabs.Chosen) -> None:
+        event.stop()
+        self._turn(event.tab)
+
+    def fold(self, row: Any, *, folded: bool | None = None) -> None:
+        """Folds the branch of a line, or unfolds it; without a word the other one of both."""
+        key = row.path[:1]
+        if folded is None:
+            folded = key not in self._folded
+        (self._folded.add if folded else self._folded.discard)(key)
+        self.table.cursor = key if folded else row.path
+        self.table.change_columns(self.columns())
+        self._fill()
+
+    def apply(self) -> None:
+        self._fill()
+        super().apply()
+        self._draw()
+
+    def act(self, action: str) -> bool:
+        if action in self.JUMPS:
+            self._turn(self.JUMPS[action])
+            return True
+        match action:
+            case "pane" | "pane-back":
+                self._turn(self.tabs.beside(1 if action == "pane" else -1))
+            case "left" | "right":
+                return self._sideways(action)
+            case "steps":
+                self.steps = not self.steps
+                self._draw(keep=True)
+                self.post_message(Say(f"{self.STEPS} are {'shown' if self.steps else 'hidden'}"))
+            case "copy" if self.row is not None and (copied := self.copied(self.row)) is not None:
+                self.post_message(copied)
+            case _:
+                return super().act(action)
+        return True
+
+    def _sideways(self, action: str) -> bool:
+        """Left folds and comes back from what is known, right unfolds and goes to it."""
+        row = self.row
+        if row is None:
+            return False
+        if self.about.has_focus:
+            if action == "left":
+                self.table.focus()
+        elif action == "left":
+            self.fold(row, folded=True)
+        elif row.path[:1] in self._folded:
+            self.fold(row, folded=False)
+        else:
+            self.about.focus()
+        return True

@@ -1,0 +1,57 @@
+"""Every console example of the README and of docs/ is what the program prints; KRES_GOLDEN=write rewrites them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from golden.kept import WRITING
+
+from kubectl_kres.cli.main import entry
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLE = re.compile(r"```console\n\$ kubectl kres (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)(?P<file>[^)#]+)")
+#: Exit code of a command that finds a difference.
+DIFFERS = 1
+
+
+@pytest.mark.parametrize(
+    ("page", "command"),
+    [
+        pytest.param(page, match["command"], id=f"{page.name}: {match['command']}")
+        for page in PAGES
+        for match in EXAMPLE.finditer(page.read_text())
+    ],
+)
+def test_example(page: Path, command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sys.argv", ["kubectl-kres"])
+    assert entry(shlex.split(command)) == (DIFFERS if command.startswith("diff") else 0)
+    printed, text = capsys.readouterr().out, page.read_text()
+    if WRITING:
+        match = next(one for one in EXAMPLE.finditer(text) if one["command"] == command)
+        page.write_text(text[: match.start("output")] + printed + text[match.end("output") :])
+    shown = {match["command"]: match["output"] for match in EXAMPLE.finditer(page.read_text())}
+    assert shown[command] == printed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_example_is_one_of_ours(page: Path):
+    assert page.read_text().count("```console") == len(EXAMPLE.findall(page.read_text()))
+
+
+def test_pages_link_to_files_that_exist():
+    links = [(page, match["file"]) for page in PAGES for match in LINK.finditer(page.read_text())]
+    assert len(links) > 10
+    assert [f"{page.name}: {file}" for page, file in links if not (page.parent / file).exists()] == []
+
+
+def test_all_files_of_examples_on_tekton_are_shown():
+    files = [path.relative_to(ROOT) for path in (ROOT / "docs" / "examples" / "tekton").iterdir()]
+    text = (ROOT / "docs" / "tekton.md").read_text()
+    assert len(files) == 5
+    assert [str(file) for file in files if str(file) not in text] == []

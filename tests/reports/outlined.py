@@ -1,0 +1,13 @@
+"""The line of an object as its whole explanation has it: what the line that is made alone must be."""
+
+from __future__ import annotations
+
+from kubectl_kres.reports.explanation import Explanation
+from kubectl_kres.reports.outline import Outline
+
+
+def outline_of(found: Explanation) -> Outline:
+    allowed = found.verdict.allowed
+    remedy = "" if allowed is True else found.remedies[0]
+    quality = found.qos.name if found.qos is not None else ""
+    return Outline(found.subject, allowed, quality, remedy, found.unseen, found.complete)

@@ -1,0 +1,98 @@
+"""Objects whose parts are shared are what they were."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_kres.model.meta import Condition, Metadata, OwnerReference
+from kubectl_kres.model.pod import (
+    Container,
+    ContainerState,
+    ContainerStatus,
+    Pod,
+    PodSpec,
+    PodStatus,
+    ResourceRequirements,
+    StateRunning,
+)
+from kubectl_kres.store import sharing
+from kubectl_kres.store.sharing import Sharing, share_with
+
+# Python takes true for 1, and so would compare requests of them.
+lists = st.one_of(
+    st.none(), st.dictionaries(st.sampled_from(["cpu", "memory"]), st.sampled_from(["1", 1, True]), max_size=2)
+)
+texts = st.sampled_from(["", "a", "b"])
+resources = st.builds(ResourceRequirements, limits=lists, requests=lists)
+labels = st.one_of(st.none(), st.dictionaries(st.sampled_from("xy"), texts, max_size=2))
+metadata = st.builds(
+    Metadata,
+    name=texts,
+    namespace=texts,
+    labels=labels,
+    annotations=labels,
+    owner_references=st.one_of(st.none(), st.tuples(st.builds(OwnerReference, kind=texts, name=texts))),
+)
+statuses = st.builds(
+    ContainerStatus,
+    name=texts,
+    resources=resources,
+    allocated_resources=lists,
+    state=st.one_of(st.none(), st.builds(ContainerState, running=st.builds(StateRunning, started_at=texts))),
+)
+pods = st.builds(
+    Pod,
+    metadata=metadata,
+    spec=st.builds(
+        PodSpec, containers=st.tuples(st.builds(Container, name=texts, resources=resources)), node_name=texts
+    ),
+    status=st.builds(
+        PodStatus,
+        phase=texts,
+        conditions=st.one_of(st.none(), st.tuples(st.builds(Condition, type=texts, status=texts))),
+        container_statuses=st.one_of(st.none(), st.tuples(statuses)),
+    ),
+)
+
+
+@given(st.lists(pods, max_size=6), st.sampled_from([0, 3, 20_000]))
+def test_sharing_changes_nothing(items, most):
+    before = [msgspec.json.encode(item) for item in items]
+    shared = Sharing()
+    sharing._MOST, kept = most, sharing._MOST
+    try:
+        for item in items:
+            shared.share(item)
+    finally:
+        sharing._MOST = kept
+    assert [msgspec.json.encode(item) for item in items] == before
+
+
+@given(pods, pods)
+def test_what_takes_the_place_of_an_object_is_what_it_was(old, new):
+    found, kept = msgspec.convert(msgspec.to_builtins(new), Pod), msgspec.json.encode(old)
+    share_with(old, new)
+    assert new == found
+    assert msgspec.json.encode(old) == kept
+
+
+def test_equal_parts_are_one():
+    def pod(name: str) -> Pod:
+        text = f"""{{"metadata": {{"name": "{name}", "namespace": "shop", "labels": {{"app": "web"}}}},
+            "spec": {{"containers": [{{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}}}]}},
+            "status": {{"conditions": [{{"type": "Ready", "status": "True"}}]}}}}"""
+        return msgspec.json.decode(text, type=Pod)
+
+    one, other, third = pod("one"), pod("other"), pod("one")
+    shared = Sharing()
+    shared.share(one)
+    shared.share(other)
+    share_with(one, third)
+    for pod_ in (other, third):
+        assert pod_.metadata.labels is one.metadata.labels
+        assert pod_.metadata.namespace is one.metadata.namespace
+        assert pod_.spec.containers is one.spec.containers
+    assert other.status.conditions[0].type is one.status.conditions[0].type
+    assert third.status.conditions is one.status.conditions

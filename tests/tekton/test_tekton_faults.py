@@ -1,0 +1,205 @@
+"""What the webhooks and the controller refuse beside values, in the words of Tekton 1.15 that was asked for them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from tekton.made import config, pipelinerun, results, taskrun, world
+
+from kubectl_kres.tekton.config import Flags
+from kubectl_kres.tekton.duration import fault, go_text, seconds
+from kubectl_kres.tekton.pipeline_run import pipeline_run
+from kubectl_kres.tekton.run import alone
+from kubectl_kres.tekton.webhook import admitted
+
+STEP = {"name": "a", "image": "i"}
+TASK = {"steps": [STEP]}
+LABEL = "Task step name must be a valid DNS Label, For more info refer to https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names"
+PIPELINE_LABEL = "Pipeline Task name must be a valid DNS Label.For more info refer to https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names"
+
+
+def said(kind: str, spec: dict[str, Any], version: str = "v1", **flags: Any) -> str:
+    """The webhook's message; empty if it takes the object."""
+    meta = {"name": "x", "namespace": "ns"}
+    raw = {"apiVersion": f"tekton.dev/{version}", "kind": kind, "metadata": meta, "spec": spec}
+    return getattr(admitted(raw, Flags(**flags)), "message", "").removeprefix("validation failed: ")
+
+
+@pytest.mark.parametrize(
+    ("spec", "v1", "beta"),
+    [
+        ({"steps": [STEP, STEP]}, "expected exactly one, got both: spec.steps[1].name",
+         "invalid value: a: spec.steps[1].name"),
+        ({"steps": [{**STEP, "name": "A"}]}, f'invalid value "A": spec.steps[0].name\n{LABEL}', ...),
+        ({"steps": [{**STEP, "name": "a" * 63}]}, "", ...),
+        ({"steps": [{**STEP, "name": "a" * 64}]}, f'invalid value "{"a" * 64}": spec.steps[0].name\n{LABEL}', ...),
+        ({"steps": [{"name": "a"}]}, "missing field(s): spec.steps[0].Image", ...),
+        ({"steps": [{"name": "a"}], "stepTemplate": {"image": "i"}}, "", ...),
+        ({"steps": [{**STEP, "script": "x", "command": ["y"]}]},
+         "script cannot be used with command: spec.steps[0].script", ...),
+        ({"steps": [{**STEP, "script": "x"}], "stepTemplate": {"command": ["y"]}},
+         "script cannot be used with command: spec.steps[0].script", ...),
+        ({"steps": [{**STEP, "params": [{"name": "p", "value": "x"}]}]},
+         "params cannot be used without Ref: spec.steps[0].params", ...),
+        ({"steps": [{**STEP, "ref": {"name": "s"}, "workingDir": "x"}]},
+         ("image cannot be used with Ref: spec.steps[0].image\n"
+         "working dir cannot be used with Ref: spec.steps[0].workingDir"), ...),
+        ({"steps": [{"ref": {"name": "s"}}], "stepTemplate": {"workingDir": "x", "image": "i"}}, "", ...),
+        ({"steps": [{**STEP, "script": "#!win\ndir"}]},
+         'windows script support requires "enable-api-fields" feature gate to be "alpha" but it is "beta": ', ...),
+        ({"steps": [{**STEP, "args": ["$(step.artifacts.path)"]}]},
+         "feature flag enable-artifacts should be set to true to use artifacts feature.: spec.steps[0]", ...),
+        ({**TASK, "sidecars": [{"name": "s"}]}, "missing field(s): spec.sidecars.image", ""),
+        ({**TASK, "sidecars": [{"name": "s", "image": "i", "script": "x", "command": ["y"]}]},
+         "script cannot be used with command: spec.sidecars.script", ""),
+        ({**TASK, "sidecars": [{"name": "tekton-log-results", "image": "i"}]},
+         "Invalid: cannot use reserved sidecar name tekton-log-results : spec.sidecars.name",
+         "Invalid: cannot use reserved sidecar name tekton-log-results : spec.sidecars"),
+        ({**TASK, "resources": {"inputs": []}}, "", "must not set the field(s): spec.resources"),
+    ],
+)  # fmt: skip
+def test_tasks(spec, v1, beta):
+    assert said("Task", spec) == v1
+    assert said("Task", spec, "v1beta1") == (v1 if beta is ... else beta)
+
+
+def test_artifacts_where_they_are_allowed():
+    assert not said("Task", {"steps": [{**STEP, "args": ["$(step.artifacts.path)"]}]}, artifacts=True)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"timeout": "-1h"}, "invalid value: -1h0m0s should be >= 0: spec.timeout"),
+        ({"timeout": "10"}, 'mutation failed: cannot decode incoming new object: time: missing unit in duration "10"'),
+        ({"timeout": 10}, "mutation failed: cannot decode incoming new object: json: cannot unmarshal number into Go value of type string"),  # noqa: E501
+        ({"retries": -1}, "invalid value: -1 should be >= 0: spec.retries"),
+        ({"status": "Done"}, "invalid value: Done should be TaskRunCancelled or TaskRunPending: spec.status"),
+        ({"status": "TaskRunPending"}, ""),
+        ({"debug": {"breakpoints": {"beforeSteps": ["a"]}}},
+         ("invalid value: onFailure breakpoint is empty, it is only allowed to be set as enabled: "
+         "spec.debug.breakpoints.onFailure")),
+        ({"debug": {"breakpoints": {"onFailure": "enabled", "beforeSteps": ["a", "a"]}}},
+         ("before step must be unique, the same step: a is defined multiple times at: "
+         "spec.debug.breakpoints.beforeSteps[1]")),
+        ({"debug": {"breakpoints": {"onFailure": "no"}}},
+         ("invalid value: no is not a valid onFailure breakpoint value, onFailure breakpoint is only allowed to be set "
+         "as enabled: spec.debug.breakpoints.onFailure")),
+        ({"taskSpec": None, "taskRef": {}}, "missing field(s): spec.taskRef.name"),
+        ({"taskSpec": None, "taskRef": {"params": [{"name": "a", "value": "b"}]}},
+         "missing field(s): spec.taskRef.resolver"),
+    ],
+)  # fmt: skip
+def test_runs(spec, message):
+    assert said("TaskRun", {"taskSpec": TASK, **spec}, api_fields="alpha") == message
+
+
+@pytest.mark.parametrize(
+    ("timeouts", "single", "message"),
+    [
+        ({}, "60m", ""),
+        ({}, "90m", "1h30m0s should be <= pipeline duration 1h0m0s: spec.taskRunSpecs[0].timeout"),
+        ({"pipeline": "2h", "tasks": "1h"}, "90m",
+         "1h30m0s should be <= pipeline tasks duration 1h0m0s: spec.taskRunSpecs[0].timeout"),
+        ({"tasks": "2h"}, None, "2h0m0s should be <= pipeline duration: spec.timeouts.tasks"),
+        ({"tasks": "0"}, None, "0s (no timeout) should be <= pipeline duration: spec.timeouts.tasks"),
+        ({"tasks": "50m", "finally": "20m"}, None,
+         "50m0s + 20m0s should be <= pipeline duration: spec.timeouts.finally, spec.timeouts.tasks"),
+        ({"pipeline": "3h", "tasks": "2h", "finally": "1h"}, None, ""),
+        ({"pipeline": "-1s"}, None, "-1s should be >= 0: spec.timeouts.pipeline"),
+    ],
+)  # fmt: skip
+def test_timeouts_of_pipelines(timeouts, single, message):
+    spec = {"pipelineRef": {"name": "p"}, "timeouts": timeouts, "taskRunSpecs": [{"timeout": single}]}
+    assert said("PipelineRun", spec) == (message and f"invalid value: {message}")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "last", "message"),
+    [
+        ([{"name": "P"}], [], f'invalid value "P": spec.tasks[0].name\n{PIPELINE_LABEL}'),
+        ([{"name": "p"}, {"name": "p"}], [],
+         ("expected exactly one, got both: spec.tasks[1].name\ninvalid value: task p is already present in Graph, "
+         "can't add it again: duplicate pipeline task: spec.tasks")),
+        ([{"name": "p"}], [{"name": "p"}], "expected exactly one, got both: spec.finally[0].name"),
+        ([{"name": "p", "taskSpec": None}], [],
+         "expected exactly one, got neither: spec.tasks[0].taskRef, spec.tasks[0].taskSpec"),
+        ([{"name": "p", "taskRef": {"name": "t"}}], [],
+         "expected exactly one, got multiple: spec.tasks[0].taskRef, spec.tasks[0].taskSpec"),
+        ([{"name": "p", "runAfter": ["q"]}], [],
+         ("invalid value: couldn't add link between p and q: task p depends on q but q wasn't present in Pipeline: "
+         "spec.tasks")),
+        ([{"name": "p", "runAfter": ["q"]}, {"name": "q", "runAfter": ["p", "r"]}, {"name": "r"}], [],
+         'invalid value: cycle detected; task "p" depends on "q": spec.tasks'),
+        ([{"name": "p"}], [{"name": "f", "runAfter": ["p"]}],
+         ("invalid value: no runAfter allowed under spec.finally, final task f has runAfter specified: "
+         "spec.finally[0]")),
+    ],
+)  # fmt: skip
+def test_pipelines(tasks, last, message):
+    groups = {"tasks": tasks, "finally": last}
+    spec = {field: [{"taskSpec": TASK, **one} for one in group] for field, group in groups.items()}
+    assert said("Pipeline", spec) == message
+
+
+@pytest.mark.parametrize(
+    ("task", "spec", "message"),
+    [
+        ({"params": [{"name": "p"}, {"name": "q", "default": ""}, {"name": "r"}]}, {},
+         "invalid input params for task run: missing values for these params which have no default values: [p r]"),
+        ({"params": [{"name": "p"}]}, {"params": [{"name": "p", "value": []}]}, ""),
+        ({"workspaces": [{"name": "v", "optional": True}, {"name": "w"}]}, {},
+         'declared workspace "w" is required but has not been bound'),
+        ({"workspaces": [{"name": "w"}]}, {"workspaces": [{"name": "w"}, {"name": "more"}]}, ""),
+    ],
+)  # fmt: skip
+def test_what_a_run_has_to_give(task, spec, message):
+    (one,) = results(taskrun(**spec, taskSpec={**TASK, **task}))
+    assert (one.problem.message if one.problem else "") == (message and f"[User error] {message}")
+
+
+def test_a_workspace_that_the_task_does_not_declare():
+    run = taskrun(taskRef={"name": "t"}, workspaces=[{"name": "w"}])
+    (one,) = results(run, world(tasks={"t": TASK}))
+    assert one.problem.message == '[User error] workspace binding "w" does not match any declared workspace'
+
+
+def test_a_default_binding():
+    run = taskrun(taskSpec={**TASK, "workspaces": [{"name": "w"}]})
+    (one,) = results(run, world(settings=config(default_task_run_workspace_binding="emptyDir: {}")))
+    assert one.problem is None
+
+
+def test_what_a_pipeline_gives_is_not_missed():
+    piece = {"taskSpec": {**TASK, "params": [{"name": "p"}], "workspaces": [{"name": "w"}]}}
+    answer = pipeline_run(pipelinerun([{"name": "t", **piece}]), world())
+    assert answer.results["t"][0].problem is None
+
+
+def test_a_task_alone_has_what_it_needs():
+    spec = {**TASK, "params": [{"name": "p"}], "workspaces": [{"name": "w"}]}
+    around = world(tasks={"t": spec})
+    (one,) = results(alone(around.lookups.tasks["t"]), around)
+    assert one.problem is None
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "written"),
+    [("1h30m", 5400, "1h30m0s"), ("1.5s", Fraction(3, 2), "1.5s"), ("20ms", Fraction(1, 50), "20ms"), ("0", 0, "0s"),
+     ("-90s", -90, "-1m30s"), (".5h", 1800, "30m0s"), ("1500ns", Fraction(3, 2000000), "1.5µs")],
+)  # fmt: skip
+def test_durations(text, length, written):
+    assert (seconds(text), fault(text)) == (length, "")
+    assert go_text(Fraction(length)) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [("", "invalid duration"), ("x", "invalid duration"), (".", "invalid duration"), ("5", "missing unit in duration"),
+     ("5d", 'unknown unit "d" in duration'), ("9999999h", "invalid duration"), ("1h" * 60, "invalid duration")],
+)  # fmt: skip
+def test_no_durations(text, wrong):
+    assert fault(text) == f'time: {wrong} "{text}"'
+    assert seconds(text) is None

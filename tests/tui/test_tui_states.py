@@ -1,0 +1,205 @@
+"""What a screen says where something is missing, late, gone or too old; and that little room hides no figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from reports.stored import made, store_of
+from reports.test_pooled_reports import space
+from tui.driving import LARGE, ML, SMALL, demo, drive, press, settled, text, typed
+from tui.still import Still, session_on
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.versions import nearest
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.tui_live import flags_of
+from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.line import size
+from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.store import Origin
+from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.keys import BY_ID
+from kubectl_kres.tui.place import HOME, Place
+from kubectl_kres.tui.save import name
+from kubectl_kres.tui.session import Session, Setting
+from kubectl_kres.tui.widgets.chrome import fresh_line, key_line, where_line
+
+FORBIDDEN = Coverage("denied", 'pods is forbidden: User "dev" cannot list resource "pods"')
+AREAS = ("Namespace", "ResourceQuota", "LimitRange", "ResourcePoolClaim", "ResourcePool", "TaskRun", "Pod")
+HARD = {"requests.memory": "5Gi"}
+
+
+def quota(used: str, title: str = "team") -> Any:
+    return made("ResourceQuota", title, spec={"hard": HARD}, status={"hard": HARD, "used": {"requests.memory": used}})
+
+
+def row(shown: str, label: str) -> str:
+    return next(line for line in shown.splitlines() if line[4:].startswith(f"{label} "))
+
+
+def test_what_may_not_be_read_is_neither_none_nor_sound():
+    store = store_of(unread=AREAS)
+    for kind in AREAS:
+        store.cover(Need(kind), FORBIDDEN)
+    shown = drive(Kres(session_on(store)))
+    for area in ("quotas", "pods", "claims", "pools", "taskruns", "limitranges"):
+        assert "not visible" in row(shown, area), area
+        assert row(shown, area).startswith(("  ?", " >?"))
+    assert "NOT VISIBLE" in shown
+    assert ":pods NAME" in shown
+    listed = drive(Kres(session_on(store), (HOME, Place("quotas"))))
+    assert "? quotas" in listed
+    assert "apiGroups" in listed
+
+
+def test_a_server_that_lets_nothing_be_read_is_not_called_live():
+    feed = Still({Need("Pod"): FeedState("denied", why="forbidden")})
+    session = session_on(store_of(), feed, live=True)
+    assert "nothing can be read" in "".join(part for _, part in fresh_line(session, 80, paused=False))
+
+
+def test_freshness_is_seen_beside_many_namespaces():
+    spaces = [space(f"namespace-with-a-long-name-{number}") for number in range(9)]
+    feed = Still({Need("Pod"): FeedState("retrying", held=True, tries=3, why="no route to host")})
+    shown = drive(Kres(session_on(store_of(*spaces), feed, live=True)), size=LARGE)
+    assert "stale: no route to host, try 3" in shown.splitlines()[0]
+    assert "1 namespace-with" in shown.splitlines()[0]
+
+
+@pytest.mark.parametrize("width", [60, 71, 80, 100, 140, 300])
+def test_the_header_fits(width):
+    line = where_line(demo("pods").session, width, width - 25)
+    assert sum(size(part) for _, part in line) <= width - 25
+
+
+@pytest.mark.parametrize("width", range(10, 140, 7))
+def test_the_footer_names_whole_keys(width):
+    line = key_line(BY_ID, width)
+    assert sum(size(part) for _, part in line) <= width
+    words = {f"{key.shown} {key.word}" for key in BY_ID.values()}
+    assert {part.strip() for part in "".join(part for _, part in line).split("  ") if part.strip()} <= words
+
+
+def test_the_rules_of_another_version_are_named():
+    store = store_of()
+    store.origin = Origin("snapshot", "old", "v1.20.3")
+    setting = Setting(lambda version: (Server(nearest(version)[0]), (nearest(version)[1],)), str, lambda _: bool)
+    shown = drive(Kres(Session(store, Still(), setting)), size=LARGE)
+    assert "Kubernetes 1.20 is older than the rules known here: those of 1.27 are used" in row(shown, "server")
+
+
+def test_no_digit_of_a_figure_is_cut_off_when_larger_ones_come():
+    feed = Still()
+    app = Kres(session_on(store_of(quota("1Gi", "a")), feed), (HOME, Place("quotas")))
+
+    async def act(pilot):
+        feed.coming += [("put", "ResourceQuota", one) for one in store_of(quota("1234567Ki", "b")).all("ResourceQuota")]
+        await settled(pilot)
+
+    assert "1234567Ki" in drive(app, act=act)
+
+
+@pytest.mark.parametrize(
+    "words", ["claim sweep", "pool ml-compute", "taskrun build-api-9c4f", "pipelinerun release-41"]
+)
+def test_little_room_leaves_lines_to_choose_from(words):
+    heights = []
+
+    def measure(app: Kres) -> None:
+        assert app.pane is not None
+        heights.extend(app.pane.query_one(part).size.height for part in ("Table", "Container > Lines"))
+
+    shown = drive(demo(words, file=ML), [], measure, size=(60, 16))
+    assert "…" not in shown.splitlines()[0]
+    assert heights[0] >= 5
+    assert heights[1] >= 2
+
+
+def test_a_quota_that_goes_stays_readable():
+    store, feed = store_of(quota("4Gi"), made("Pod", "web")), Still()
+    app = Kres(session_on(store, feed), (HOME, Place("quota", ref=ObjectRef("ResourceQuota", "team", "ns"))))
+
+    async def act(pilot):
+        held = store.get("ResourceQuota", "team", "ns")
+        feed.coming.append(("gone", "ResourceQuota", held))
+        await settled(pilot)
+        feed.coming.append(("put", "Pod", store.get("Pod", "web", "ns")))
+        await settled(pilot)
+        assert "deleted: this is how it was last" in text(pilot.app)
+        assert "4Gi" in text(pilot.app)
+        feed.coming.append(("put", "ResourceQuota", held))
+        await settled(pilot)
+        assert "deleted:" not in text(pilot.app)
+
+    drive(app, act=act)
+
+
+def test_the_lines_around_may_go_before_the_last_tick():
+    async def act(pilot):
+        await pilot.app.screen.query("Bar").remove()
+        pilot.app.tell()
+
+    async def run() -> None:
+        app = demo("pods")
+        async with app.run_test(size=SMALL) as pilot:
+            await settled(pilot)
+            await act(pilot)
+            app.exit()
+
+    import asyncio  # noqa: PLC0415
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("crumb", "table", "file"),
+    [
+        ("pods", True, "kres-pods.csv"),
+        ("pod/web-1", False, "kres-pod-web-1.svg"),
+        ("claim/../$(reboot)", True, "kres-claim-..-reboot.csv"),
+    ],
+)
+def test_a_file_is_named_after_its_screen(crumb, table, file):
+    assert name(crumb, table=table) == file
+
+
+def test_a_page_of_text_is_no_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    keys = ["ctrl+s", *["backspace"] * 3, *typed("csv"), "enter"]
+    assert "there is no table on this screen" in drive(demo("pod debug-shell"), keys)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tree_keeps_its_order_and_a_list_computes_what_a_head_sorts_by():
+    async def click(pilot):
+        table = pilot.app.pane.table
+        await pilot.click(table, offset=(8, 0))
+        await settled(pilot)
+        assert table.sorted_by is None
+
+    drive(demo("pool ml-compute", file=ML), act=click)
+
+    async def why(pilot):
+        table = pilot.app.pane.table
+        await press(pilot, ["ctrl+w"])
+        shown = text(pilot.app).splitlines()[2]
+        await pilot.click(table, offset=(shown.index("WHY  "), 0))
+        await settled(pilot)
+        assert table.sorted_by.id == "why"
+        assert all(one.ready("why") for one in table.view.rows.values())
+
+    drive(demo("pods"), act=why, size=(320, 40))
+
+
+def test_kinds_counts_what_a_snapshot_holds():
+    shown = drive(demo("kinds", file=ML), size=(140, 60))
+    assert "15 objects" in row(shown, "namespaces                ")
+
+
+def test_commands_name_the_flags_that_lead_to_the_same_objects():
+    options = Options(
+        kubeconfig="my config", context="prod", impersonate="dev", impersonate_groups=("a", "b"), token="t"
+    )
+    assert flags_of(options) == "--kubeconfig 'my config' --context prod --as dev --as-group a --as-group b"
