@@ -66,7 +66,7 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
         return (not_decoded(raw, fault),)
     pod, unknown = decoded(raw, Pod), sorted(unknown_fields(raw, "Pod"))
     more = tuple(pod_notices(raw))
-    return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(raw))
+    return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(raw, server))
 
 
 def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:

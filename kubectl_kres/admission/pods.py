@@ -13,6 +13,7 @@ from kubectl_kres.admission import limitranger, qos
 from kubectl_kres.admission.classes import check_overhead, check_priority, set_overhead, set_priority
 from kubectl_kres.admission.defaulting import default_pod, default_pod_level
 from kubectl_kres.admission.draft import Draft, Slot, Unparsable, draft_pod
+from kubectl_kres.admission.dropped import without_unknown
 from kubectl_kres.admission.field import FieldError
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
@@ -66,6 +67,7 @@ def admit(
     quotas. Raises nothing: a quantity that does not parse is an outcome, too.
     Source: admission.md section 1; apiserver handlers/create.go.
     """
+    pod = without_unknown(pod, server)
     ref = ObjectRef("Pod", _name(pod), pod.metadata.namespace)
     steps: list[Entry] | None = [] if journal else None
     try:
@@ -199,7 +201,7 @@ class _Run:
             self._record(draft, qos_class, computed, entries)
         # The stored object is defaulted once more whenever it is read, which no check has seen.
         default_pod_level(draft, self.ref, entries)
-        stored = stored_pod(self.pod, draft, qos_class, self.server)
+        stored = stored_pod(self.pod, draft, qos_class)
         return Outcome(True, 201, None, warnings, stored, verdict.charges, tuple(entries or ()), order, draft)
 
     def _record(self, draft: Draft, qos_class: str, computed: str, entries: list[Entry]) -> None:
@@ -220,7 +222,7 @@ def quota_request(pod: Pod, draft: Draft) -> Request:
     return Request("pods", _name(pod), pod_usage(draft), pod_names, in_scope, stated_names(draft))
 
 
-def stored_pod(pod: Pod, draft: Draft, qos_class: str, server: Server | None = None) -> dict[str, Any]:
+def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:
     """The pod as stored, pruned to what resources depend on; empty parts are left out, an empty pod level is not."""
     metadata: dict[str, Any] = {"name": _name(pod)}
     written = (pod.metadata.annotations or {}).get(limitranger.ANNOTATION)
@@ -239,16 +241,14 @@ def stored_pod(pod: Pod, draft: Draft, qos_class: str, server: Server | None = N
         ("initContainers", draft.inits, pod.spec.init_containers),
     ):
         if slots:
-            spec[key] = [_container(slot, raw, server) for slot, raw in zip(slots, containers or (), strict=True)]
+            spec[key] = [_container(slot, raw) for slot, raw in zip(slots, containers or (), strict=True)]
     return {"metadata": metadata, "spec": spec, "status": {"qosClass": qos_class}}
 
 
-def _container(slot: Slot, raw: Any, server: Server | None) -> dict[str, Any]:
+def _container(slot: Slot, raw: Any) -> dict[str, Any]:
     shown: dict[str, Any] = {"name": slot.name}
-    # A server that knows no sidecars drops their policy, and an older one that of other containers.
-    rules = server is None or server.on("ContainerRestartRules")
-    ruled = rules and (slot.role != "init" or raw.restart_policy != "Always")
-    if raw.restart_policy and (slot.role == "sidecar" or ruled):
+    # A server that knows no sidecars drops their policy.
+    if raw.restart_policy and (slot.role != "init" or raw.restart_policy != "Always"):
         shown["restartPolicy"] = raw.restart_policy
     resources = _shown(slot)
     if raw.resources is not None and raw.resources.claims:

@@ -111,7 +111,7 @@ class _Run:
             return
         # Like any object that is read back, it is defaulted once more.
         default_pod_level(draft, self.ref, entries)
-        stored = stored_pod(self.pod, draft, self.old.pod.status.qos_class or class_of(draft), self.server)
+        stored = stored_pod(self.pod, draft, self.old.pod.status.qos_class or class_of(draft))
         yield Outcome(True, 200, None, self.decoded, stored, verdict.charges, tuple(entries or ()), order, draft)
 
     def _keep(self, draft: Draft) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from kubectl_kres.admission.field import FieldError, duplicate, invalid, not_supported, number, required
 from kubectl_kres.admission.names import label_faults, subdomain_faults
+from kubectl_kres.admission.server import Server
 
 Raw = Mapping[str, Any]
 
@@ -19,10 +20,10 @@ _MOST_SECONDS = 2**31 - 1
 _CRON_JOB = 52
 
 
-def pod_errors(raw: Raw) -> tuple[FieldError, ...]:
+def pod_errors(raw: Raw, server: Server) -> tuple[FieldError, ...]:
     """What validation finds in a pod as sent beside resources."""
     spec = raw.get("spec")
-    return (*name_errors(raw), *spec_errors(spec if isinstance(spec, Mapping) else {}))
+    return (*name_errors(raw), *spec_errors(spec if isinstance(spec, Mapping) else {}, server))
 
 
 def name_errors(raw: Raw) -> Iterator[FieldError]:
@@ -38,7 +39,7 @@ def name_errors(raw: Raw) -> Iterator[FieldError]:
         yield invalid("metadata.name", name, f"must be no more than {_CRON_JOB} characters", _NAME)
 
 
-def spec_errors(spec: Raw) -> Iterator[FieldError]:
+def spec_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
     """Of the containers in a pod's spec. Source: validation.go validateContainers, validateInitContainers."""
     containers, inits = _listed(spec, "containers"), _listed(spec, "initContainers")
     if not containers:
@@ -48,6 +49,8 @@ def spec_errors(spec: Raw) -> Iterator[FieldError]:
         for index, container in enumerate(held):
             if isinstance(container, Mapping):
                 yield from _container_errors(container, f"spec.{key}[{index}]", seen)
+                if server.on("ContainerRestartRules"):
+                    yield from _policy_errors(container, f"spec.{key}[{index}].restartPolicy")
     yield from _choice_errors(spec)
 
 
@@ -81,6 +84,9 @@ def _container_errors(container: Raw, path: str, seen: set[str]) -> Iterator[Fie
     seen.add(name)
     if not container.get("image"):
         yield required(f"{path}.image", rule=_IMAGE)
+
+
+def _policy_errors(container: Raw, path: str) -> Iterator[FieldError]:
     policy = container.get("restartPolicy")
     if isinstance(policy, str) and policy and policy not in _POLICIES:
-        yield not_supported(f"{path}.restartPolicy", policy, _POLICIES, _CHOICE)
+        yield not_supported(path, policy, _POLICIES, _CHOICE)

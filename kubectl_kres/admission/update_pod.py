@@ -50,7 +50,7 @@ def update_pod(
     request = pod_request(new, server, draft=after)
     charged = _terminating(old) != _terminating(new)
     default_pod_level(after, ObjectRef("Pod", name), None)
-    stored = stored_pod(new, after, old.status.qos_class or class_of(after), server)
+    stored = stored_pod(new, after, old.status.qos_class or class_of(after))
     was = pod_request(old, server, draft=before)
     return answered(stored, request if charged else None, policies, server, code=200, old=was)
 

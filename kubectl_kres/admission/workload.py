@@ -9,6 +9,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.answer import answered, name_of
 from kubectl_kres.admission.draft import Unparsable, draft_pod, round_up
+from kubectl_kres.admission.dropped import without_unknown
 from kubectl_kres.admission.field import FieldError, forbidden
 from kubectl_kres.admission.notices import pod_notices
 from kubectl_kres.admission.objects import count_request, resource_of
@@ -42,11 +43,11 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     if kind not in WORKLOADS:
         return _refused(invalid_object(called, name_of(raw), own), None) if own else None
     try:
-        draft = draft_pod(pod, server)
+        draft = draft_pod(without_unknown(pod, server), server)
     except Unparsable:
         return None
     round_up(draft)
-    within = [*spec_errors(spec), *validate_containers(draft, server), *validate_pod_level(draft)]
+    within = [*spec_errors(spec, server), *validate_containers(draft, server), *validate_pod_level(draft)]
     errors = [_in_template(error) for error in within]
     if not own and not errors:
         return None

@@ -17,8 +17,9 @@ from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.policy import Namespace
 
-#: So many claims are created at once in every order; more of them only in the order of the queue.
-_MOST_AT_ONCE = 4
+#: So many claims are created at once in every order; more of them in the order of the queue, and with each of so many
+#: the first that its pool saw.
+_MOST_AT_ONCE, _MOST_FIRST = 5, 20
 
 
 class Create(Struct, frozen=True):
@@ -133,9 +134,17 @@ def _deleted(world: World, event: Delete) -> tuple[Outcome, ...]:
 
 def _together(world: World, claims: tuple[Create, ...]) -> tuple[Outcome, ...]:
     """Claims in every order of arrival; a refusal of one of them is not told."""
-    if len(claims) > _MOST_AT_ONCE:
-        return on_claim.created_together(world, [one.item for one in claims])
-    worlds = [found for order in permutations(claims) for found in replay_all(world, order)]
+    if len(claims) <= _MOST_AT_ONCE:
+        worlds = [found for order in permutations(claims) for found in replay_all(world, order)]
+        return _of(distinct(worlds))
+    together = on_claim.created_together(world, [one.item for one in claims])
+    if len(claims) > _MOST_FIRST:
+        return together
+    worlds = [one.world for one in together]
+    for first in claims:
+        rest = [one.item for one in claims if one is not first]
+        for begun in replay_all(world, [first]):
+            worlds += [one.world for one in on_claim.created_together(begun, rest)]
     return _of(distinct(worlds))
 
 

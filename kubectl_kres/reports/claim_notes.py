@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.capsule.amounts import Amounts, same
+from kubectl_kres.capsule.assignment import LONGEST_NAME, is_writable
 from kubectl_kres.capsule.leaving import wants_release
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.reports.amounts import faults, parsed, sentence, shown, texts
 from kubectl_kres.reports.claim_state import HELD, WAITING, Standing
 from kubectl_kres.reports.scene import Scene
-
-#: A name longer than this, or with a dot, is legal for the claim and illegal in the pool's status.
-_LONGEST = 63
 
 
 def notes_of(
@@ -23,15 +21,15 @@ def notes_of(
 
 
 def unwritable(name: str) -> bool:
-    """Whether a pool's status cannot list a claim of that name."""
-    return "." in name or len(name) > _LONGEST
+    """Whether a pool's status cannot list a claim of that name, though it is legal for the claim."""
+    return not is_writable(name)
 
 
 def _of_itself(claim: ResourcePoolClaim, asked: Amounts) -> Iterator[str]:
     name = claim.metadata.name
     if unwritable(name):
         yield (
-            f'the name "{name}" {"has a dot" if "." in name else f"is longer than {_LONGEST}"}: its pool cannot '
+            f'the name "{name}" {"has a dot" if "." in name else f"is longer than {LONGEST_NAME}"}: its pool cannot '
             "write its status any more, and every later change of the pool is lost; create it under another name"
         )
     if len(asked) != len(claim.spec.claim or ()):

@@ -11,7 +11,7 @@ from msgspec.structs import force_setattr
 from kubectl_kres.model.pod import ContainerStatus, PodSpec, PodStatus
 
 #: Parts that are remembered; beyond that the next ones are compared with each other only.
-_MOST = 20_000
+_MOST = 4_000
 
 #: Texts, and other parts, of the structs of an object.
 _METADATA = ("namespace", "generate_name", "creation_timestamp"), ("labels", "annotations", "owner_references")

@@ -17,14 +17,14 @@ _PIPELINE = "tekton.dev/pipelineRun"
 def problems(run: TaskRun, spec: TaskSpec, config: Config) -> tuple[Problem, ...]:
     """Each answer that the checks can give, empty if they pass: the name that is met first is random.
 
-    Only the Task's own text is looked at, with StepActions resolved and nothing merged. Parameters and workspaces of a
-    PipelineRun's runs are not: the PipelineRun has settled them. Raises QuantityError.
+    Only the Task's own text is looked at, with StepActions resolved and nothing merged. Parameters and workspaces are not
+    where they have passed: in a run that has its pod, and in a PipelineRun's. Raises QuantityError.
     Source: taskrun/validate_taskrun.go, taskrun.go prepare.
     """
     texts = _above_limit(spec)
     if texts:
         return tuple(_failed(text, "tekton/request-over-limit") for text in texts)
-    if _PIPELINE not in (run.metadata.labels or {}):
+    if _PIPELINE not in (run.metadata.labels or {}) and not run.status.pod_name:
         if text := _without_value(run, spec):
             return (_failed(text, "tekton/params"),)
         if not config.binds_workspaces and (text := _unbound(run.spec, spec)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from textual import events
@@ -39,7 +39,7 @@ _SPACES = Need("Namespace", required=False)
 class Kres(App[None]):
     """Read-only. ``session`` belongs to this app's loop."""
 
-    COMMANDS: ClassVar[set[type[Provider]]] = {Keys}  # type: ignore[assignment]
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Keys}
     CSS = """
     Screen { layout: vertical; background: $background; }
     #body { height: 1fr; }
@@ -57,7 +57,6 @@ class Kres(App[None]):
     def __init__(self, session: Session, trail: Trail = (HOME,), *, theme: str = "", ansi: bool = False) -> None:
         super().__init__(ansi_color=ansi or None)
         self.session = session
-        self.ascii_only = session.setting.ascii_only
         self.history = History(trail)
         self.panes: dict[str, Pane] = {}
         self.pane: Pane | None = None
@@ -71,7 +70,7 @@ class Kres(App[None]):
         self.title = "kres"
 
     def get_default_screen(self) -> Screen[None]:
-        return Shell()
+        return Shell(ascii_only=self.session.setting.ascii_only)
 
     def on_mount(self) -> None:
         if self._chosen:

@@ -19,12 +19,16 @@ class Shell(Screen[None], inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings()
 
+    def __init__(self, *, ascii_only: bool) -> None:
+        super().__init__()
+        self._rule = "-" if ascii_only else "─"
+
     def compose(self) -> ComposeResult:
         yield Bar(id="where")
         yield Bar(id="crumbs")
         yield Container(id="body")
         yield Bar(id="room")
-        yield Bar(id="status", fill="-" if self.app.ascii_only else "─")  # type: ignore[attr-defined]
+        yield Bar(id="status", fill=self._rule)
         with Horizontal(id="typing"):
             yield Bar(id="sign")
             yield Prompt(id="prompt")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -259,8 +259,10 @@ class Table(Drawn):
     def _lay_out(self) -> None:
         room = self.size.width - _MARGIN - 1
         if not self._liked or len(self._liked) != len(self.columns):
-            keys = self.view.keys or list(self.view.rows)
-            self._liked = natural(self.columns, (self.view.rows[key] for key in keys[:_MEASURED]))
+            # Rows that a filter hides count, too: it goes, and the widths stay.
+            rows = self.view.rows
+            seen = (rows[key] for key in self.view.keys[: _MEASURED // 2])
+            self._liked = natural(self.columns, chain(seen, islice(rows.values(), _MEASURED // 2)))
         if self.sorted_by is not None:
             # The arrow of the sort needs a cell of its own.
             at = next((at for at, one in enumerate(self.columns) if one.id == self.sorted_by.id), None)

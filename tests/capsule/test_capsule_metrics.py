@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from capsule.samples import claim, namespace, pool, world
 
+from kubectl_kres.capsule.events import Patch
 from kubectl_kres.capsule.metrics import lines
 
 
@@ -37,3 +38,20 @@ def test_labels_are_escaped():
 
 def test_a_pool_without_amounts_has_no_series():
     assert lines(world(namespace("a"), pool("green", {}))) == ()
+
+
+@pytest.mark.parametrize(
+    ("hard", "claimed", "shown"),
+    [("5500m", "1u", "0.01818181818181818"), ("1", "182m", "18.2"), ("3", "1", "33.33333333333333")],
+)
+def test_a_percentage_is_divided_in_thousandths(hard, claimed, shown):
+    found = lines(world(namespace("a"), pool("green", {"pods": hard}), claim("one", {"pods": claimed})))
+    assert f'capsule_pool_usage_percentage{{pool="green",resource="pods"}} {shown}' in found
+
+
+def test_a_share_of_nothing_is_no_number():
+    event = Patch("ResourcePool", "green", {"spec": {"quota": {"hard": {"pods": "0"}}}})
+    found = lines(world(namespace("a"), pool("green", {"pods": "4"}), claim("one", {"pods": "0"}), event))
+    labels = 'pool="green",resource="pods",target_namespace="a"'
+    assert f"capsule_pool_namespace_usage_percentage{{{labels}}} NaN" in found
+    assert 'capsule_pool_usage_percentage{pool="green",resource="pods"} 0' in found

@@ -166,6 +166,12 @@ def test_a_workspace_that_the_task_does_not_declare():
     assert one.problem.message == '[User error] workspace binding "w" does not match any declared workspace'
 
 
+def test_a_run_that_has_its_pod_has_passed():
+    run = taskrun(taskSpec={**TASK, "params": [{"name": "p"}]}, status={"podName": "run-pod"})
+    (one,) = results(run)
+    assert one.problem is None
+
+
 def test_a_default_binding():
     run = taskrun(taskSpec={**TASK, "workspaces": [{"name": "w"}]})
     (one,) = results(run, world(settings=config(default_task_run_workspace_binding="emptyDir: {}")))

@@ -47,7 +47,7 @@ class ObjectPane(Pane):
         return self._asked
 
     def changed(self, changes: Changes) -> None:
-        if changes.kinds & {need.kind for need in self.needs()}:
+        if changes and changes.kinds & {need.kind for need in self.needs()}:
             there = self.session.get(self.ref) is not None
             if self.ref in changes.gone and not there:
                 self.post_message(Say(f"{self.ref} was deleted; this is how it was", "warn"))
@@ -75,7 +75,7 @@ class ObjectPane(Pane):
     @property
     def late(self) -> bool:
         """Whether what is not there yet may only be late."""
-        return any(self.session.loading(self.needs()))
+        return any(self.session.loading(self._asked or self.needs()))
 
     def state_lines(self, width: int) -> Iterator[Line]:
         """That the object is gone; that more is being read; or why nothing is known of it."""

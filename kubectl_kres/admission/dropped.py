@@ -1,0 +1,48 @@
+"""Fields of a pod that a server drops because it knows their feature not yet, or has it switched off."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.pod import Container, Pod
+
+
+def without_unknown(pod: Pod, server: Server) -> Pod:
+    """The pod without claims and container restart policies where the server has none; the very same where it does.
+
+    Pod-level resources are dropped with the draft, which records it. An update keeps what the stored pod has; that a
+    gate was switched off since is not looked at. Source: api/pod/util.go dropDisabledFields.
+    """
+    claims, rules = server.on("DynamicResourceAllocation"), server.on("ContainerRestartRules")
+    if claims and rules:
+        return pod
+    spec = pod.spec
+    return structs.replace(
+        pod,
+        spec=structs.replace(
+            spec,
+            resource_claims=spec.resource_claims if claims else None,
+            containers=_kept(spec.containers, claims=claims, rules=rules),
+            init_containers=_kept(spec.init_containers, claims=claims, rules=rules, init=True),
+        ),
+    )
+
+
+def _kept(
+    containers: tuple[Container, ...] | None, *, claims: bool, rules: bool, init: bool = False
+) -> tuple[Container, ...] | None:
+    if containers is None:
+        return None
+    found = containers
+    if not claims:
+        found = tuple(
+            structs.replace(one, resources=structs.replace(one.resources, claims=None)) if one.resources else one
+            for one in found
+        )
+    if not rules:
+        found = tuple(
+            one if init and one.restart_policy == "Always" else structs.replace(one, restart_policy=None)
+            for one in found
+        )  # fmt: skip
+    return found
