@@ -95,7 +95,11 @@ class Held:
         return found
 
     def _cannot_ask(self) -> str:
-        return f"{self._path} holds the kinds {', '.join(self.store.kinds())}" if self._path else ""
+        if not self._path:
+            return ""
+        needs = self._known.needs().items() if self._known else ()
+        numerous = {need.kind for need, coverage in needs if need.kind in _NUMEROUS and coverage.known}
+        return f"{self._path} holds the kinds {', '.join(sorted(numerous | {*self.store.kinds()}))}"
 
     def fill(self, needs: Iterable[Need]) -> None:
         """Takes the numerous objects from the file; of all others it is said how reading them went."""

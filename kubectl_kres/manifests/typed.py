@@ -42,8 +42,8 @@ def typed(manifest: Manifest, kind: Kind) -> Any:
     raw: Any = to_v1(manifest.raw)
     while True:
         try:
-            msgspec.convert(_floats(raw), kind.struct)
-            return msgspec.convert(raw, kind.struct)
+            msgspec.convert(_numbers_as(float, raw), kind.struct)
+            return msgspec.convert(_numbers_as(str, raw), kind.struct)
         except msgspec.ValidationError as error:
             path, expected, got = _wrong(str(error), raw)
             if got != "null" or not path or isinstance(path[-1], int):
@@ -76,15 +76,18 @@ def _fault(manifest: Manifest, path: Sequence[Step], expected: str, got: str) ->
     return manifest.fault(f"{manifest.ref}: {field}: {said}" if field else f"{manifest.ref}: {said}", path)
 
 
-def _floats(value: Any) -> Any:
-    """The value with floats for numbers, so that a number where a string belongs is seen."""
+def _numbers_as(form: type, value: Any) -> Any:
+    """The value with another type for numbers.
+
+    As floats, a number where a string belongs is seen. As plain text they can be a quantity, and be encoded again.
+    """
     match value:
         case Number():
-            return float(value)
+            return form(value)
         case dict():
-            return {key: _floats(item) for key, item in value.items()}
+            return {key: _numbers_as(form, item) for key, item in value.items()}
         case list():
-            return [_floats(item) for item in value]
+            return [_numbers_as(form, item) for item in value]
     return value
 
 

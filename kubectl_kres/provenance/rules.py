@@ -228,6 +228,7 @@ RULES: Mapping[str, Rule] = {
         "Each task of a Pipeline has a name of its own: letters a-z, digits and dashes.", _TEKTON_API
     ),
     "tekton/run-after": Rule("A task waits for tasks of its Pipeline; those in finally for none.", _TEKTON_API),
+    "tekton/cycle": Rule("Tasks of a Pipeline do not wait for each other in a ring.", _TEKTON_API),
     "tekton/timeout": Rule("No timeout is below zero, or above that of what it is a part of.", _TEKTON_API),
     "tekton/retries": Rule("Retries are not below zero.", _TEKTON_API),
     "tekton/run-status": Rule("A run can be sent as pending or cancelled, and as nothing else.", _TEKTON_API),

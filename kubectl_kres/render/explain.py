@@ -14,7 +14,7 @@ from kubectl_kres.render.remarks import unseen_text
 from kubectl_kres.render.steps import shown_source, text
 from kubectl_kres.render.tekton import condition_lines, task_lines
 from kubectl_kres.render.values import CELL, answer, orders, tables, title
-from kubectl_kres.render.verdict import verdict_word
+from kubectl_kres.render.verdict import message_of, verdict_word
 from kubectl_kres.reports import question as asked
 from kubectl_kres.reports.explanation import Explanation, Fact, Total, Verdict
 from kubectl_kres.reports.outline import Outline
@@ -118,21 +118,24 @@ def _verdict(explanation: Explanation) -> Iterator[Line]:
     verdict = explanation.verdict
     if verdict.allowed is True:
         order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
-        said = f": {explanation.subject.full}{order}{_drift(explanation)}"
+        told = f": {explanation.subject.full}{order}{_drift(explanation)}"
         if explanation.complete:
-            yield [("good", "admitted"), ("", said)]
+            yield [("good", "admitted"), ("", told)]
         else:
             kinds = dict.fromkeys(one.kind for one in explanation.unseen if one.required)
-            yield [("warn", "admitted as far as seen"), ("", f"{said}; {' and '.join(kinds)} could not be read")]
+            yield [("warn", "admitted as far as seen"), ("", f"{told}; {' and '.join(kinds)} could not be read")]
         return
     by = _by(verdict)
     if explanation.tekton is not None and explanation.tekton.about_another:
         word = "may" if verdict.allowed is None else "would"
-        yield [("warn", "ended"), ("", f"; a new run {word} be refused{by}: {verdict.message}")]
+        yield [("warn", "ended"), ("", f"; a new run {word} be refused{by}: {message_of(verdict)}")]
     elif verdict.allowed is None:
-        yield [("warn", "depends"), ("", f" on the order of LimitRanges: admitted, or refused{by}: {verdict.message}")]
+        yield [
+            ("warn", "depends"),
+            ("", f" on the order of LimitRanges: admitted, or refused{by}: {message_of(verdict)}"),
+        ]
     else:
-        yield [("bad", "refused"), ("", f"{by}: {verdict.message}")]
+        yield [("bad", "refused"), ("", f"{by}: {message_of(verdict)}")]
 
 
 def _by(verdict: Verdict) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.line import Line, Tone, draw, padded, toned, wrapped
 from kubectl_kres.render.tekton import never_text, waiting_texts
+from kubectl_kres.render.verdict import message_of
 from kubectl_kres.reports.denied import Denied
 from kubectl_kres.reports.fit import Fit
 from kubectl_kres.reports.replicas import Replicas
@@ -109,7 +110,9 @@ def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
     yield [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}")]
     texts: list[tuple[str, str]] = []
     if denied.verdict.message:
-        texts.append(("because", denied.verdict.message.partition(" is forbidden: ")[2] or denied.verdict.message))
+        texts.append(
+            ("because", message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict))
+        )
     texts += [("remedy", remedy) for remedy in denied.remedies]
     if denied.tekton is not None:
         texts += [("never", never_text(one)) for one in denied.tekton.never]

@@ -9,7 +9,7 @@ from kubectl_kres.render.explain import explanation_lines, fact_lines
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.render.tekton import time_text
-from kubectl_kres.render.verdict import verdict_word
+from kubectl_kres.render.verdict import message_of, verdict_word
 from kubectl_kres.reports.at_once import RUNS
 from kubectl_kres.reports.pipeline import AtOnce, PipelineExplanation, PlannedTask
 from kubectl_kres.reports.remedy import NOTHING
@@ -69,8 +69,8 @@ def verdict_lines(found: PipelineExplanation, width: int) -> Iterator[Line]:
         yield [("strong", "ended"), ("", f": {found.subject.full}; nothing of it is made any more")]
     else:
         word, tone = verdict_word(found.verdict)
-        said = f": {found.verdict.message}" if found.verdict.message else f": {found.subject.full}{_tight(found)}"
-        yield [(tone, word), ("", said)]
+        told = message_of(found.verdict) or f"{found.subject.full}{_tight(found)}"
+        yield [(tone, word), ("", f": {told}")]
     for index, remedy in enumerate(found.remedies):
         label = "remedy: " if index == 0 else "   and: "
         yield from toned("", wrapped(remedy, width, first=label, rest=" " * 8))

@@ -1,4 +1,4 @@
-"""A verdict in one word."""
+"""A verdict in one word, and what is said with it in one line."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ def verdict_word(verdict: Verdict) -> tuple[str, Tone]:
     if verdict.allowed is None:
         return "depends", "warn"
     return ("admitted", "good") if verdict.allowed else ("refused", "bad")
+
+
+def message_of(verdict: Verdict) -> str:
+    """The message; Tekton's webhooks put each fault on a line of its own."""
+    return verdict.message.replace("\n", "; ")

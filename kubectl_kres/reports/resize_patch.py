@@ -33,7 +33,7 @@ def patched(stored: Pod, patch: Any) -> tuple[Pod, tuple[str, ...]]:
     spec = patch["spec"]
     if not isinstance(spec, Mapping):
         raise UsageError(f"--resize: spec is an object, not {_shown(spec)}", hint=_FORM)
-    raw = msgspec.to_builtins(stored)
+    raw = msgspec.to_builtins(stored, enc_hook=str)  # numbers of a file are a kind of text that is not encoded
     held = dict(raw.get("spec") or {})
     for key in _LISTS:
         if spec.get(key) is not None:

@@ -51,6 +51,14 @@ def _one_of(case: Case) -> Iterator[str]:
     yield f"give either a reference, as {kind}Ref.name, or an embedded {kind}Spec"
 
 
+def _retired(case: Case) -> Iterator[str]:
+    fields = case.finding.text.partition("field(s): ")[2].partition("\n")[0]
+    yield (
+        f"take {fields} out: inputs and outputs are workspaces and parameters now, "
+        "and what a run gives its steps stands in stepOverrides (v1: stepSpecs)"
+    )
+
+
 def _without_value(case: Case) -> Iterator[str]:
     names = case.finding.text.rpartition("[")[2].rstrip("]").split()
     those = "a default for it" if len(names) == 1 else "defaults for them"
@@ -90,12 +98,13 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     "tekton/artifacts": _say("set enable-artifacts to true in ConfigMap feature-flags, or use results"),
     "tekton/pipeline-task-name": _say("give each task a name of its own, of small letters, digits and dashes"),
     "tekton/run-after": _say("name tasks of the Pipeline in runAfter, and none in finally"),
+    "tekton/cycle": _say("take one of these tasks out of what the other waits for"),
     "tekton/timeout": _say("shorten the timeout that the message names, or lengthen what it is a part of"),
     "tekton/retries": _say("set retries to 0 or more"),
     "tekton/run-status": _say("take spec.status out"),
     "tekton/breakpoint": _say("set onFailure to enabled, and name each step once in beforeSteps"),
     "tekton/reserved-sidecar": _say("give the sidecar another name"),
-    "tekton/retired-field": _say("take spec.resources out; values of steps stand in stepOverrides, or in v1 stepSpecs"),
+    "tekton/retired-field": _retired,
     "tekton/api-fields": _say("take the field out, or set enable-api-fields to beta in ConfigMap feature-flags"),
     "tekton/override-name": _say("name each step or sidecar in one entry"),
     "tekton/task-level-conflict": _say(

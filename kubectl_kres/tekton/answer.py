@@ -68,6 +68,8 @@ class Gap(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
     def __str__(self) -> str:
         name = f"{self.kind} {self.name}" if self.name else f"the {self.kind}"
+        if self.kind == "ClusterTask":
+            return f"{name} is not looked up: Tekton has no ClusterTasks any more, the resolver cluster does that now"
         return {
             "missing": f"{name} does not exist",
             "unreadable": f"{name} could not be read",

@@ -17,8 +17,8 @@ _PIPELINE = "tekton.dev/pipelineRun"
 def problems(run: TaskRun, spec: TaskSpec, config: Config) -> tuple[Problem, ...]:
     """Each answer that the checks can give, empty if they pass: the name that is met first is random.
 
-    Only the Task's own text is looked at, with StepActions resolved and nothing merged. Parameters and workspaces are not
-    where they have passed: in a run that has its pod, and in a PipelineRun's. Raises QuantityError.
+    Only the Task's own text is looked at, with StepActions resolved and nothing merged; parameters and workspaces only
+    where they have not passed already, as in a run that has its pod and in a PipelineRun's. Raises QuantityError.
     Source: taskrun/validate_taskrun.go, taskrun.go prepare.
     """
     texts = _above_limit(spec)

@@ -72,7 +72,7 @@ def _order(spec: PipelineSpec, path: str) -> Iterator[FieldError]:
         name, after = stuck
         others = ", ".join(f'"{one}"' for one in after)
         text = f'invalid value: cycle detected; task "{name}" depends on {others}'
-        yield FieldError(text, where, "tekton/run-after")
+        yield FieldError(text, where, "tekton/cycle")
         return
     for name, after in graph.items():
         for other in after:

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.render.line import clipped, draw, padded, size, wrapped
+from kubectl_kres.render.verdict import message_of
+from kubectl_kres.reports.explanation import Verdict
 
 words = st.text(alphabet="ab日e\u0301\x1b\u202e", min_size=1, max_size=12)
 
@@ -49,3 +51,7 @@ def test_padding_and_clipping_hold_cells(text, width):
 def test_drawing(line, plain, coloured):
     assert draw(line, color=False) == plain
     assert draw(line, color=True) == coloured
+
+
+def test_the_faults_of_a_message_stand_in_one_line():
+    assert message_of(Verdict(allowed=False, code=400, message="validation failed: a\nb")) == "validation failed: a; b"

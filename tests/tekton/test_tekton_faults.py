@@ -209,3 +209,41 @@ def test_durations(text, length, written):
 def test_no_durations(text, wrong):
     assert fault(text) == f'time: {wrong} "{text}"'
     assert seconds(text) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "paths"),
+    [
+        ("TaskRun", {"taskSpec": {**TASK, "resources": {}}}, "spec.taskSpec.resources"),
+        ("PipelineRun", {"resources": [], "pipelineSpec": {"resources": []}},
+         "spec.pipelineSpec.resources, spec.resources"),
+        ("Pipeline", {"tasks": [{"name": "p", "resources": {}, "taskSpec": {**TASK, "resources": {}}}]},
+         "spec.tasks[0].resources, spec.tasks[0].taskSpec.resources"),
+    ],
+)  # fmt: skip
+def test_inputs_and_outputs_of_old(kind, spec, paths):
+    assert said(kind, spec, "v1beta1") == f"must not set the field(s): {paths}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "stops"),
+    [
+        ("TaskRun", {"taskSpec": {"steps": [{**STEP, "computeResources": {"foo": {}}}]}}, 'json: unknown field "foo"'),
+        ("TaskRun", {"taskSpec": {"steps": [{**STEP, "computeResources": {"Limits": {}}}]}}, ""),
+        ("Pipeline", {"tasks": [{"name": "p", "taskSpec": TASK, "timeout": 5}]},
+         "json: cannot unmarshal number into Go value of type string"),
+        ("PipelineRun", {"pipelineRef": {"name": "p"}, "timeouts": {"tasks": "1d"}},
+         'time: unknown unit "d" in duration "1d"'),
+        ("PipelineRun", {"pipelineRef": {"name": "p"}, "taskRunSpecs": [{"timeout": "x"}]},
+         'time: invalid duration "x"'),
+    ],
+)  # fmt: skip
+def test_what_does_not_decode(kind, spec, stops):
+    assert said(kind, spec) == (stops and f"mutation failed: cannot decode incoming new object: {stops}")
+
+
+def test_names_of_v1_in_v1beta1_are_pruned():
+    spec = {"taskSpec": TASK, "stepSpecs": [{"name": "a", "computeResources": {"requests": {"cpu": "1"}}}]}
+    meta = {"name": "x", "namespace": "ns"}
+    run = admitted({"apiVersion": "tekton.dev/v1beta1", "kind": "TaskRun", "metadata": meta, "spec": spec}, Flags())
+    assert run.spec.step_specs is None

@@ -66,7 +66,7 @@ def test_a_remote_task_is_known_once_the_run_keeps_it():
         (
             {"name": "c", "kind": "ClusterTask"},
             Gap("ClusterTask", "c", "unreadable"),
-            "ClusterTask c could not be read",
+            "ClusterTask c is not looked up: Tekton has no ClusterTasks any more, the resolver cluster does that now",
         ),
     ],
 )

@@ -117,6 +117,15 @@ def test_little_room_leaves_lines_to_choose_from(words):
     assert heights[1] >= 2
 
 
+def test_little_room_keeps_the_names_that_are_nearest_to_their_limit():
+    app = demo("quota team", namespaces=("shop",))
+    heads: list[str] = []
+    shown = drive(app, [], lambda app: heads.extend(column.head for column in app.pane.table.columns))
+    assert heads[:5] == ["WHO", "N", "REQ MEM", "LIM MEM", "DEPLOYMENTS"]
+    assert "REQ MEM" in shown
+    assert "share of what is used" in shown
+
+
 def test_a_quota_that_goes_stays_readable():
     store, feed = store_of(quota("4Gi"), made("Pod", "web")), Still()
     app = Kres(session_on(store, feed), (HOME, Place("quota", ref=ObjectRef("ResourceQuota", "team", "ns"))))

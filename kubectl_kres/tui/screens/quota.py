@@ -28,6 +28,9 @@ from kubectl_kres.tui.view import Faces
 from kubectl_kres.tui.widgets.lines import Lines
 
 _BY = ("workload", "pod", "priority")
+_SIDES = {"requests": "REQ", "limits": "LIM"}
+#: Cells of a column's head.
+_HEAD = 12
 
 
 class QuotaPane(ObjectPane, TablePane):
@@ -76,7 +79,9 @@ class QuotaPane(ObjectPane, TablePane):
 
     def answered(self) -> None:
         uses, shares = (self.found.uses, self.found.shares) if self.found is not None else ((), ())
-        self.table.change_columns(_columns([use.name for use in uses]))
+        # Where there is no room for all, the names that are nearest to their limit stay.
+        tightest = sorted(uses, key=lambda use: (not use.over, -(use.percent or 0)))
+        self.table.change_columns(_columns([use.name for use in tightest]))
         self.table.replace({(f"{place:06}", one.who): one for place, one in enumerate(shares)})
         self.verdict.put(self._verdict)
 
@@ -125,7 +130,7 @@ class QuotaPane(ObjectPane, TablePane):
     def status(self) -> Line:
         count = len(self.table.view.keys)
         counted = "  counted again" if self.recounted else ""
-        return [("", f"{count} by {self.by}, the largest share first{counted}")]
+        return [("", f"{count} by {self.by}, the largest share of what is used first{counted}")]
 
     def hints(self) -> Sequence[str]:
         return ("open", "by", "recount", "explain", "filter", "up", "help")
@@ -154,8 +159,14 @@ def _columns(names: Sequence[str]) -> tuple[Column, ...]:
 
 
 def _head(name: str) -> str:
-    """Short enough for a column: the largest name is known from the quota above."""
-    return name.upper().replace("REQUESTS.", "REQ ").replace("LIMITS.", "LIM ").replace("MEMORY", "MEM")[:16]
+    """Short enough for a column: the whole name is known from the quota above."""
+    kind = name.removeprefix("count/")
+    if kind != name:
+        return kind.partition(".")[0].upper()[:_HEAD]
+    side, dot, resource = name.partition(".")
+    if dot and side in _SIDES:
+        return f"{_SIDES[side]} {resource.rpartition('/')[2].upper().replace('MEMORY', 'MEM')}"[:_HEAD]
+    return name.upper()[:_HEAD]
 
 
 def _share(name: str) -> Callable[[Any], str]:
