@@ -57,7 +57,7 @@ def _policies(store: Store, namespace: str, server: Server) -> Known:
     quotas = []
     for quota in store.all("ResourceQuota", namespace):
         settled = enforced(quota, store)
-        if _parses(settled, assumed) and _stored(settled, store, server, assumed):
+        if _parses(settled, assumed, supposed=settled is not quota) and _stored(settled, store, server, assumed):
             assumed += _state(quota, store)
             quotas.append(settled)
     priorities = _priorities(store, quotas, assumed)
@@ -66,15 +66,18 @@ def _policies(store: Store, namespace: str, server: Server) -> Known:
     return Known(policies_of(ranges, quotas, priorities, runtimes), tuple(assumed))
 
 
-def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume]) -> bool:
+def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:
+    """``supposed``: the status is what the spec of a file says, so that is where a fault stands."""
     try:
         if isinstance(policy, LimitRange):
             policies_of([policy], [])
         else:
             policies_of([], [policy])
     except Unparsable as fault:
-        kind = type(policy).__name__
-        text = f"{kind}/{policy.metadata.name} is left out: {fault.path}: {fault.error.message}"
+        kind, path = type(policy).__name__, fault.path
+        if supposed:
+            path = path.replace("status.", "spec.", 1)
+        text = f"{kind}/{policy.metadata.name} is left out: {path}: {fault.error.message}"
         assumed.append(Assume(kind, "policy/unparsable", text))
         return False
     return True

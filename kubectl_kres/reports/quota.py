@@ -109,7 +109,7 @@ def quota_reports(
 def _report(store: Store, quota: ResourceQuota, ask: Ask, objects: Objects, *, recounted: bool, by: str) -> QuotaReport:
     meta = quota.metadata
     hard = parse_list(quota.spec.hard, "spec.hard")
-    faults = tuple(map(str, quota_object.validate(quota.spec, hard)))
+    faults = tuple(dict.fromkeys(map(str, quota_object.validate(quota.spec, hard))))
     as_if = quota if faults else enforced(quota, store)
     supposed, quota = as_if is not quota, as_if
     reads = counting_needs([quota], ask.server, meta.namespace) if objects else ()

@@ -38,6 +38,8 @@ UNSTORABLE = [
     (quota({"pods": "1"}, **selector("Never", "Gt")), 'Invalid value: "Gt": not a valid selector operator'),
     (quota({"pods": "1"}, **selector("BestEffort", "In")), "must be 'Exists' when scope is any of"),
     (quota({"pods": "-1"}), 'spec.hard[pods]: Invalid value: "-1": must be greater than or equal to 0'),
+    (quota({"services": 1.5}), 'spec.hard[services]: Invalid value: "1500m": must be an integer'),
+    (quota({"pods": "1.5.2"}), "ResourceQuota/resourcequota: spec.hard[pods]: quantities must match"),
     (quota({"cpu": "1e9999999999"}), 'exponent of "1e9999999999" is beyond reason'),
     (quota({"cpu": "1e-9999999999"}), 'exponent of "1e-9999999999" is beyond reason'),
     (quota({"cpu": "9" * 2000}), "a number of more than 1000 digits is beyond reason"),
@@ -74,6 +76,20 @@ def test_an_object_is_refused(kres: Kres, file, sent: Raw, said: str):
     found = kres("explain --offline --exit-code -f", file(sent))
     assert (found.code, found.err) == (1, "") and said in found.out
     assert "remedy: " in found.out
+
+
+def test_a_fault_is_said_once(kres: Kres, file):
+    found = kres("quota --offline -f", file(quota({"foo": "1", "bar": "1"}, scopes=["Never"])))
+    assert (found.code, found.out.count("unsupported scope")) == (0, 1), found
+
+
+def test_numbers_of_a_file_can_be_resized(kres: Kres, file):
+    patch = json.dumps({"spec": {"containers": [{"name": "app", "resources": {"limits": {"cpu": 1.75}}}]}})
+    sent = file(pod(requests={"cpu": 0.5}, limits={"cpu": 1.5}))
+    found = kres("explain --offline -o json --resize", patch, "-f", sent)
+    assert found.code == 0, found
+    (item,) = json.loads(found.out)["items"]
+    assert [(one["before"], one["after"]) for one in item["changes"]] == [("1500m", "1750m")]
 
 
 @pytest.mark.parametrize("what", ["quota", "limits", "pod"])

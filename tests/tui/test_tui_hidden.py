@@ -11,7 +11,6 @@ from tui.still import Still, session_on
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.place import HOME, Place
 
-
 SPEC: dict[str, Any] = {"containers": [{"name": "app"}]}
 
 
