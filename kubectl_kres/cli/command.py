@@ -10,6 +10,7 @@ import click
 
 from kubectl_kres.cli import flags
 from kubectl_kres.cli.config import applied
+from kubectl_kres.cli.exit import connecting
 from kubectl_kres.cli.options import CONNECTION, GLOBAL, Options
 
 if TYPE_CHECKING:  # the kinds' structs cost more than a page of help
@@ -78,6 +79,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> int:
         """Runs the command and returns its exit code. Raises InputError for a bad file of settings."""
         options = Options(**ctx.params)
+        connecting(options)
         if self.configured:
             options = applied(options, {one.field for one in ctx.obj})
         return self.run(options, tuple(ctx.args))

@@ -9,11 +9,13 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import click
 
 from kubectl_kres import ISSUES, __version__
+from kubectl_kres.cli.options import Options
 from kubectl_kres.errors import (
     Forbidden,
     InputErrors,
@@ -40,6 +42,9 @@ _WHOLE = (
     "Error in configuration",
     "Error from server",
 )
+
+#: The flags of this run that choose server and user, a blank before each.
+_CHOSEN: ContextVar[str] = ContextVar("_CHOSEN", default="")
 
 _CANNOT = (
     r'cannot (?P<verb>[a-z]+) resource "(?P<resource>[a-z0-9.-]+)" in API group "(?P<group>[a-z0-9.-]*)"'
@@ -140,16 +145,21 @@ def may_i(message: str) -> str:
         return ""
     resource = f"{said['resource']}.{said['group']}" if said["group"] else said["resource"]
     where = f" -n {said['namespace']}" if said["namespace"] else " -A" if said["wide"] else ""
-    return f"Check with: kubectl auth can-i {said['verb']} {resource}{where}{_acting()}"
+    return f"Check with: kubectl auth can-i {said['verb']} {resource}{where}{_CHOSEN.get()}"
 
 
-def _acting() -> str:
-    """The flags that this run acts as somebody else with."""
-    context = click.get_current_context(silent=True)
-    given = context.params if context is not None else {}
-    user, groups = given.get("impersonate"), given.get("impersonate_groups") or ()
-    flags = [f"--as={shlex.quote(user)}"] if user else []
-    return "".join(f" {flag}" for flag in (*flags, *(f"--as-group={shlex.quote(one)}" for one in groups)))
+def connecting(options: Options) -> None:
+    """Keep the flags that choose server and user: a command that is proposed needs them, too."""
+    given = (
+        ("kubeconfig", options.kubeconfig),
+        ("context", options.context),
+        ("cluster", options.cluster),
+        ("user", options.user),
+        ("server", options.server),
+        ("as", options.impersonate),
+        *(("as-group", group) for group in options.impersonate_groups),
+    )
+    _CHOSEN.set("".join(f" --{name}={shlex.quote(value)}" for name, value in given if value))
 
 
 def _tell_usage(error: click.UsageError) -> None:

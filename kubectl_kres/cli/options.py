@@ -123,6 +123,11 @@ def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
     raise click.UsageError(message, ctx)
 
 
+def _named(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The namespaces that are named: as in kubectl an empty text, of a variable that is not set, names none."""
+    return tuple(filter(None, values))
+
+
 def _flag(field: str, *names: str, metavar: str = "", text: str, **settings: Any) -> click.Option:
     """A flag whose value is ``Options.field``; what is absent has the default there."""
     default = Options._field_defaults[field]
@@ -141,7 +146,14 @@ def _hidden(*arguments: str, **settings: Any) -> click.Option:
 
 #: What every command takes, listed in its help.
 CONNECTION = (
-    _flag("namespaces", "-n", "--namespace", metavar="NAME", text="The namespace to look in; may be repeated."),
+    _flag(
+        "namespaces",
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        text="The namespace to look in; may be repeated.",
+        callback=_named,
+    ),
     _flag("context", "--context", metavar="NAME", text="The kubeconfig context to use."),
     _flag("kubeconfig", "--kubeconfig", metavar="FILE", text="The kubeconfig file to use."),
 )

@@ -125,7 +125,10 @@ def taken(kind: Kind, takes: Callable[[Kind], bool] = making_pods) -> Kind:
         return kind
     if kind.group == TEKTON and kind.kind in {"Pipeline", "PipelineRun"}:
         raise UsageError(f"{kind.qualified} make a pod for each task", hint=_PER_TASK[kind.kind])
-    raise UsageError(f"{kind.qualified} hold no pod template", hint="name pods, or what makes pods, as deployments")
+    raise UsageError(
+        f"{kind.qualified} hold no pod template (spec.template.spec.containers)",
+        hint="name pods, or what makes pods, as deployments",
+    )
 
 
 def _from_files(

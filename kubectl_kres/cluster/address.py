@@ -23,7 +23,11 @@ def parse(text: str) -> str:
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:
         usable = False
-    if not usable or parts.query or parts.fragment or "@" in parts.netloc or not given.isprintable():
+    if usable and "@" in parts.netloc:
+        raise ConfigError(
+            f'the server "{shown(given)}" is given with a user; name and password belong to the user entry'
+        )
+    if not usable or parts.query or parts.fragment or not given.isprintable():
         raise ConfigError(f'the server "{shown(given)}" is not an address of the form https://HOST:PORT')
     return parts.geturl()
 

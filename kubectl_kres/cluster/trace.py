@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from threading import Lock
 
 from urllib3.util import SKIP_HEADER
 
@@ -25,13 +26,13 @@ class Trace:
     def __init__(self, log: Log | None = None, level: int = TIMES) -> None:
         self._log = log if level >= TIMES else None
         self._level = level
+        self._alone = Lock()
 
     def request(self, method: str, url: str, headers: Mapping[str, str]) -> None:
         """Before a request is sent. Source: client-go transport debuggingRoundTripper."""
         if self._log is None or self._level < REQUESTS:
             return
-        self._log(f"{method} {url}")
-        self._headers("Request Headers:", _pairs(headers), ())
+        self._tell(self._log, f"{method} {url}", *_headers("Request Headers:", headers))
 
     def answer(
         self, method: str, url: str, status: str, seconds: float, headers: Mapping[str, str], secrets: Iterable[str]
@@ -41,15 +42,20 @@ class Trace:
             return
         status = masked(status, secrets)
         passed = f"{one_line(status)} in {seconds * 1000:.0f} milliseconds"
-        self._log(f"{method} {url} {passed}" if self._level < REQUESTS else f"Response Status: {passed}")
-        if self._level >= ANSWERS:
-            self._headers("Response Headers:", _pairs(headers), secrets)
+        shown = _headers("Response Headers:", headers, secrets) if self._level >= ANSWERS else ()
+        self._tell(self._log, f"{method} {url} {passed}", *shown)
 
-    def _headers(self, title: str, pairs: Iterable[tuple[str, str]], secrets: Iterable[str]) -> None:
-        assert self._log is not None
-        self._log(title)
-        for name, value in sorted(pair for pair in pairs if pair[1] != SKIP_HEADER):
-            self._log(f"    {one_line(name)}: {one_line(masked(_shown(name, value), secrets))}")
+    def _tell(self, log: Log, *lines: str) -> None:
+        """Lines that stay together while other requests are told of."""
+        with self._alone:
+            for line in lines:
+                log(line)
+
+
+def _headers(title: str, headers: Mapping[str, str], secrets: Iterable[str] = ()) -> Iterator[str]:
+    yield title
+    for name, value in sorted(pair for pair in _pairs(headers) if pair[1] != SKIP_HEADER):
+        yield f"    {one_line(name)}: {one_line(masked(_shown(name, value), secrets))}"
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:

@@ -75,6 +75,7 @@ class Sidecar(Base, frozen=True):
 
     name: str = ""
     image: str = ""
+    restart_policy: str = ""
     script: str = ""
     command: tuple[str, ...] | None = None
     security_context: Any = None

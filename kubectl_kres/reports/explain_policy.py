@@ -116,13 +116,14 @@ def _quota(scene: _Scene) -> PolicyExplanation:
     item = scene.item
     known = scene.known.policies
     own = tuple(one for one in demands(known.quotas, known.limits) if one.quota == item.metadata.name)
-    verdict, fixes = _stored(scene)
+    verdict, fixes, warnings = _stored(scene)
     return PolicyExplanation(
         scene.ref,
         verdict,
         fixes,
         quotas=tuple(quota_reports(scene.store, [item], scene.ask)),
         demands=own,
+        warnings=warnings,
         contradictions=tuple(contradictions((), [one for one in known.quotas if one.name == item.metadata.name], own)),
         bare=explain(scene.store, _bare(scene.ref.namespace), scene.ask),
     )
@@ -131,7 +132,7 @@ def _quota(scene: _Scene) -> PolicyExplanation:
 def _limit_range(scene: _Scene) -> PolicyExplanation:
     """What the LimitRange alone gives and bounds, and what it contradicts in its namespace."""
     limits = limitrange.parse(scene.item)
-    verdict, fixes = _stored(scene)
+    verdict, fixes, warnings = _stored(scene)
     alone = Store(scene.store.origin)
     alone.add("LimitRange", scene.item)
     return PolicyExplanation(
@@ -140,6 +141,7 @@ def _limit_range(scene: _Scene) -> PolicyExplanation:
         fixes,
         defaults=tuple(defaults(scene.item)),
         bands=bands([limits]),
+        warnings=warnings,
         contradictions=_with_others(scene, limits),
         bare=explain(alone, _bare(scene.ref.namespace), structs.replace(scene.ask, assumptions=())),
     )
@@ -187,13 +189,13 @@ def _counted(scene: _Scene) -> PolicyExplanation:
     )
 
 
-def _stored(scene: _Scene) -> tuple[Verdict | None, tuple[str, ...]]:
-    """Whether the server would take a policy from a file, in its own words; None for one that it has."""
+def _stored(scene: _Scene) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:
+    """Whether the server would take a policy from a file, what to change, its warnings; None for one that it has."""
     if scene.ref not in scene.store.files:
-        return None, ()
+        return None, (), ()
     outcomes = create(_raw(scene.ref.kind, scene.item), Policies(), scene.ask.server)
     allowed = all(outcome.allowed for outcome in outcomes)
-    return verdict_of(outcomes), () if allowed else ("change what the message names",)
+    return verdict_of(outcomes), () if allowed else ("change what the message names",), outcomes[0].warnings
 
 
 def _raw(kind: str, item: Any) -> Mapping[str, Any]:

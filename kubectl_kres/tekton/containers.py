@@ -83,10 +83,11 @@ def _steps(spec: TaskSpec) -> Iterator[Place]:
 
 def _sidecars(spec: TaskSpec, flags: Flags, *, native: bool) -> Iterator[Place]:
     for index, sidecar in enumerate(spec.sidecars or ()):
-        yield Place(_cut(f"sidecar-{sidecar.name}"), "sidecar", index, init=native, native=native)
+        restart = "Always" if native else sidecar.restart_policy
+        yield Place(_cut(f"sidecar-{sidecar.name}"), "sidecar", index, init=native, restart=restart)
     read = bool(spec.results) or any(refers_to(step, ARTIFACTS) for step in spec.steps or ())
     if flags.results_from == "sidecar-logs" and read:
-        yield Place(RESULTS, "injected", init=native, native=native)
+        yield Place(RESULTS, "injected", init=native, restart="Always" if native else "")
 
 
 def _cut(name: str) -> str:

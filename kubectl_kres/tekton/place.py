@@ -21,14 +21,14 @@ Sourced = tuple[Quantity, Source]
 class Place:
     """One container. A resource list is None where Go has nil; two places can hold the very same list.
 
-    ``path`` is ``spec.containers[0]``. ``init``: it stands among the init containers; ``native``: with restartPolicy
-    Always. ``number``: of the step or sidecar in the Task.
+    ``path`` is ``spec.containers[0]``. ``init``: it stands among the init containers; ``restart``: its own
+    restartPolicy. ``number``: of the step or sidecar in the Task.
     """
 
-    __slots__ = ("claims", "init", "limits", "name", "native", "number", "path", "requests", "role")
+    __slots__ = ("claims", "init", "limits", "name", "number", "path", "requests", "restart", "role")
 
-    def __init__(self, name: str, role: Role, number: int = 0, *, init: bool = False, native: bool = False) -> None:
-        self.name, self.role, self.number, self.init, self.native = name, role, number, init, native
+    def __init__(self, name: str, role: Role, number: int = 0, *, init: bool = False, restart: str = "") -> None:
+        self.name, self.role, self.number, self.init, self.restart = name, role, number, init, restart
         self.path = ""
         self.limits: Amounts | None = None
         self.requests: Amounts | None = None
@@ -62,7 +62,7 @@ def copies(places: Iterable[Place]) -> list[Place]:
 
     found = []
     for place in places:
-        twin = Place(place.name, place.role, place.number, init=place.init, native=place.native)
+        twin = Place(place.name, place.role, place.number, init=place.init, restart=place.restart)
         twin.path, twin.claims = place.path, place.claims
         twin.limits, twin.requests = twin_of(place.limits), twin_of(place.requests)
         found.append(twin)

@@ -154,4 +154,4 @@ def _pod(run: TaskRun, places: Sequence[Place], config: Config, variables: Varia
 def _container(place: Place) -> Container:
     resources = ResourceRequirements(_texts(place.limits), _texts(place.requests), place.claims or None)
     held = None if place.empty else resources
-    return Container(name=place.name, restart_policy="Always" if place.native else None, resources=held)
+    return Container(name=place.name, restart_policy=place.restart or None, resources=held)

@@ -41,7 +41,7 @@ def task_faults(spec: TaskSpec, path: str, flags: Flags, *, beta: bool = False) 
             where = f"{path}.sidecars" if beta else f"{path}.sidecars.name"
             yield FieldError(text, where, "tekton/reserved-sidecar")
         if not beta:
-            yield from _sidecar(sidecar, f"{path}.sidecars")
+            yield from sidecar_faults(sidecar, f"{path}.sidecars")
 
 
 def reference_faults(ref: Reference | None, path: str) -> Iterator[FieldError]:
@@ -87,7 +87,8 @@ def _referring(step: Step, path: str) -> Iterator[FieldError]:
             yield FieldError(f"{said} cannot be used with Ref", f"{path}.{field}", "tekton/step-ref")
 
 
-def _sidecar(sidecar: Sidecar, path: str) -> Iterator[FieldError]:
+def sidecar_faults(sidecar: Sidecar, path: str) -> Iterator[FieldError]:
+    """What v1beta1 lets pass, so that it only comes up when the pod is built."""
     if not sidecar.image:
         yield FieldError("missing field(s)", f"{path}.image", "tekton/image")
     if sidecar.script and sidecar.command:

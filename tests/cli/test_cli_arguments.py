@@ -71,8 +71,11 @@ def test_forms_that_are_none(words: str, message: str):
             "selectors and the all flag cannot be used when passing resource/name arguments",
         ),
         ("explain pod/web -A", "a resource cannot be retrieved by name across all namespaces"),
-        ("explain priorityclasses", "priorityclasses.scheduling.k8s.io hold no pod template"),
-        ("diff svc/web", "services hold no pod template"),
+        (
+            "explain priorityclasses",
+            "priorityclasses.scheduling.k8s.io hold no pod template (spec.template.spec.containers)",
+        ),
+        ("diff svc/web", "services hold no pod template (spec.template.spec.containers)"),
     ],
 )
 def test_sentences_of_a_command(kres: Kres, api, text: str, message: str):

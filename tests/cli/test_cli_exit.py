@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from kubectl_kres import errors
 from kubectl_kres.cli import explain, version
-from kubectl_kres.cli.exit import guarded, lines, may_i, worst
+from kubectl_kres.cli.exit import connecting, guarded, lines, may_i, worst
+from kubectl_kres.cli.options import Options
 from kubectl_kres.errors import KresError
 
 
@@ -82,6 +83,7 @@ def test_words(error: KresError, told: list[str], capsys):
     ],
 )
 def test_how_to_check_a_refusal(message: str, command: str):
+    connecting(Options())
     assert may_i(message) == (f"Check with: kubectl auth can-i {command}" if command else "")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 from cli.apiserver import LIMITS, pod
 from cli.running import Kres
@@ -22,7 +24,7 @@ def parsed(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Options, tuple[s
 
     monkeypatch.setattr(explain.command, "run", run)
     program = Program()
-    with program.make_context("kubectl kres", text.split()) as ctx:
+    with program.make_context("kubectl kres", shlex.split(text)) as ctx:
         assert program.invoke(ctx) == 0
     return seen[0]
 
@@ -40,7 +42,8 @@ def parsed(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Options, tuple[s
         ("explain -na pod", {"namespaces": ("a",)}, ("pod",)),
         ("explain -n=a pod", {"namespaces": ("a",)}, ("pod",)),
         ("explain --namespace=a pod", {"namespaces": ("a",)}, ("pod",)),
-        ("explain --namespace= pod", {"namespaces": ("",)}, ("pod",)),
+        ("explain --namespace= pod", {}, ("pod",)),
+        ("explain -n '' -n a pod", {"namespaces": ("a",)}, ("pod",)),
         ("explain --namespace true pod", {"namespaces": ("true",)}, ("pod",)),
         ("explain -A pod", {"all_namespaces": True}, ("pod",)),
         ("explain -A=true pod", {"all_namespaces": True}, ("pod",)),

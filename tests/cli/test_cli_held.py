@@ -181,6 +181,7 @@ def test_a_kind_that_no_snapshot_holds(kres: Kres, shop):
     kres("snapshot --out x.kres")
     code, _, err = kres("explain zz/a --snapshot x.kres")
     assert (code, err.splitlines()[0]) == (3, 'error: the server doesn\'t have a resource type "zz"')
+    assert " holds the kinds " in err and {"Pod", "Deployment"} <= {*err.replace(",", "").split()}
 
 
 def test_files_over_a_snapshot(kres: Kres, shop, file):

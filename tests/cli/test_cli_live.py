@@ -156,6 +156,8 @@ def test_what_may_not_be_read(kres: Kres, shop, text: str, denied: str, code: in
     [
         ("explain pod/web-1", "pods", "get pods -n shop"),
         ("explain pods -A", "pods", "list pods -A"),
+        ("explain pods -A --as bob --as-group $x", "pods", "list pods -A --as=bob --as-group='$x'"),
+        ("-n shop diff pods --context lab", "pods", "list pods -n shop --context=lab"),
         ("diff deploy", "deployments", "list deployments.apps -n shop"),
     ],
 )
@@ -242,7 +244,7 @@ def test_secrets_are_never_asked_for(kres: Kres, api, text: str):
     api.groups = [{"metadata": {"name": ""}, "versions": [{"version": "v1", "resources": [secrets]}]}]
     code, out, err = kres(text)
     assert (code, out) == (2, "")
-    assert err.startswith("error: secrets hold no pod template\n")
+    assert err.startswith("error: secrets hold no pod template (spec.template.spec.containers)\n")
     assert not [path for path in api.asked if "/secrets" in path]
 
 

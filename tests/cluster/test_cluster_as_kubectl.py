@@ -256,6 +256,12 @@ CASES = [
         config(cluster={"server": "PLAIN-HOST/prefix"}),
         error='host must be a URL or a host:port pair: "PLAIN-HOST/prefix"',
     ),
+    Case(
+        "21",
+        config(cluster={"server": "http://u:s3cret@127.0.0.1:1"}),
+        error='the server "http://127.0.0.1:1" is given with a user; name and password belong to the user entry',
+        alone=HOST,
+    ),
     Case("22", config({**PAIR, "token": "t"}, {**CLUSTER, "server": "UPPER"}), T, subject="client"),
     Case("23", config(cluster={"certificate-authority": "CA"}), error='no server found for cluster "a"', alone=HOST),
     Case("23", config(**{"current-context": ""}), error="no current context is set in DIR/config", alone=HOST),

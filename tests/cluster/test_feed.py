@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from itertools import product
@@ -294,6 +295,19 @@ def test_no_more_than_asked_is_put_into_the_store_at_once(cluster: Cluster):
             pass
         first = follower.feed.drain(follower.store, most=4)
         assert len(first.added) <= 6
+        follower.until(lambda: len(names(follower)) == 20)
+
+
+def test_what_takes_long_goes_on_at_the_next_drain(cluster: Cluster, monkeypatch):
+    for number in range(20):
+        cluster.put("pods", "a", f"p{number}")
+    with following(cluster, PODS) as follower:
+        while follower.feed.states()[PODS].phase != "watching":
+            pass
+        seconds = itertools.count()
+        monkeypatch.setattr("kubectl_kres.cluster.feed.monotonic", lambda: next(seconds))
+        first = follower.feed.drain(follower.store)
+        assert 0 < len(first.added) < 20
         follower.until(lambda: len(names(follower)) == 20)
 
 

@@ -221,6 +221,16 @@ def test_objects_that_the_server_would_not_store(kind, raw, message):
     assert found.remedies
 
 
+@pytest.mark.parametrize("filed", [True, False])
+def test_the_server_warns_of_a_quota_from_a_file(filed):
+    team = ObjectRef("ResourceQuota", "team", "shop")
+    found = about(
+        "ResourceQuota", "team", [quota({"requests.cpu": "2", "limits.cpu": "1"})], files=[team] if filed else ()
+    )
+    said = "ResourceQuota requests.cpu (2) should be less than limits.cpu (1)"
+    assert found.warnings == ((said,) if filed else ())
+
+
 @pytest.mark.parametrize(
     ("kind", "spec", "hard", "costs"),
     [

@@ -264,7 +264,7 @@ def test_what_is_not_installed_is_said_in_a_sentence(view, kind, sentence):
     store.cover(Need(kind), ABSENT)
     shown = opened(Kres(session_on(store)), Place(view))
     assert sentence in shown
-    assert "pods, quotas, LimitRanges" in shown
+    assert "pods, quotas, LimitRanges and what is refused are shown without it." in " ".join(shown.split())
     assert "STATE" not in shown
     assert "POOL" not in shown
     store = store_of(unread=(kind,))

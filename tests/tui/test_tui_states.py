@@ -212,3 +212,39 @@ def test_commands_name_the_flags_that_lead_to_the_same_objects():
         kubeconfig="my config", context="prod", impersonate="dev", impersonate_groups=("a", "b"), token="t"
     )
     assert flags_of(options) == "--kubeconfig 'my config' --context prod --as dev --as-group a --as-group b"
+
+
+def test_a_list_that_is_empty_says_so_on_all_of_the_screen_until_a_row_comes():
+    feed = Still()
+    app = Kres(session_on(store_of(), feed), (HOME, Place("pods")))
+
+    async def act(pilot):
+        lines = text(pilot.app).splitlines()
+        assert lines[2].strip() == "no pods"
+        feed.coming += [("put", "Pod", one) for one in store_of(made("Pod", "web")).all("Pod")]
+        await settled(pilot)
+        assert "NAME" in text(pilot.app).splitlines()[2]
+        await press(pilot, ["enter"])
+        assert "pod/web" in text(pilot.app).splitlines()[1]
+
+    drive(app, act=act)
+
+
+def test_an_answer_that_makes_more_reads_necessary_is_called_one_so_far():
+    feed = Still()
+    store = store_of(made("Pod", "web", spec={"containers": [{"name": "app"}]}))
+    app = Kres(session_on(store, feed), (HOME, Place("object", ref=ObjectRef("Pod", "web", "ns"))))
+
+    async def act(pilot):
+        assert "so far" not in text(pilot.app)
+        feed.given[Need("LimitRange", "ns")] = FeedState("listing")
+        for _ in range(200):
+            await pilot.pause(0.01)
+            if "still reading: this is so far" in text(pilot.app):
+                break
+        assert "still reading: this is so far" in text(pilot.app)
+        feed.given.clear()
+        await settled(pilot)
+        assert "so far" not in text(pilot.app)
+
+    drive(app, act=act)
