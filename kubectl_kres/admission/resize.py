@@ -15,7 +15,7 @@ from kubectl_kres.admission.pods import Policies, distinct, mutated, stored_pod
 from kubectl_kres.admission.qos import class_of
 from kubectl_kres.admission.quota import Verdict, evaluate
 from kubectl_kres.admission.resize_node import check_features, check_node
-from kubectl_kres.admission.resize_rules import Version, resize_errors, same_containers
+from kubectl_kres.admission.resize_rules import Version, resize_errors
 from kubectl_kres.admission.server import Server
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.node import Node
@@ -62,11 +62,11 @@ def resize(
 
 
 def _kept(old: Pod, patched: Pod, server: Server) -> Pod:
-    """The pod that would be stored; as sent where the containers are not the same, which validation then refuses.
+    """The pod that would be stored; containers that are not the same stay as sent, which validation then refuses.
 
     Source: registry/core/pod/strategy.go dropNonResizeUpdates.
     """
-    if not same_containers(old, patched):
+    if not _as_many(old, patched):
         return patched
     spec = replace(old.spec, containers=_sized(old.spec.containers, patched.spec.containers))
     if server.on("SidecarContainers"):
@@ -76,7 +76,15 @@ def _kept(old: Pod, patched: Pod, server: Server) -> Pod:
     return replace(old, spec=spec)
 
 
+def _as_many(old: Pod, new: Pod) -> bool:
+    """Whether both have as many containers, and as many init containers."""
+    counts = [[len(listed or ()) for listed in (pod.spec.containers, pod.spec.init_containers)] for pod in (old, new)]
+    return counts[0] == counts[1]
+
+
 def _sized(old: Sequence[Container] | None, new: Sequence[Container] | None) -> tuple[Container, ...]:
+    if [was.name for was in old or ()] != [is_.name for is_ in new or ()]:
+        return tuple(new or ())
     return tuple(
         replace(was, resources=is_.resources, resize_policy=is_.resize_policy)
         for was, is_ in zip(old or (), new or (), strict=True)
@@ -119,7 +127,7 @@ class _Run:
         stored = self.old.draft
         draft.spec, draft.overhead, draft.priority_class = self.pod.spec, dict(stored.overhead), stored.priority_class
         draft.annotation = None
-        if same_containers(self.old.pod, self.pod):
+        if _as_many(self.old.pod, self.pod):
             if not self.server.on("InPlacePodLevelResourcesVerticalScaling"):
                 draft.pod = stored.pod and stored.pod.copy()
             if not self.server.on("SidecarContainers"):

@@ -244,6 +244,9 @@ RULES: Mapping[str, Rule] = {
         "A step's request may not exceed its limit, as the Task has them.",
         "tekton pkg/reconciler/taskrun/validate_taskrun.go",
     ),
+    "tekton/resolution": Rule(
+        "Tasks, StepActions and Pipelines are looked for when a run starts; one that is not there ends it.", _TEKTON_RUN
+    ),
     "tekton/params": Rule("Each parameter of the Task has a value or a default.", _TEKTON_RUN),
     "tekton/workspaces": Rule("A run binds the workspaces of its Task that are not optional, no others.", _TEKTON_RUN),
     "tekton/unknown-override": Rule(

@@ -172,7 +172,8 @@ def _remedies(
             and not pods.missing
             and not any(fact.reason == "FailedCreate" for fact in seen)
         ):
-            return (f"all {pods.wanted} pods exist; for another one {found[0]}", *found[1:])
+            have = f"all {pods.wanted} pods exist" if pods.wanted > 1 else "its pod exists"
+            return (f"{have}; for another one {found[0]}", *found[1:])
         return found
     killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
     if killed is not None:

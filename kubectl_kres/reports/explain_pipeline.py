@@ -21,7 +21,7 @@ from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.stored_run import stored_run
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.taskrun import analysed, pod_of, refused_run, unknown_task
-from kubectl_kres.reports.tekton_world import as_seen, tekton_world
+from kubectl_kres.reports.tekton_world import tekton_world
 from kubectl_kres.reports.waiting_run import moment_of
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.affinity_assistant import Assistant
@@ -117,7 +117,6 @@ def _task(
 ) -> PlannedTask:
     results = found.results.get(planned.name, ())
     explanation = _explained(store, subject, ask, planned, results, children) if results else None
-    gap = as_seen(store, planned.gap, subject.ref.namespace) if planned.gap is not None and not results else None
     return PlannedTask(
         planned.name,
         planned.number,
@@ -126,7 +125,7 @@ def _task(
         planned.is_finally,
         _state(planned, found, children),
         planned.task.origin.source if planned.task is not None else None,
-        gap,
+        planned.gap if not results else None,
         explanation,
     )
 

@@ -11,7 +11,7 @@ from kubectl_kres.errors import ClusterError, Forbidden, NotFound
 from kubectl_kres.model.kinds import BY_KIND, TEKTON
 from kubectl_kres.model.meta import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.tekton import Task, TaskRun
+from kubectl_kres.model.tekton import Task, TaskRun, TaskSpec
 from kubectl_kres.provenance.journal import Derive, Journal, Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.analysis import Analysis
@@ -23,11 +23,11 @@ from kubectl_kres.reports.start import Start
 from kubectl_kres.reports.stored_run import stored_run
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton_part import TektonPart
-from kubectl_kres.reports.tekton_world import as_seen, tekton_world
+from kubectl_kres.reports.tekton_world import tekton_world
 from kubectl_kres.reports.waiting_run import pipeline_run_of, too_much, waiting_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.answer import Gap, Problem
+from kubectl_kres.tekton.answer import Gap, Origin, Problem
 from kubectl_kres.tekton.resolve import UsedTask, task_of
 from kubectl_kres.tekton.run import Result, World, alone, task_run
 
@@ -55,15 +55,15 @@ def taskrun_analysis(
     if run is None:
         return refused_run(store, subject.ref, ask, subject.file or "the input", refusals)
     found = task_of(run, world.lookups)
-    if isinstance(found, Gap):
-        raise unknown_task(store, subject, found)
     live = None if another else live or pod_of(store, run)
     # A quota is not asked again for a pod that was made; in lists the pod itself is not read.
     counted = not another and (live is not None or bool(run.status.pod_name))
-    results = task_run(run, world, task=found, journal=journal, counted=counted)
+    known = None if isinstance(found, Gap) else found
+    results = task_run(run, world, task=known, journal=journal, counted=counted)
     if isinstance(results, Gap):
         raise unknown_task(store, subject, results)
-    return analysed(store, subject.ref, ask, run, found, results, live)
+    used = known or UsedTask(TaskSpec(), Origin(Source("Task", getattr(found, "name", ""), subject.ref.namespace)))
+    return analysed(store, subject.ref, ask, run, used, results, live)
 
 
 def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis | None:
@@ -97,9 +97,8 @@ def run_of(store: Store, subject: Subject, world: World) -> tuple[TaskRun | None
     return stored_run(store, subject, world, TaskRun, Task, alone)
 
 
-def unknown_task(store: Store, subject: Subject, found: Gap) -> ClusterError:
+def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
     """That the pod cannot be told, and why."""
-    gap = as_seen(store, found, subject.ref.namespace)
     text = f"{subject.ref}: {gap}"
     if gap.why == "missing":
         hint = "create it, or give it with -f beside the run; a run that has started keeps it in its status"

@@ -65,6 +65,22 @@ def _without_value(case: Case) -> Iterator[str]:
     yield f"give {' and '.join(names)} in spec.params of the run, or in the Task {those}"
 
 
+_ABSENT = re.compile(r'(task|stepaction|pipeline)s\.tekton\.dev "([^"]*)" not found$')
+_REFERRED = {"task": "Task", "stepaction": "StepAction", "pipeline": "Pipeline"}
+
+
+def _unresolved(case: Case) -> Iterator[str]:
+    text = case.finding.text
+    found, step = _ABSENT.search(text), text.partition('for step "')[2].partition('"')[0]
+    names = text.rpartition("[")[2].rstrip("]").replace(" ", ", ")
+    if found is not None:
+        yield f"create {_REFERRED[found[1]]} {found[2]}, or refer to one that is there, and start a new run"
+    elif "extra params" in text:
+        yield f"take {names} out of the parameters of step {step}: its StepAction does not declare it"
+    else:
+        yield f"give {names} in the parameters of step {step}, or a default in its StepAction"
+
+
 def _unbound(case: Case) -> Iterator[str]:
     name = case.finding.text.partition('"')[2].partition('"')[0]
     if "does not match" in case.finding.text:
@@ -112,6 +128,7 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     ),
     "tekton/request-over-limit": _over_limit,
     "validation/request-over-limit": _share_over_limit,
+    "tekton/resolution": _unresolved,
     "tekton/params": _without_value,
     "tekton/workspaces": _unbound,
     "tekton/unknown-override": _say("name steps and sidecars as the Task does, without step- or sidecar- in front"),

@@ -6,15 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from msgspec import structs
-
 from kubectl_kres.model.policy import Namespace
 from kubectl_kres.reports.policies import policies
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.reports.tekton_config import configuration
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.answer import Gap
 from kubectl_kres.tekton.resolve import Lookups
 from kubectl_kres.tekton.run import World, world_of
 
@@ -43,21 +40,23 @@ def _world(store: Store, namespace: str, ask: Ask) -> World:
         policies(store, namespace, ask.server).policies,
         ask.server,
         configuration(store, ask),
-        Lookups(*(_by_name(store, kind, namespace) for kind in _REFERRED)),
+        Lookups(*(_by_name(store, kind, namespace) for kind in _REFERRED), _partial(store, namespace)),
         namespace=own if isinstance(own, Namespace) else None,
     )
 
 
-def _by_name(store: Store, kind: str, namespace: str) -> Mapping[str, Any] | None:
-    """The objects of a kind; None if there is none, and some of it could not be read."""
-    held = {one.metadata.name: one for one in store.all(kind, namespace)}
-    states = [coverage for need, coverage in store.needs().items() if need.kind == kind]
-    known = states and all(coverage.known for coverage in states)
-    return held if held or known else None
+def _by_name(store: Store, kind: str, namespace: str) -> Mapping[str, Any]:
+    return {one.metadata.name: one for one in store.all(kind, namespace)}
 
 
-def as_seen(store: Store, gap: Gap, namespace: str) -> Gap:
-    """A gap that is none of the cluster's: what could not be read does not count as missing."""
-    if gap.why != "missing" or not gap.name or store.covered(Need(gap.kind, namespace, gap.name)).known:
-        return gap
-    return structs.replace(gap, why="unreadable")
+def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
+    """Of kinds that were not read in full the names that were looked for, and are not there."""
+    return {
+        kind: frozenset(
+            need.name
+            for need, coverage in store.needs().items()
+            if (need.kind, need.namespace) == (kind, namespace) and need.name and coverage.known
+        )
+        for kind in _REFERRED
+        if not store.covered(Need(kind, namespace)).known
+    }

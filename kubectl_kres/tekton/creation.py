@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.tekton import TaskRun
+import msgspec
+
+from kubectl_kres.model.tekton import TaskRun, TaskSpec
 from kubectl_kres.tekton.answer import Problem
+from kubectl_kres.tekton.field_error import joined
+from kubectl_kres.tekton.task_faults import sidecar_faults
 
 #: Seconds until the next try.
 AFTER_QUOTA, AFTER_CONFLICT = 60, 1
@@ -28,6 +32,17 @@ def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pod
         return _condition("TaskRunValidationFailed", message, "tekton/pod-creation-failed", status="False")
     text = f'failed to create task run pod "{run.metadata.name}": {message}. Maybe {_suspect(run)}'
     return _condition("PodCreationFailed", text, "tekton/pod-creation-failed", status="False")
+
+
+def unbuildable(run: TaskRun, spec: TaskSpec) -> tuple[Problem, ...]:
+    """What ends a run before its pod is sent: faults that v1beta1 lets pass; empty if there are none.
+
+    Source: reconciler/taskrun/taskrun.go createPod.
+    """
+    found = [fault for one in spec.sidecars or () for fault in sidecar_faults(one, "sidecars")]
+    if not found or run.status.pod_name:
+        return ()
+    return (msgspec.structs.replace(refused(run, 0, "", joined(found)), rule=found[0].rule),)
 
 
 def _suspect(run: TaskRun) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from kubectl_kres.model.tekton import PipelineRun, TaskRun
+from kubectl_kres.model.tekton import PipelineRun, PipelineSpec, TaskRun
+from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.affinity_assistant import Assistant, assistants
-from kubectl_kres.tekton.answer import Gap
+from kubectl_kres.tekton.answer import Gap, Origin, Problem
 from kubectl_kres.tekton.at_once import Peak, peaks
 from kubectl_kres.tekton.pipeline import Plan, Planned, plan
-from kubectl_kres.tekton.resolve import UsedTask, task_of
+from kubectl_kres.tekton.resolution import without_pipeline, without_pipeline_task
+from kubectl_kres.tekton.resolve import UsedPipeline, UsedTask, task_of
 from kubectl_kres.tekton.run import Result, World, task_run
 from kubectl_kres.tekton.webhook import refused
 
@@ -39,15 +41,31 @@ def pipeline_run(
     """
     found = plan(run, world.lookups, world.config.timeout_minutes)
     if isinstance(found, Gap):
-        return found
-    if found.problem is not None:
-        return PipelineAnswer(found)
+        return PipelineAnswer(_without_pipeline(run, found)) if found.why == "missing" and found.name else found
+    problem = found.problem or _task_not_there(run, found)
+    if problem is not None:
+        return PipelineAnswer(structs.replace(found, problem=problem))
     held = children or {}
     answers = {one.name: one_task(one, world, held, journal=journal) for one in found.tasks}
     results = {name: answer for name, answer in answers.items() if answer}
     done = finished(run, found.tasks, held)
     extra = assistants(run, found.pipeline, world)
     return PipelineAnswer(found, results, peaks(found, results, done), extra, done)
+
+
+def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
+    origin = Origin(Source("Pipeline", gap.name, run.metadata.namespace, "spec"))
+    return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
+
+
+def _task_not_there(run: PipelineRun, found: Plan) -> Problem | None:
+    """All Tasks are looked for before the first one runs; what has started keeps its own."""
+    started = {one.pipeline_task_name for one in run.status.child_references or ()}
+    for one in found.tasks:
+        gap = one.gap
+        if gap is not None and gap.why == "missing" and gap.name and one.name not in started:
+            return without_pipeline_task(run, found.pipeline.name, gap)
+    return None
 
 
 def one_task(

@@ -15,6 +15,7 @@ from kubectl_kres.tekton.answer import Built, Fields, Order, Origin, Problem, we
 from kubectl_kres.tekton.checks import problems
 from kubectl_kres.tekton.config import Config, merged
 from kubectl_kres.tekton.containers import layout
+from kubectl_kres.tekton.creation import unbuildable
 from kubectl_kres.tekton.duration import deadline
 from kubectl_kres.tekton.naming import pod_name
 from kubectl_kres.tekton.place import SIDES, Amounts, Place, copies, put
@@ -48,7 +49,7 @@ def pods(
     problem, not an error.
     """
     try:
-        failed = problems(run, spec, config)
+        failed = problems(run, spec, config) or unbuildable(run, spec)
         return failed or tuple(_built(run, spec, origin, virtuals, config, version, fields, journal=journal))
     except QuantityError as error:
         # Such an object is not stored; it can only come from a file that no webhook has seen.

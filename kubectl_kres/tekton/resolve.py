@@ -21,25 +21,33 @@ from kubectl_kres.model.tekton import (
 )
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.answer import Gap, Origin
+from kubectl_kres.tekton.resolution import misfits, not_there
 from kubectl_kres.tekton.variables import parameters, replaced
 
 T = TypeVar("T")
 
 
 class Lookups(Struct, frozen=True):
-    """Objects of the run's namespace by name. None: the kind could not be read."""
+    """Objects of the run's namespace by name. ``partial``: of kinds that were not read in full, the names that are
+    known not to exist.
+    """
 
-    tasks: Mapping[str, Task] | None = {}
-    step_actions: Mapping[str, StepAction] | None = {}
-    pipelines: Mapping[str, Pipeline] | None = {}
+    tasks: Mapping[str, Task] = {}
+    step_actions: Mapping[str, StepAction] = {}
+    pipelines: Mapping[str, Pipeline] = {}
+    partial: Mapping[str, frozenset[str]] = {}
 
 
 class UsedTask(Struct, frozen=True):
-    """A Task as a run uses it. ``gaps``: StepActions that are not known, so that only the step's resources are."""
+    """A Task as a run uses it. ``gaps``: StepActions that are not known, so that only the step's resources are.
+
+    ``unresolved``: what Tekton says of StepActions that do not exist, or do not fit.
+    """
 
     spec: TaskSpec
     origin: Origin
     gaps: tuple[Gap, ...] = ()
+    unresolved: tuple[str, ...] = ()
 
 
 class UsedPipeline(Struct, frozen=True):
@@ -73,8 +81,9 @@ def used(spec: TaskSpec, origin: Origin, lookups: Lookups) -> UsedTask:
     if all(step.ref is None for step in spec.steps or ()):
         return UsedTask(spec, origin)
     gaps: list[Gap] = []
-    steps = tuple(_resolved(step, lookups, gaps) for step in spec.steps or ())
-    return UsedTask(msgspec.structs.replace(spec, steps=steps), origin, tuple(gaps))
+    said: list[str] = []
+    steps = tuple(_resolved(step, index, lookups, gaps, said) for index, step in enumerate(spec.steps or ()))
+    return UsedTask(msgspec.structs.replace(spec, steps=steps), origin, tuple(gaps), tuple(said))
 
 
 def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
@@ -85,7 +94,7 @@ def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
     kept = run.status.pipeline_spec
     if run.spec.pipeline_spec is not None:
         return UsedPipeline(run.spec.pipeline_spec, Origin(own.at("spec.pipelineSpec")), meta.name)
-    found = _looked_up("Pipeline", ref, lookups.pipelines)
+    found = _looked_up("Pipeline", ref, lookups.pipelines, lookups)
     if kept is not None:
         name = ref.name if ref is not None and ref.name else meta.name
         if isinstance(found, Pipeline) and found.spec == kept:
@@ -96,7 +105,7 @@ def pipeline_of(run: PipelineRun, lookups: Lookups) -> UsedPipeline | Gap:
 
 def task_by_reference(ref: Reference, lookups: Lookups) -> UsedTask | Gap:
     """The Task that a reference names."""
-    found = _looked_up("Task", ref, lookups.tasks)
+    found = _looked_up("Task", ref, lookups.tasks, lookups)
     if isinstance(found, Gap):
         return found
     meta = found.metadata
@@ -112,7 +121,7 @@ def _pipeline(item: Pipeline) -> UsedPipeline:
     return UsedPipeline(item.spec, Origin(Source("Pipeline", meta.name, meta.namespace, "spec")), meta.name)
 
 
-def _looked_up(kind: str, ref: Reference | None, held: Mapping[str, T] | None) -> T | Gap:
+def _looked_up(kind: str, ref: Reference | None, held: Mapping[str, T], lookups: Lookups) -> T | Gap:
     ref = ref or Reference()
     resolver = ref.resolver or ("bundles" if ref.bundle else "")
     if resolver:
@@ -121,21 +130,24 @@ def _looked_up(kind: str, ref: Reference | None, held: Mapping[str, T] | None) -
         return Gap(ref.kind, ref.name, "custom")
     if ref.kind not in {"", kind}:
         return Gap(ref.kind, ref.name, "unreadable")
-    if held is None:
-        return Gap(kind, ref.name, "unreadable")
     found = held.get(ref.name)
-    return Gap(kind, ref.name, "missing") if found is None else found
+    if found is not None:
+        return found
+    known = lookups.partial.get(kind)
+    return Gap(kind, ref.name, "missing" if known is None or ref.name in known else "unreadable")
 
 
-def _resolved(step: Step, lookups: Lookups, gaps: list[Gap]) -> Step:
+def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], said: list[str]) -> Step:
     """A step with what its StepAction says; resources are always the step's own."""
     if step.ref is None:
         return step
-    found = _looked_up("StepAction", step.ref, lookups.step_actions)
+    found = _looked_up("StepAction", step.ref, lookups.step_actions, lookups)
     if isinstance(found, Gap):
         gaps.append(found)
+        said += (not_there(step, index, found),) if found.why == "missing" else ()
         return step
     action = found.spec
+    said += misfits(step, index, action.params or ())
     return msgspec.structs.replace(
         step,
         ref=None,
@@ -144,6 +156,7 @@ def _resolved(step: Step, lookups: Lookups, gaps: list[Gap]) -> Step:
         command=action.command,
         args=action.args,
         env=action.env,
+        security_context=action.security_context,
         working_dir=replaced(action.working_dir, parameters(step.params, action.params)),
     )
 

@@ -22,6 +22,7 @@ from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.config import Config, flags_of, merged
 from kubectl_kres.tekton.pod import pods
 from kubectl_kres.tekton.pod_security import enforces, is_bare, refusal
+from kubectl_kres.tekton.resolution import without_actions, without_task
 from kubectl_kres.tekton.resolve import Lookups, UsedTask, remarks, task_of
 from kubectl_kres.tekton.virtual_limitrange import Virtual, virtuals
 
@@ -120,7 +121,10 @@ def task_run(
     """
     found = task if task is not None else task_of(run, world.lookups)
     if isinstance(found, Gap):
-        return found
+        gone = found.why == "missing" and found.name and not run.status.pod_name
+        return (Result(problem=without_task(run, found)),) if gone else found
+    if found.unresolved and not run.status.pod_name:
+        return tuple(Result(problem=one) for one in without_actions(found.unresolved))
     flags = flags_of(run.status.provenance, world.config.flags)
     config = msgspec.structs.replace(world.config, flags=flags)
     own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))

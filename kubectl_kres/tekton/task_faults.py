@@ -44,6 +44,14 @@ def task_faults(spec: TaskSpec, path: str, flags: Flags, *, beta: bool = False) 
             yield from sidecar_faults(sidecar, f"{path}.sidecars")
 
 
+def action_faults(spec: Step, path: str) -> Iterator[FieldError]:
+    """The faults of a StepAction. Source: v1beta1/stepaction_validation.go."""
+    if not spec.image:
+        yield FieldError("missing field(s)", f"{path}.Image", "tekton/image")
+    if spec.script and spec.command:
+        yield FieldError("script cannot be used with command", f"{path}.script", "tekton/script")
+
+
 def reference_faults(ref: Reference | None, path: str) -> Iterator[FieldError]:
     """A reference names an object, or a resolver. Source: v1/container_validation.go validateRef."""
     if ref is not None and not (ref.name or ref.resolver):

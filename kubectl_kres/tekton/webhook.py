@@ -18,7 +18,7 @@ from kubectl_kres.tekton.pipeline_faults import pipeline_faults
 from kubectl_kres.tekton.retired import retired
 from kubectl_kres.tekton.run_faults import pipeline_run_faults, task_run_faults
 from kubectl_kres.tekton.strict import fault_in
-from kubectl_kres.tekton.task_faults import reference_faults, task_faults
+from kubectl_kres.tekton.task_faults import action_faults, reference_faults, sidecar_faults, task_faults
 
 _STRUCTS: Mapping[str, Any] = {
     "Task": tekton.Task,
@@ -53,10 +53,12 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
 
 
 def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
-    """What the webhook says of a TaskRun that a PipelineRun makes; an embedded Task has passed it with the Pipeline."""
+    """What the webhook says of a TaskRun that a PipelineRun makes, which is one of v1 whatever the Pipeline is."""
     spec = run.spec
+    sidecars = spec.task_spec.sidecars if spec.task_spec is not None else None
     found = (
         *_one_of(spec.task_ref, spec.task_spec, "spec.taskRef", "spec.taskSpec"),
+        *(fault for one in sidecars or () for fault in sidecar_faults(one, "spec.taskSpec.sidecars")),
         *task_run_faults(spec),
         *_values(spec, "spec", flags, beta=False),
     )
@@ -82,6 +84,8 @@ def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, be
         yield from task_faults(item.spec, "spec", flags, beta=beta)
     elif isinstance(item, tekton.Pipeline):
         yield from pipeline_faults(item.spec, "spec", flags, beta=beta)
+    elif isinstance(item, tekton.StepAction):
+        yield from action_faults(item.spec, "spec")
 
 
 def _task_run(spec: tekton.TaskRunSpec, flags: Flags, *, beta: bool) -> Iterator[FieldError]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from kubectl_kres.admission.create import create, policies_of
+from kubectl_kres.admission.resize import resize
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.update import update
 from kubectl_kres.model.meta import ManagedMetadata
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import PriorityClass
 
 HIGH = PriorityClass(ManagedMetadata(name="high"), 1000)
@@ -295,3 +298,23 @@ def test_what_an_older_server_drops() -> None:
     (outcome,) = create(claim(volumeAttributesClassName="fast"), POLICIES, old)
     assert outcome.object is not None
     assert "volumeAttributesClassName" not in outcome.object["spec"]
+
+
+def test_a_resize_that_renames_keeps_the_pod_level_where_it_is_not_resized() -> None:
+    """Else the class would seem to change, too."""
+    level = {side: {"cpu": "1", "memory": "1Gi"} for side in ("limits", "requests")}
+    stored = pod(resources=level, initContainers=[{"name": "i", "image": "i"}]) | {"status": {"qosClass": "Guaranteed"}}
+    sent = pod(resources={}, initContainers=[{"name": "other", "image": "i"}])
+    old, new = (msgspec.convert(one, Pod) for one in (stored, sent))
+    (outcome,) = resize(old, new, POLICIES, Server(version=(1, 35)))
+    assert outcome.message == (
+        'Pod "p" is invalid: []: Forbidden: resize of pods with pod-level resources is forbidden when '
+        "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"
+    )
+
+
+def test_claims_are_dropped_where_there_is_no_dynamic_allocation() -> None:
+    sent = pod(container={"resources": {"claims": [{"name": "nobody"}], "requests": {"cpu": "1"}}})
+    (outcome,) = create(sent, POLICIES, Server(version=(1, 33)))
+    assert outcome.object is not None
+    assert outcome.object["spec"]["containers"] == [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]

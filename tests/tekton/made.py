@@ -24,7 +24,11 @@ Raw = Mapping[str, Any]
 def taskrun(steps: Sequence[Raw] = ({"name": "a"},), *, name: str = "run", sidecars: Sequence[Raw] = (),
             template: Raw | None = None, status: Raw | None = None, **spec: Any) -> TaskRun:  # fmt: skip
     """A TaskRun in namespace ns; with ``taskRef`` among the spec there is no embedded Task."""
-    task = {"steps": list(steps), "sidecars": list(sidecars), **({"stepTemplate": template} if template else {})}
+    task = {
+        "steps": list(steps),
+        "sidecars": [{"image": "i", **one} for one in sidecars],
+        **({"stepTemplate": template} if template else {}),
+    }
     body = spec if "taskRef" in spec else {"taskSpec": task, **spec}
     meta = {"name": name, "namespace": "ns"}
     return decoded({"metadata": meta, "spec": body, "status": status or {}}, TaskRun)
