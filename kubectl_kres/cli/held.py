@@ -24,6 +24,9 @@ _NUMEROUS = ("Pod", "Event", "TaskRun")
 #: Policy that does not exist if no file holds it; of other kinds nothing can be said.
 _POLICIES = {"LimitRange", "ResourceQuota"}
 
+#: What runs refer to, of which files hold some and the cluster may have others.
+_INSTALLED = {"Task", "StepAction", "Pipeline"}
+
 _NOTHING_ELSE = "--offline: there are no LimitRanges and quotas but those in the files"
 
 _PAGE = 500
@@ -114,10 +117,13 @@ class Held:
 
     def _coverage(self, need: Need) -> Coverage:
         if self._known is None:
-            held = need.kind in self.store.kinds() or need.kind in _POLICIES
-            return (
-                READ if held else Coverage("unread", f"the files hold no {need.kind}, and --offline reads nothing else")
-            )
+            held, which = need.kind in self.store.kinds() or need.kind in _POLICIES, need.kind
+            if held and need.kind in _INSTALLED and need.name:
+                held, which = (
+                    self.store.get(need.kind, need.name, need.namespace) is not None,
+                    f"{need.kind} {need.name}",
+                )
+            return READ if held else Coverage("unread", f"the files hold no {which}, and --offline reads nothing else")
         coverage = self._known.covered(need)
         if coverage.state == "unread" and not coverage.message:
             return Coverage("unread", self._not_held(need))

@@ -24,11 +24,9 @@ from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import qos as render
 from kubectl_kres.reports.node import needs_with_node
-from kubectl_kres.reports.qos import Brief, Quality, quality
+from kubectl_kres.reports.qos import Brief, Quality, quality, unclassed
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Origin
-
-_NO_CLASS = "{}: no class, since a quantity cannot be parsed"
 
 
 @repeated
@@ -65,7 +63,8 @@ class Page:
             found = self._whole(turn, subject) if whole else brief.quality(subject)
             if found is None:
                 asked = f"-f {subject.file}" if subject.file else named(subject)
-                raise UsageError(_NO_CLASS.format(subject.ref), hint=f"kubectl kres explain {asked}")
+                text = f"{subject.ref}: no class, since {unclassed(subject)}"
+                raise UsageError(text, hint=f"kubectl kres explain {asked}")
             return found
 
         for subject, found in tally.each(turn.found.subjects, answer):

@@ -11,7 +11,7 @@ from kubectl_kres.cli.arguments import Asked, asked, refuse_selectors
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input, Source
-from kubectl_kres.errors import ClusterError, InputError, KresError, NotFound, UsageError
+from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
@@ -53,7 +53,7 @@ class Found(NamedTuple):
 #: keeps a quota what it has left.
 _ALWAYS = frozenset(
     {
-        *("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "TaskRun"),
+        *("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"),
         *("ResourcePool", "ResourcePoolClaim"),
     }
 )
@@ -262,19 +262,34 @@ def fault_of(source: Source, group: Sequence[Subject]) -> ClusterError:
 def _listed(source: Source, kind: Kind, options: Options, wants: Wants) -> Iterator[Found]:
     """Page by page. Of the cluster only the policies are read beside them, and what the pods were made from."""
     wants = needs if making_pods(kind) else wants
-    for space in (source.namespaces or ("",)) if kind.namespaced else ("",):
+    spaces = (source.namespaces or ("",)) if kind.namespaced else ("",)
+    several = len(spaces) > 1
+    for space in spaces:
         policies = (Need("LimitRange", space), Need("ResourceQuota", space))
         source.fill(policies)
         unseen = tuple(
             Unseen(one.kind, state, space, message=message) for one, state, message in unread(source.store, policies)
         )
         need = Need(kind.kind, space, label_selector=options.selector, field_selector=options.field_selector)
-        for page in _held(source, need) if kind.kind in _BESIDE else source.pages(need):
+        for page in readable(_held(source, need) if kind.kind in _BESIDE else source.pages(need), several=several):
+            if isinstance(page, Forbidden):
+                yield Found((), (page,))
+                continue
             subjects = tuple(
                 Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind) for one in page
             )
             complete(source, subjects, wants, scope=space, listed=True)
             yield Found(subjects, listed=True, unseen=unseen)
+
+
+def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:
+    """The pages; of one of ``several`` namespaces, that it may not be read, which raises where it is the only one."""
+    try:
+        yield from pages
+    except Forbidden as error:
+        if not several:
+            raise
+        yield error
 
 
 def _held(source: Source, need: Need) -> Iterator[list[Any]]:

@@ -7,8 +7,9 @@ from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, put, width
 from kubectl_kres.cli.server import described
 from kubectl_kres.cli.source import opened
+from kubectl_kres.cli.subjects import readable
 from kubectl_kres.cli.tally import Tally
-from kubectl_kres.errors import UsageError
+from kubectl_kres.errors import Forbidden, UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render import qos as render
 from kubectl_kres.reports.qos_sums import Adding
@@ -26,12 +27,16 @@ def run(options: Options, words: tuple[str, ...]) -> int:
                 raise UsageError(f"--summary counts pods, not {source.kind(word).qualified}")
         server, assumptions = server_of(source.version())
         adding = Adding(server)
-        for space in source.namespaces or ("",):
+        spaces = source.namespaces or ("",)
+        for space in spaces:
             need = Need("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
-            for page in source.pages(need):
-                _add(adding, page, tally)
+            for page in readable(source.pages(need), several=len(spaces) > 1):
+                if isinstance(page, Forbidden):
+                    tally.missed(page)
+                else:
+                    _add(adding, page, tally)
         sums = [*adding.sums()]
-        if options.output in DOCUMENTS:
+        if options.output in DOCUMENTS and not tally.barren:
             for one in sums:
                 items.add(one)
             items.write("QosSummary", source.store.origin, complete=tally.complete and not source.skipped)

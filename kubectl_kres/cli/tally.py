@@ -9,7 +9,7 @@ from kubectl_kres.cli.exit import NEGATIVE, PARTIAL, may_i, say, tell, worst
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import DOCUMENTS, Items
 from kubectl_kres.cli.source import Source
-from kubectl_kres.errors import KresError, NotFound
+from kubectl_kres.errors import Forbidden, KresError, NotFound
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Origin
@@ -44,6 +44,7 @@ class Tally:
             return
         tell(error)
         self._codes.add(error.exit_code)
+        self.complete = self.complete and not isinstance(error, Forbidden)
 
     def answered(self, unseen: Iterable[Unseen], *, complete: bool, negative: bool) -> None:
         """An object with an answer; ``negative``: one that the exit code tells."""

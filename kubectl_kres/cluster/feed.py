@@ -14,7 +14,7 @@ from kubectl_kres.cluster.inbox import LONGEST, Inbox
 from kubectl_kres.cluster.landing import Landing
 from kubectl_kres.cluster.read import CHUNK_SIZE
 from kubectl_kres.cluster.reader import SILENCE, Reader
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind, describe
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -43,6 +43,7 @@ class Feed:
 
         ``silence``: seconds without a byte after which a watch is taken for broken.
         """
+        describe()
         self.clock = clock or Clock()
         self._connection, self._kinds, self._namespaces = connection, kinds, tuple(dict.fromkeys(namespaces))
         self._chunk_size, self._silence = chunk_size, silence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from kubectl_kres.model import capsule, claim, configmap, crd, node, pod, policy, tekton, workload
 
@@ -147,3 +147,14 @@ def find(text: str) -> Kind | None:
     if kind is None or not rest:
         return kind
     return kind if rest in {kind.group, f"{kind.version}.{kind.group}", f"{kind.version}."} else None
+
+
+def describe() -> None:
+    """Makes msgspec know all structs; to be called before a thread decodes while another one converts.
+
+    Two threads that need structs with a part in common for the first time crash the interpreter: msgspec hands the
+    second one a part that it has only half described to the first.
+    """
+    for kind in KINDS:
+        for struct in filter(None, (kind.struct, kind.whole)):
+            json.Decoder(struct)

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from kubectl_kres.render.line import Line, draw, size, wrapped
 from kubectl_kres.render.steps import own, shown_source
-from kubectl_kres.render.verdict import message_of
+from kubectl_kres.render.verdict import message_of, partly
 from kubectl_kres.render.yamllines import yaml_lines
 from kubectl_kres.reports.diff import Difference, Reason
 
@@ -29,10 +29,12 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
     name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
     verdict = difference.verdict
     if verdict.allowed is not True:
-        word = "refused" if verdict.allowed is False else "refused under some orders"
+        seen = partly(verdict.message, difference.unseen)
+        word = f"refused{seen}" if verdict.allowed is False else "refused under some orders"
         yield [("bad", f"# {word}: {ref.full}: {message_of(verdict)}")]
-        for line in wrapped(difference.remedies[0], width, first="# remedy: ", rest="#   "):
-            yield [("bad", line)]
+        for at, remedy in enumerate(difference.remedies):
+            for line in wrapped(remedy, width, first="#    and: " if at else "# remedy: ", rest="#   "):
+                yield [("bad", line)]
     before, after = list(yaml_lines(difference.before)), list(yaml_lines(difference.after))
     groups = list(_groups(before, after))
     if not groups:

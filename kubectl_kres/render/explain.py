@@ -14,7 +14,7 @@ from kubectl_kres.render.remarks import unseen_text
 from kubectl_kres.render.steps import shown_source, text
 from kubectl_kres.render.tekton import condition_lines, task_lines
 from kubectl_kres.render.values import CELL, answer, orders, tables, title
-from kubectl_kres.render.verdict import message_of, verdict_word
+from kubectl_kres.render.verdict import PARTLY, blind, message_of, partly, verdict_word
 from kubectl_kres.reports import question as asked
 from kubectl_kres.reports.explanation import Explanation, Fact, Total, Verdict
 from kubectl_kres.reports.outline import Outline
@@ -61,16 +61,13 @@ def summary(outline: Outline, *, color: bool = False, column: int = NAMES) -> st
     ``column``: how wide names are.
     """
     word, tone = verdict_word(outline.verdict)
-    rest = f"  {outline.remedy}" if outline.remedy else "" if outline.complete else _PARTLY
+    seen = blind(outline.unseen) if outline.remedy else not outline.complete
+    rest = f"{f'  {outline.remedy}' if outline.remedy else ''}{f' {PARTLY}' if seen else ''}"
     line: Line = [
         (tone, padded(word, 9)),
         ("", f"{padded(outline.subject.full, column)} {padded(outline.quality or '-', 10)}{rest}"),
     ]
     return draw(line, color=color)
-
-
-#: After an object that is admitted by those policies that could be read.
-_PARTLY = "  as far as seen"
 
 
 def counts(explanations: Sequence[Verdict]) -> str:
@@ -86,9 +83,7 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
     yield from verdict_lines(explanation, width)
     yield [("", "")]
     where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
-    pods = explanation.replicas
-    count = f"; {pods.existing} of {pods.wanted} pods exist" if pods is not None and pods.wanted else ""
-    head = f"{explanation.subject}{where}, from {explanation.start}{count}"
+    head = f"{explanation.subject}{where}, from {explanation.start}{_existing(explanation)}"
     yield from toned("quiet", wrapped(head, width, rest="  "))
     if explanation.tekton is not None:
         yield from task_lines(explanation.tekton, width)
@@ -135,7 +130,8 @@ def _verdict(explanation: Explanation) -> Iterator[Line]:
             ("", f" on the order of LimitRanges: admitted, or refused{by}: {message_of(verdict)}"),
         ]
     else:
-        yield [("bad", "refused"), ("", f"{by}: {message_of(verdict)}")]
+        seen = partly(verdict.message, explanation.unseen)
+        yield [("bad", f"refused{seen}"), ("", f"{by}: {message_of(verdict)}")]
 
 
 def _by(verdict: Verdict) -> str:
@@ -145,6 +141,16 @@ def _by(verdict: Verdict) -> str:
         return f" by {shown_source(bounds[0])}"
     objects = dict.fromkeys(str(bound.ref) for bound in bounds)
     return f" by {' and '.join(objects)}" if objects else ""
+
+
+def _existing(explanation: Explanation) -> str:
+    """How many pods there are; all of them may be older than what is refused."""
+    pods = explanation.replicas
+    if pods is None or not pods.wanted:
+        return ""
+    failing = explanation.verdict.allowed is not True and any(one.reason == "FailedCreate" for one in explanation.facts)
+    older = ", but new ones do not come" if failing and not pods.missing else ""
+    return f"; {pods.existing} of {pods.wanted} pods exist{older}"
 
 
 def _drift(explanation: Explanation) -> str:

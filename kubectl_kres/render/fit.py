@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.line import Line, Tone, draw, padded, toned, wrapped
 from kubectl_kres.render.tekton import never_text, waiting_texts
-from kubectl_kres.render.verdict import message_of
+from kubectl_kres.render.verdict import message_of, partly
 from kubectl_kres.reports.denied import Denied
 from kubectl_kres.reports.fit import Fit
 from kubectl_kres.reports.replicas import Replicas
@@ -28,8 +28,8 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
             yield from toned("bad" if bad else "", wrapped(text, width, first=head, rest=" " * 16))
     if fit.verdict.allowed is not True:
         yield from toned("bad", wrapped(fit.verdict.message, width, first=padded("the next one:", 16), rest=" " * 16))
-        for remedy in fit.remedies:
-            yield from toned("", wrapped(remedy, width, first=padded("remedy:", 16), rest=" " * 16))
+        for at, remedy in enumerate(fit.remedies):
+            yield from toned("", wrapped(remedy, width, first=padded("and:" if at else "remedy:", 16), rest=" " * 16))
     for cost in fit.quotas:
         yield from cost_lines(cost)
     for assumed in fit.assumptions:
@@ -49,7 +49,7 @@ def _count(fit: Fit) -> str:
     return (
         f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}"
         if fit.fits
-        else "no such pod fits"
+        else f"no such pod fits{partly(fit.verdict.message, fit.unseen)}"
     )
 
 
@@ -107,13 +107,14 @@ def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
         missing = (
             f"{have.missing} of {have.wanted} pods missing" if have.missing else f"{have.wanted} pods, no new ones"
         )
-    yield [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}")]
+    seen = "" if denied.seen else partly(denied.verdict.message, denied.unseen)
+    yield [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}{seen}")]
     texts: list[tuple[str, str]] = []
     if denied.verdict.message:
         texts.append(
             ("because", message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict))
         )
-    texts += [("remedy", remedy) for remedy in denied.remedies]
+    texts += [("and" if at else "remedy", remedy) for at, remedy in enumerate(denied.remedies)]
     if denied.tekton is not None:
         texts += [("never", never_text(one)) for one in denied.tekton.never]
     if denied.tekton is not None and denied.tekton.waiting is not None:

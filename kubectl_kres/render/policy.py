@@ -11,7 +11,7 @@ from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, row, siz
 from kubectl_kres.render.quota import quota_lines
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.render.values import tables
-from kubectl_kres.render.verdict import verdict_word
+from kubectl_kres.render.verdict import PARTLY, blind, partly, verdict_word
 from kubectl_kres.reports.explanation import Demand, Explanation
 from kubectl_kres.reports.policy import Band, Default, PolicyExplanation
 
@@ -75,7 +75,7 @@ def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> I
         yield [("", "")]
         yield from quota_lines(report, ascii_only=ascii_only, width=width)
     for demand in found.demands:
-        yield from _demand(demand, width)
+        yield from _demand(demand, width, seen=not blind(found.unseen))
     groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
         ("warn", "Warning: ", found.warnings),
         ("quiet", "last changed: ", tuple(edited(found.edits))),
@@ -122,13 +122,13 @@ def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
     head = f"a pod of one container that states nothing{alone}"
     allowed = bare.verdict.allowed
     if allowed is True:
-        seen = "" if alone or bare.complete else " as far as seen"
+        seen = "" if alone or bare.complete else PARTLY
         quality = f", QoS class {bare.qos.name}" if bare.qos is not None else ""
         fits = [cost.fits for cost in bare.quotas if cost.fits is not None]
         room = f"; room for {min(fits)}" if fits and not alone else ""
         yield from toned("", wrapped(f"{head} is admitted{seen}{quality}{room}", width, rest="  "))
     else:
-        word = "may be refused" if allowed is None else "is refused"
+        word = "may be refused" if allowed is None else f"is refused{partly(bare.verdict.message, bare.unseen)}"
         yield from toned("bad", wrapped(f"{head} {word}: {_said(bare)}", width, rest="  "))
         for at, remedy in enumerate(bare.remedies):
             text = remedy.replace(" of container bare", " of each container")
@@ -174,10 +174,12 @@ def _setters(band: Band) -> str:
     return ", ".join(dict.fromkeys(str(source.ref) for source in sources if source is not None))
 
 
-def _demand(demand: Demand, width: int) -> Iterator[Line]:
+def _demand(demand: Demand, width: int, *, seen: bool) -> Iterator[Line]:
     names = ", ".join(demand.names)
     text = f"quota {demand.quota} demands of every container: {names}"
     filled = [name for name in demand.names if name not in demand.unfilled]
     rest = f"; LimitRanges fill in {', '.join(filled)}" if filled else "; no LimitRange fills that in"
+    if not seen:
+        rest = "; LimitRanges, which may fill that in, could not be read"
     yield [("", "")]
     yield from toned("", wrapped(f"{text}{rest}", width, rest="  "))

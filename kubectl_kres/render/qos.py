@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kubectl_kres.render.cgroups import amount, tree
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
+from kubectl_kres.render.verdict import partly
 from kubectl_kres.reports.edits import FieldEdit
 from kubectl_kres.reports.qos import Culprit, Quality, Score
 from kubectl_kres.reports.qos_reach import CLASSES, Reach
@@ -28,7 +29,7 @@ def quality_lines(found: Quality, width: int) -> Iterator[Line]:
     if found.live_class:
         yield from _live(found, width)
     if found.refused:
-        yield [("bad", "refused"), ("", f": {found.refused}")]
+        yield [("bad", f"refused{partly(found.refused, found.unseen)}"), ("", f": {found.refused}")]
     for place, culprit in enumerate(found.culprits):
         if place == 0:
             yield [("", "")]
@@ -128,7 +129,7 @@ def summary(found: Quality, *, color: bool = False, width: int = 80) -> str:
 def short(found: Quality) -> str:
     """What decides the class, or what is the matter, in a few words."""
     if found.refused:
-        return f"refused: {found.refused}"
+        return f"refused{partly(found.refused, found.unseen)}: {found.refused}"
     if found.differs:
         return f"live: {found.live_class}"
     if not found.culprits or found.qos.name == "BestEffort":

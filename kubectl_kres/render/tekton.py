@@ -82,7 +82,7 @@ def _duration(seconds: int) -> str:
 
 def task_lines(part: TektonPart, width: int) -> Iterator[Line]:
     """How many steps there are, what Tekton adds, and what the division by steps did."""
-    if part.task is None:
+    if part.task is None or not part.steps:
         return
     beside = f" and {part.sidecars} sidecar{'s' * (part.sidecars != 1)}" if part.sidecars else ""
     added = f"; Tekton adds {', '.join(part.added)}" if part.added else ""

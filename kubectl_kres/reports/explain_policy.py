@@ -23,7 +23,7 @@ from kubectl_kres.reports.bands import bands, contradictions, defaults
 from kubectl_kres.reports.demands import demands
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explain import explain, quota_costs
-from kubectl_kres.reports.explanation import Edit, Unseen, Verdict
+from kubectl_kres.reports.explanation import Demand, Edit, Unseen, Verdict
 from kubectl_kres.reports.kept import kept
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import Known, policies, unread
@@ -81,24 +81,29 @@ def explain_policy(store: Store, subject: Subject, ask: Ask) -> PolicyExplanatio
 
 
 class _Scene(Struct, frozen=True):
-    """What every answer looks at."""
+    """What every answer looks at. ``unseen``: what it needs and could not be read."""
 
     store: Store
     ref: ObjectRef
     item: Any
     known: Known
     ask: Ask
+    unseen: tuple[Unseen, ...]
+
+    def unfilled(self, demanded: tuple[Demand, ...]) -> tuple[Demand, ...]:
+        """The demands of which it is known that no LimitRange meets them: none where LimitRanges could not be read."""
+        return () if any(one.kind == "LimitRange" for one in self.unseen) else demanded
 
 
 def _explained(store: Store, ref: ObjectRef, item: Any, ask: Ask) -> PolicyExplanation:
     known = policies(store, namespace_of(ref), ask.server)
-    scene = _Scene(store, ref, item, known, ask)
     wanted = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
     unseen = tuple(
         Unseen(need.kind, state, need.namespace, need.name, message, need.required)
         for need, state, message in unread(store, wanted)
         if need.required
     )
+    scene = _Scene(store, ref, item, known, ask, unseen)
     make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
     found = make(scene)
     distributed = kept(item.metadata) if ref.kind in {"LimitRange", "ResourceQuota"} else ""
@@ -124,7 +129,9 @@ def _quota(scene: _Scene) -> PolicyExplanation:
         quotas=tuple(quota_reports(scene.store, [item], scene.ask)),
         demands=own,
         warnings=warnings,
-        contradictions=tuple(contradictions((), [one for one in known.quotas if one.name == item.metadata.name], own)),
+        contradictions=tuple(
+            contradictions((), [one for one in known.quotas if one.name == item.metadata.name], scene.unfilled(own))
+        ),
         bare=explain(scene.store, _bare(scene.ref.namespace), scene.ask),
     )
 
@@ -165,7 +172,7 @@ def _namespace(scene: _Scene) -> PolicyExplanation:
         quotas=tuple(quota_reports(scene.store, held, scene.ask)),
         demands=demanded,
         bands=bands(known.limits),
-        contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, demanded))),
+        contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, scene.unfilled(demanded)))),
         bare=explain(scene.store, _bare(space), scene.ask),
     )
 

@@ -44,7 +44,7 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         if isinstance(found, Pod) and controller(found)[0] == "TaskRun":
             return tuple(dict.fromkeys((*wanted, *pod_needs(store, found))))
         if isinstance(found, Pod):
-            wanted += _of_pod(found)
+            wanted += made_from(found)
         elif isinstance(found, Workload):
             wanted += _of_workload(subject.ref.kind, found)
         spec = _spec(found)
@@ -106,7 +106,8 @@ def revision_name(pod: Pod, kind: str, owner: str) -> str:
     return f"{owner}-{label}"
 
 
-def _of_pod(pod: Pod) -> Iterator[Need]:
+def made_from(pod: Pod) -> Iterator[Need]:
+    """What holds the template that made the pod."""
     kind, owner = controller(pod)
     namespace = pod.metadata.namespace
     if kind in TEMPLATE_OWNERS:

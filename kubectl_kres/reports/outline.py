@@ -25,7 +25,7 @@ _KEPT = 1000
 class Outline(Record, frozen=True):
     """``allowed`` as in a Verdict. ``quality``: the QoS class; empty where nothing could be decoded.
 
-    ``remedy``: the smallest; empty for what is admitted.
+    ``remedy``: the smallest, with a count of further ones that are needed too; empty for what is admitted.
     """
 
     subject: ObjectRef
@@ -88,5 +88,6 @@ def _alone(store: Store, subject: Subject) -> bool:
 
 def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
     draft, allowed = analysis.outcomes[0].draft, verdict_of(analysis.outcomes).allowed
-    remedy = "" if allowed is True else remedies_of(store, subject, analysis)[0]
+    first, *more = ("",) if allowed is True else remedies_of(store, subject, analysis)
+    remedy = f"{first} (and {len(more)} more)" if more else first
     return Outline(subject.ref, allowed, qos.class_of(draft) if draft is not None else "", remedy)

@@ -29,7 +29,13 @@ from kubectl_kres.reports.run_facts import SETTLING, tekton_remarks
 from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.taskrun import makes_one_pod, of_pod, taskrun_analysis
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
+
+
+def unclassed(subject: Subject) -> str:
+    """Why ``quality`` has no answer for the object."""
+    return "it gets no pod" if makes_one_pod(subject) else "a quantity cannot be parsed"
 
 
 class Culprit(Record, frozen=True):
@@ -143,6 +149,7 @@ class Brief:
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask
         self._known: dict[str, Known] = {}
+        self._unseen: dict[str, tuple[Unseen, ...]] = {}
 
     def quality(self, subject: Subject) -> Quality | None:
         """Class, culprits and refusal without a journal; no reach, no scores. Raises what ``explain`` raises."""
@@ -152,12 +159,16 @@ class Brief:
         space = subject.ref.namespace
         if space not in self._known:
             self._known[space] = policies(self._store, space, self._ask.server)
-        start, known = start_of(self._store, subject), self._known[space]
+            self._unseen[space] = tuple(
+                Unseen(need.kind, state, space, message=message)
+                for need, state, message in unread(self._store, (Need("LimitRange", space),))
+            )
+        start, known, unseen = start_of(self._store, subject), self._known[space], self._unseen[space]
         server = self._ask.server
         if subject.raw is not None and subject.ref.kind == "Pod":
-            return _brief(subject, analyse(start, known, self._ask, subject.raw), server)
+            return _brief(subject, analyse(start, known, self._ask, subject.raw), server, unseen)
         outcomes = admit(start.pod, known.policies, server, journal=False, counted=start.live is not None)
-        return _brief(subject, Analysis(start, known, outcomes), server)
+        return _brief(subject, Analysis(start, known, outcomes), server, unseen)
 
 
 def taskrun_of(store: Store, subject: Subject, ask: Ask) -> Analysis | None:
@@ -167,7 +178,7 @@ def taskrun_of(store: Store, subject: Subject, ask: Ask) -> Analysis | None:
     return of_pod(store, subject, ask, journal=False)
 
 
-def _brief(subject: Subject, analysis: Analysis, server: Server) -> Quality | None:
+def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[Unseen, ...] = ()) -> Quality | None:
     first = analysis.outcomes[0]
     draft: Draft | None = first.draft
     if draft is None:
@@ -187,6 +198,8 @@ def _brief(subject: Subject, analysis: Analysis, server: Server) -> Quality | No
         live_class=stored,
         alternatives=tuple(sorted(others)),
         refused=refused,
+        unseen=unseen,
+        complete=not unseen,
     )
 
 

@@ -1,8 +1,8 @@
-"""What refuses a pod once it states what a quota wants stated: it may then be in the scope of another quota."""
+"""What refuses a pod once it states what a quota wants stated, or keeps within LimitRanges: quotas come after both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import structs
 
@@ -11,11 +11,68 @@ from kubectl_kres.admission.outcome import Finding, Outcome
 from kubectl_kres.admission.pods import admit
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.bounds import RULES, Fit, bounds_of, fit
+from kubectl_kres.reports.case import Case, grouped
+
+#: Request and limit by the path of a container and the resource.
+Fits = Mapping[tuple[str, str], Fit]
 
 _RULE = "quota/must-specify"
 
 
 def following(analysis: Analysis) -> Iterator[Outcome]:
+    """The refusals that come once those of now are mended as their remedies say."""
+    yield from _in_scope(analysis)
+    yield from _over_quota(analysis)
+
+
+def _over_quota(analysis: Analysis) -> Iterator[Outcome]:
+    """The refusals of quotas that a pod comes under once its containers are within what LimitRanges demand."""
+    fits = _fits(analysis.outcomes[0]) if len(analysis.outcomes) == 1 else {}
+    if not fits:
+        return
+    pod, counted = _fitted(analysis.start.pod, fits), analysis.start.live is not None
+    for outcome in admit(pod, analysis.known.policies, analysis.server, counted=counted):
+        refused = outcome.refusal.findings if outcome.refusal else ()
+        if refused and all(one.rule.startswith("quota/") for one in refused):
+            yield outcome
+
+
+def _fits(outcome: Outcome) -> Fits:
+    """What to set where nothing but the bounds of containers refuses; empty where more or something else does."""
+    found: dict[tuple[str, str], Fit] = {}
+    for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
+        case = Case(group, outcome, {})
+        name, slot = case.finding.resource, case.slot()
+        if case.finding.rule not in RULES or slot is None or slot.role == "pod":
+            return {}
+        held = bounds_of(case.journal, case.findings, case.finding.path, name)
+        if held.contradictory:
+            return {}
+        found[slot.path, name] = fit(slot.requests.get(name), slot.limits.get(name), held, name)
+    return found
+
+
+def _fitted(pod: Pod, fits: Fits) -> Pod:
+    def fitted(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
+        return tuple(_set(one, f"{path}[{index}]", fits) for index, one in enumerate(containers or ()))
+
+    spec = pod.spec
+    containers, inits = fitted("spec.containers", spec.containers), fitted("spec.initContainers", spec.init_containers)
+    return structs.replace(pod, spec=structs.replace(spec, containers=containers, init_containers=inits))
+
+
+def _set(container: Container, path: str, fits: Fits) -> Container:
+    resources = container.resources or ResourceRequirements()
+    requests, limits = dict(resources.requests or {}), dict(resources.limits or {})
+    for (where, name), (request, limit) in fits.items():
+        if where == path:
+            requests |= {name: str(request)} if request is not None else {}
+            limits |= {name: str(limit)} if limit is not None else {}
+    return structs.replace(container, resources=structs.replace(resources, requests=requests, limits=limits))
+
+
+def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
     """The refusals of quotas that a pod without any request or limit comes under by obeying another quota.
 
     What it would state is taken as small: how much there is room for is for the next answer.

@@ -15,7 +15,7 @@ from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequ
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import ControllerRevision, Workload
 from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.reports.needs import REVISION_OWNERS, TEMPLATE_OWNERS, controller, revision_name
+from kubectl_kres.reports.needs import REVISION_OWNERS, TEMPLATE_OWNERS, controller, made_from, revision_name
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.template import pod_of_template, raw_template, template_of
 from kubectl_kres.store.coverage import Need
@@ -106,7 +106,7 @@ def start_of_live(store: Store, live: Pod) -> Start:
         at = source.at(f"metadata.annotations[{LAST_APPLIED}]")
         pod = msgspec.structs.replace(applied, metadata=live.metadata)
         return Start(pod, at, "", "the last applied configuration", live)
-    return _stripped(live, source)
+    return _stripped(store, live, source)
 
 
 def _pod_like(live: Pod, template: PodTemplateSpec) -> Pod:
@@ -155,7 +155,7 @@ def _last_applied(live: Pod) -> Pod | None:
         return None
 
 
-def _stripped(live: Pod, source: Source) -> Start:
+def _stripped(store: Store, live: Pod, source: Source) -> Start:
     """The live pod without what the limit-ranger annotation says was set, and without a pod-level read-back."""
     filled = annotation_sets((live.metadata.annotations or {}).get(ANNOTATION, ""))
     spec = live.spec
@@ -165,7 +165,10 @@ def _stripped(live: Pod, source: Source) -> Start:
         init_containers=_without(spec.init_containers or (), filled, "init container"),
     )
     kind, name = controller(live)
-    reason = f"its template is not known ({kind}/{name} was not found)" if kind else "nothing says what was applied"
+    reason = "nothing says what was applied"
+    if kind:
+        barred = any(store.covered(need).state in {"denied", "failed"} for need in made_from(live))
+        reason = f"its template is not known ({kind}/{name} {'could not be read' if barred else 'was not found'})"
     if filled:
         reason += "; the values that its limit-ranger annotation names are taken as not written"
     assumed = Assume("spec", "start/live", f"admission starts from the live pod: {reason}")

@@ -55,15 +55,20 @@ def taskrun_analysis(
     if run is None:
         return refused_run(store, subject.ref, ask, subject.file or "the input", refusals)
     found = task_of(run, world.lookups)
+    used = found if isinstance(found, UsedTask) else None
     live = None if another else live or pod_of(store, run)
     # A quota is not asked again for a pod that was made; in lists the pod itself is not read.
     counted = not another and (live is not None or bool(run.status.pod_name))
-    known = None if isinstance(found, Gap) else found
-    results = task_run(run, world, task=known, journal=journal, counted=counted)
+    results = task_run(run, world, task=used, journal=journal, counted=counted)
     if isinstance(results, Gap):
         raise unknown_task(store, subject, results)
-    used = known or UsedTask(TaskSpec(), Origin(Source("Task", getattr(found, "name", ""), subject.ref.namespace)))
-    return analysed(store, subject.ref, ask, run, used, results, live)
+    return analysed(store, subject.ref, ask, run, used or _gone(run), results, live)
+
+
+def _gone(run: TaskRun) -> UsedTask:
+    """A Task that does not exist, as the run names it."""
+    name = run.spec.task_ref.name if run.spec.task_ref is not None else ""
+    return UsedTask(TaskSpec(), Origin(Source("Task", name, run.metadata.namespace)))
 
 
 def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis | None:

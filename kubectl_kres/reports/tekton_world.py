@@ -36,11 +36,12 @@ def tekton_world(store: Store, namespace: str, ask: Ask) -> World:
 
 def _world(store: Store, namespace: str, ask: Ask) -> World:
     own = store.get("Namespace", namespace)
+    tasks, actions, pipelines = (_by_name(store, kind, namespace) for kind in _REFERRED)
     return world_of(
         policies(store, namespace, ask.server).policies,
         ask.server,
         configuration(store, ask),
-        Lookups(*(_by_name(store, kind, namespace) for kind in _REFERRED), _partial(store, namespace)),
+        Lookups(tasks, actions, pipelines, _partial(store, namespace)),
         namespace=own if isinstance(own, Namespace) else None,
     )
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.cluster.inbox import LONGEST
 from kubectl_kres.errors import Forbidden, KresError
+from kubectl_kres.model.kinds import describe
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import READ, Coverage, Need
@@ -59,6 +60,7 @@ class ReadOnce:
     """A source as a feed: each need is read once, in a thread, since a snapshot can be large."""
 
     def __init__(self, source: Source) -> None:
+        describe()
         self._source = source
         self._asked: dict[Need, FeedState] = {}
         self._arrived: deque[_Arrival] = deque()

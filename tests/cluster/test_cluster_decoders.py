@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from kubectl_kres.cluster import lists
+from kubectl_kres.cluster.feed import Feed
+from kubectl_kres.model import kinds
 
 
 def test_a_decoder_is_built_under_a_lock(monkeypatch):
@@ -14,3 +16,10 @@ def test_a_decoder_is_built_under_a_lock(monkeypatch):
         lists.decoder(msgspec.defstruct("Fresh", []))
     assert held == [True, True]
     assert not lists._BUILDING.locked()
+
+
+def test_all_structs_are_known_before_a_feed_has_threads(monkeypatch, connection):
+    known = []
+    monkeypatch.setattr(msgspec.json, "Decoder", known.append)
+    Feed(connection).close()
+    assert {kind.struct for kind in kinds.KINDS} | {kinds.BY_KIND["Pod"].whole} <= set(known)

@@ -25,7 +25,7 @@ from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.resize import resize
 from kubectl_kres.admission.server import Server
-from kubectl_kres.model.claim import PersistentVolumeClaim, Service
+from kubectl_kres.model.kinds import describe
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
@@ -35,9 +35,8 @@ COMPARED = ("allowed", "code", "reason", "message", "causes", "warnings", "objec
 THREADS = 4
 SETTLE_SECONDS = 60.0
 
-# Described before any thread asks for them: msgspec crashes where two threads describe a struct at once.
-for _struct in (Pod, Node, LimitRange, ResourceQuota, PriorityClass, RuntimeClass, PersistentVolumeClaim, Service):
-    msgspec.json.Decoder(_struct)
+# Requests are judged in threads.
+describe()
 
 #: Numbers stay the text that they were sent as, which is what the server parses.
 _DECODER = msgspec.json.Decoder(float_hook=str)

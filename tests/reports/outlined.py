@@ -8,6 +8,7 @@ from kubectl_kres.reports.outline import Outline
 
 def outline_of(found: Explanation) -> Outline:
     allowed = found.verdict.allowed
-    remedy = "" if allowed is True else found.remedies[0]
+    first, *more = ("",) if allowed is True else found.remedies
+    remedy = f"{first} (and {len(more)} more)" if more else first
     quality = found.qos.name if found.qos is not None else ""
     return Outline(found.subject, allowed, quality, remedy, found.unseen, found.complete)

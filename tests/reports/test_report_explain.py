@@ -132,6 +132,49 @@ def test_an_admitted_workload_whose_pods_do_not_come(objects, remedy):
     assert explain(store_of(WEB, *objects), subject("Deployment/web"), Ask()).remedies == (remedy,)
 
 
+WITHIN = "set requests.cpu and limits.cpu of container app to at most 500m"
+MORE = "set requests.cpu and limits.cpu of container app to at least 2"
+
+
+@pytest.mark.parametrize(
+    ("bound", "hard", "used", "remedies"),
+    [
+        ({"max": {"cpu": "500m"}}, {"requests.cpu": "4"}, {"requests.cpu": "3500m"}, (WITHIN,)),
+        (
+            {"max": {"cpu": "500m"}},
+            {"requests.cpu": "4"},
+            {"requests.cpu": "3750m"},
+            (
+                WITHIN,
+                "free 250m of requests.cpu in quota q, or raise its hard to 4250m, or ask for at most 250m in all",
+            ),
+        ),
+        ({"min": {"cpu": "2"}}, {"requests.cpu": "4"}, {"requests.cpu": "2"}, (MORE,)),
+        (
+            {"min": {"cpu": "2"}},
+            {"requests.cpu": "4"},
+            {"requests.cpu": "3"},
+            (MORE, "free 1 of requests.cpu in quota q, or raise its hard to 5, or ask for at most 1 in all"),
+        ),
+        (
+            {"max": {"cpu": "500m"}},
+            {"limits.memory": "1"},
+            {"limits.memory": "0"},
+            (WITHIN, "set limits.memory of container app, or add a LimitRange with default.memory"),
+        ),
+    ],
+)
+def test_a_remedy_for_a_bound_says_what_a_quota_refuses_then(bound, hard, used, remedies):
+    store = store_of(WEB, limits("lr", **bound), quota("q", hard, used))
+    assert explain(store, subject("Deployment/web"), Ask()).remedies == remedies
+
+
+def test_a_live_pod_out_of_bounds_asks_no_quota_for_room():
+    pod = made("Pod", "p", spec={"containers": [APP]}, status={"phase": "Running"})
+    store = store_of(pod, limits("lr", max={"cpu": "500m"}), quota("q", {"pods": "1"}, {"pods": "1"}))
+    assert explain(store, subject("Pod/p"), Ask()).remedies == (WITHIN,)
+
+
 def test_a_pod_level_that_a_server_drops():
     raw = made("Deployment", "web", spec=template(APP, resources={"limits": {"cpu": "2"}}))
     level, app = explain(store_of(raw), subject("Deployment/web"), Ask(Server((1, 33)))).containers

@@ -206,7 +206,6 @@ KEPT = {"taskSpec": {"steps": [step("kept", {"cpu": "1"})]}}
 @pytest.mark.parametrize(
     ("objects", "denied_kinds", "error", "text"),
     [
-        ((run("r", "gone"),), (), NotFound, "Task gone does not exist"),
         ((run("r", "gone"),), ("Task",), Forbidden, "tasks is forbidden"),
         ((made("TaskRun", "r", spec=REMOTE),), (), ClusterError, "resolver hub"),
         ((made("TaskRun", "r", spec=CUSTOM),), (), ClusterError, "custom"),
@@ -219,6 +218,22 @@ def test_a_task_that_is_not_there_is_named(objects: Any, denied_kinds: Any, erro
         store.cover(Need(kind, "ns", "gone"), Coverage("denied", "tasks is forbidden"))
     with pytest.raises(error, match=text.replace('"', ".")):
         explain(store, subject("TaskRun/r"), ASK)
+
+
+def test_a_run_of_a_task_that_does_not_exist_has_failed():
+    found = told("TaskRun/r", run("r", "gone"))
+    assert found.verdict.allowed is False
+    assert found.verdict.message == 'error when listing tasks for taskRun r: tasks.tekton.dev "gone" not found'
+    assert found.remedies == ("create Task gone, or refer to one that is there, and start a new run",)
+
+
+def test_a_name_that_was_not_looked_for_may_exist():
+    store = store_of(run("r", "gone"), unread=("Task",))
+    store.cover(Need("Task", "ns", "other"), Coverage("read"))
+    with pytest.raises(ClusterError, match="Task gone could not be read"):
+        explain(store, subject("TaskRun/r"), ASK)
+    store.cover(Need("Task", "ns", "gone"), Coverage("read"))
+    assert explain(store, subject("TaskRun/r"), ASK).verdict.allowed is False
 
 
 def test_what_the_status_keeps_is_explained():

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from tekton.made import limit_range, pipelinerun, results, taskrun, world
 
+from kubectl_kres.model.tekton import ChildReference
 from kubectl_kres.provenance.journal import Assume, Set
 from kubectl_kres.tekton.answer import Gap
 from kubectl_kres.tekton.pipeline import alone as pipeline_alone
@@ -47,7 +48,6 @@ def test_a_remote_task_is_known_once_the_run_keeps_it():
 @pytest.mark.parametrize(
     ("ref", "gap", "text"),
     [
-        ({"name": "gone"}, Gap("Task", "gone", "missing"), "Task gone does not exist"),
         (
             {"resolver": "git"},
             Gap("Task", "", "remote", "git"),
@@ -83,9 +83,46 @@ def test_tasks_that_may_not_be_read():
     assert task_run(taskrun(taskRef={"name": "t"}), around) == Gap("Task", "t", "unreadable")
 
 
+@pytest.mark.parametrize(
+    ("run", "actions", "reason", "text"),
+    [
+        (taskrun(taskRef={"name": "gone"}), {}, "TaskRunResolutionFailed",
+         'error when listing tasks for taskRun run: tasks.tekton.dev "gone" not found'),
+        (taskrun([{"name": "a"}, {"ref": {"name": "act"}}]), {}, "TaskRunResolutionFailed",
+         'failed to resolve step ref for step "" (index 1): stepactions.tekton.dev "act" not found'),
+        (taskrun([{"name": "a", "ref": {"name": "act"}, "params": [{"name": "x", "value": "1"}]}]),
+         {"act": {"image": "i", "params": [{"name": "d"}]}}, "TaskRunResolutionFailed",
+         'failed to resolve step ref for step "a" (index 0): extra params passed by Step to StepAction: [x]'),
+        (taskrun([{"name": "a", "ref": {"name": "act"}}]),
+         {"act": {"image": "i", "params": [{"name": "d"}, {"name": "e", "default": ""}]}}, "TaskRunResolutionFailed",
+         'failed to resolve step ref for step "a" (index 0): non-existent params in Step: [d]'),
+    ],
+)  # fmt: skip
+def test_what_does_not_exist_ends_a_run(run, actions, reason, text):
+    around = world(actions=actions)
+    (one,) = results(run, around)
+    assert one.condition == ("False", reason, text)
+    had = msgspec.structs.replace(run, status=msgspec.structs.replace(run.status, pod_name="run-pod"))
+    found = task_run(had, around)
+    assert isinstance(found, Gap) or found[0].problem is None, "a pod that was made had all of it"
+
+
+@pytest.mark.parametrize("started", [True, False])
+def test_a_task_that_does_not_exist_ends_a_pipeline_run(started):
+    tasks = [{"name": "a", "taskRef": {"name": "build"}}, {"name": "b", "taskRef": {"name": "gone"}}]
+    run = pipelinerun(tasks)
+    children = (ChildReference("TaskRun", "pr-b", "b"),) if started else ()
+    run = msgspec.structs.replace(run, status=msgspec.structs.replace(run.status, child_references=children))
+    answer = pipeline_run(run, world(tasks={"build": BUILD}))
+    assert bool(answer.results) is started
+    assert started or (answer.plan.problem.reason, answer.plan.problem.status) == ("CouldntGetTask", "False")
+
+
 def test_a_missing_pipeline():
     run = msgspec.structs.replace(pipelinerun([]), spec=pipeline_alone(_pipeline("gone")).spec)
-    assert pipeline_run(run, world()) == Gap("Pipeline", "gone", "missing")
+    answer = pipeline_run(run, world())
+    assert answer.plan.problem.reason == "CouldntGetPipeline"
+    assert 'pipelines.tekton.dev "gone" not found' in answer.plan.problem.message
 
 
 def _pipeline(name):

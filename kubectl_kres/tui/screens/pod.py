@@ -17,7 +17,7 @@ from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.node import needs_with_node
-from kubectl_kres.reports.qos import Quality, quality
+from kubectl_kres.reports.qos import Quality, quality, unclassed
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.lists.pods import owner_of
@@ -120,7 +120,7 @@ class PodPane(TreePane):
         version = 2 if tab == "cgroups" else 0
         found: Quality | None = quality(self.session.store, self.subject, self.session.ask, version=version)
         if found is None:
-            return [[("warn", "no class, since a quantity cannot be parsed")]]
+            return [[("warn", f"no class, since {unclassed(self.subject)}")]]
         if tab == "cgroups":
             return tree(found.cgroups, width) if found.cgroups is not None else ()
         return quality_lines(found, width)
