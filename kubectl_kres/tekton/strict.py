@@ -33,6 +33,8 @@ _PIPELINE_TASK = frozenset({
     *("runAfter", "taskRef", "taskSpec", "timeout", "when", "workspaces"),
 })  # fmt: skip
 
+_ACTION = frozenset({"name", "params", "resolver"})
+
 _LISTS = frozenset({"limits", "requests"})
 _SIDES = _LISTS | {"claims"}
 
@@ -140,6 +142,8 @@ class _Walk:
         for key, value in self._known(container, fields | {self.own}, path, strict=strict):
             if key == self.own:
                 _quantities(value, f"{path}.{key}", strict=strict)
+            elif key == "ref" and strict:
+                _reference(value, f"{path}.{key}")
 
     def _override_lists(self) -> tuple[str, str]:
         return ("stepOverrides", "sidecarOverrides") if self.beta else ("stepSpecs", "sidecarSpecs")
@@ -157,6 +161,13 @@ class _Walk:
             if strict and str(key).casefold() not in folded:
                 raise _Stopped(Fault(f'json: unknown field "{key}"', f"{path}.{key}", str(key)))
             yield str(key), value[key]
+
+
+def _reference(value: Any, path: str) -> None:
+    """Stops at what a step's reference to a StepAction does not have: it is always a StepAction."""
+    for key in sorted(value, key=str) if isinstance(value, Mapping) else ():
+        if str(key).casefold() not in _ACTION:
+            raise _Stopped(Fault(f'json: unknown field "{key}"', f"{path}.{key}", str(key)))
 
 
 def _duration(value: Any, path: str) -> None:

@@ -21,6 +21,7 @@ from kubectl_kres.tekton import config, creation, pipeline, run, webhook
 from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.convert import to_v1
 from kubectl_kres.tekton.pod import pods
+from kubectl_kres.tekton.resolution import without_actions, without_task
 from kubectl_kres.tekton.resolve import Lookups, task_of
 from kubectl_kres.tekton.run import World, world_of
 
@@ -117,7 +118,11 @@ def said(given: Data) -> Sequence[Built | Problem]:
 
 def _pods(item: TaskRun, around: World, fields: Fields | None) -> Sequence[Built | Problem]:
     used = task_of(item, around.lookups)
-    assert not isinstance(used, Gap)
+    if isinstance(used, Gap):
+        assert used.why == "missing"
+        return (without_task(item, used),)
+    if used.unresolved:
+        return without_actions(used.unresolved)
     own = fields or fields_below(Source("TaskRun", item.metadata.name, "case", "spec"))
     return pods(item, used.spec, used.origin, around.virtuals, around.config, around.server.version, fields=own)
 
