@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -56,6 +57,9 @@ def schema(command: str) -> dict[str, Any]:
     types = [(module, name), *MORE.get(command, ())]
     answers = [getattr(import_module(where), what) for where, what in types]
     items, definitions = msgspec.json.schema_components(answers, ref_template="#/$defs/{name}")
+    for one in definitions.values():
+        if "description" in one:
+            one["description"] = cleandoc(one["description"])
     item = {"anyOf": list(items)} if len(items) > 1 else items[0]
     text = {"type": "string"}
     origin = dict.fromkeys(("source", "name", "context", "serverVersion", "time"), text)

@@ -136,7 +136,8 @@ def _pages(
 ) -> Iterator[tuple[str, list[Any]]]:
     """Every page with its kind. How reading each need went is in ``coverage`` after the last one.
 
-    Raises Unreachable, TimedOut, Unauthenticated and ConfigError: then nothing more can be read.
+    Raises Unreachable, TimedOut, Unauthenticated and ConfigError: then nothing more can be read. Raises ClusterError
+    if nothing at all could be: a good file would give way to an empty one.
     """
     progress, small = Progress(), Store(Origin("cluster"))
     try:
@@ -161,6 +162,9 @@ def _pages(
                 coverage[need] = Coverage("failed", "; ".join(skipped)) if skipped else READ
             if not BY_KIND[need.kind].listed:
                 small.cover(need, coverage[need])
+        if not any(one.state == "read" for one in coverage.values()):
+            first = next(one.message for one in coverage.values() if not one.known)
+            raise ClusterError(f"nothing could be read, and nothing is written: {first}", hint=may_i(first))
     finally:
         progress.clear()
 

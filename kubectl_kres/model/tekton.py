@@ -68,6 +68,7 @@ class Step(Base, frozen=True):
     security_context: Any = None
     params: tuple[Param, ...] | None = None
     compute_resources: ResourceRequirements | None = None
+    on_error: str = ""
 
 
 class Sidecar(Base, frozen=True):
@@ -248,6 +249,7 @@ class PipelineTask(Base, frozen=True):
     workspaces: tuple[TaskWorkspace, ...] | None = None
     timeout: str | None = None
     retries: int = 0
+    on_error: str = ""
 
 
 class PipelineSpec(Base, frozen=True):

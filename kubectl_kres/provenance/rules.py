@@ -244,6 +244,13 @@ RULES: Mapping[str, Rule] = {
         "A step's request may not exceed its limit, as the Task has them.",
         "tekton pkg/reconciler/taskrun/validate_taskrun.go",
     ),
+    "tekton/given-twice": Rule("A parameter or workspace is given, and declared, once.", _TEKTON_API),
+    "tekton/undeclared": Rule("Steps refer only to parameters that are declared, or given by the run.", _TEKTON_API),
+    "tekton/workspace-binding": Rule("A workspace is bound to exactly one volume, which is named.", _TEKTON_API),
+    "tekton/name": Rule("A Task in the namespace is named by at most 63 letters, digits, '-', '_', '.'.", _TEKTON_API),
+    "tekton/on-error": Rule(
+        "What a failure does is continue or stopAndFail; a task that continues has no retries.", _TEKTON_API
+    ),
     "tekton/resolution": Rule(
         "Tasks, StepActions and Pipelines are looked for when a run starts; one that is not there ends it.", _TEKTON_RUN
     ),

@@ -41,7 +41,8 @@ def _word(found: PolicyExplanation) -> tuple[str, Tone]:
 
 def _gist(found: PolicyExplanation) -> str:
     if found.verdict is not None and found.verdict.allowed is not True:
-        return found.remedies[0] if found.remedies else found.verdict.message
+        first, *others = found.remedies or (found.verdict.message,)
+        return f"{first} (and {len(others)} more)" if others else first
     if found.contradictions:
         more = f" and {len(found.contradictions) - 1} more" if len(found.contradictions) > 1 else ""
         return f"{found.contradictions[0]}{more}"

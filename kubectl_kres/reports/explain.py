@@ -43,6 +43,10 @@ from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "needs"]
 
+#: For a workload whose pods were refused and would not be now, by all policies or by those that could be read.
+_PASSES = f"{NOTHING}: what was refused before would pass now; the controller tries again by itself"
+_BLIND = "not known: the last try was refused (see below), and what could not be read may refuse the next one, too"
+
 
 def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
     """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
@@ -147,6 +151,8 @@ def _said(
 ) -> tuple[str, ...]:
     start, special = analysis.start, claiming(store, subject.ref.namespace)
     found = _remedies(analysis, names_of(start.pod), seen, pods, special)
+    if found == (_PASSES,) and any(one.required for one in unseen_of(store, subject)):
+        found = (_BLIND,)
     return _located(found, subject, start, analysis.outcomes[0])
 
 
@@ -179,7 +185,7 @@ def _remedies(
     if killed is not None:
         return (f"raise that memory limit: {killed.text}",)
     if any(fact.reason == "FailedCreate" for fact in seen):
-        return (f"{NOTHING}: what was refused before would pass now; the controller tries again by itself",)
+        return (_PASSES,)
     if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
         return (f"{NOTHING} for admission: it is the scheduler that finds no node (see below)",)
     return found

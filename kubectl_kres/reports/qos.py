@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.cgroup_files import Machine
@@ -95,7 +95,9 @@ def quality(
     Raises what ``explain`` raises.
     """
     analysis = analysis_of(store, subject, ask)
-    found = _brief(subject, analysis, ask.server)
+    of_run = analysis.tekton is not None
+    unseen = tuple(one for one in _unseen(store, subject) if not of_run or one.required or one.kind not in SETTLING)
+    found = _brief(subject, analysis, ask.server, unseen)
     draft = analysis.outcomes[0].draft
     if found is None or draft is None:
         return None
@@ -104,8 +106,6 @@ def quality(
     machine = machine_of(node, version or 2, driver)
     running, stored = _running(live, draft, found.live_class or found.qos.name, ask.server)
     case = Case(start.pod, draft, known.policies, ask.server, live is not None)
-    of_run = analysis.tekton is not None
-    unseen = tuple(one for one in _unseen(store, subject) if not of_run or one.required or one.kind not in SETTLING)
     stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
     supposed = (start.assumed,) if start.assumed else ()
     return Quality(
@@ -117,7 +117,7 @@ def quality(
         found.live_class,
         found.alternatives,
         found.refused,
-        _reach(store, subject, ask, case, analysis),
+        () if _blind(live, unseen) else _reach(store, subject, ask, case, analysis),
         tuple(_scores(running, stored, machine)),
         live.spec.node_name if live is not None else "",
         machine.memory,
@@ -184,6 +184,8 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
     if draft is None:
         return None
     live = analysis.start.live
+    if live is not None and _blind(live, unseen):
+        draft = _running(live, draft, "", server)[0]
     found = qos.explain(draft)
     others = {qos.class_of(one.draft) for one in analysis.outcomes if one.draft is not None} - {found.name}
     stored = ""
@@ -201,6 +203,11 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
         unseen=unseen,
         complete=not unseen,
     )
+
+
+def _blind(live: Pod | None, unseen: Iterable[Unseen]) -> bool:
+    """Whether a live pod has what LimitRanges set that cannot be read: what they would set today nobody can say."""
+    return live is not None and any(one.kind == "LimitRange" for one in unseen)
 
 
 def _culprits(draft: Draft) -> Iterator[Culprit]:

@@ -10,7 +10,7 @@ from kubectl_kres.reports.overrun import overrun
 
 _REPLACE = "make a new pod: change the template, or delete the pod and create it again"
 _CLASSES = {
-    "Guaranteed": "keep cpu and memory requests equal to the limits in every container: the pod stays Guaranteed",
+    "Guaranteed": "keep cpu and memory requests equal to the limits {place}: the pod stays Guaranteed",
     "Burstable": "leave at least one cpu or memory request below its limit: the pod stays Burstable",
     "BestEffort": f"{_REPLACE}; a BestEffort pod stays without cpu and memory",
 }
@@ -18,7 +18,8 @@ _CLASSES = {
 
 def _kept_class(case: Case) -> Iterator[str]:
     stored = re.search(r'Invalid value: "(\w+)"', case.finding.text)
-    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is")
+    place = "at the pod level" if case.draft is not None and case.draft.pod is not None else "in every container"
+    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is").format(place=place)
 
 
 def _room(case: Case) -> Iterator[str]:

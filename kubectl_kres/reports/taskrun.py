@@ -212,5 +212,6 @@ def _listed(result: Result) -> tuple[str, ...]:
 def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
     """What Tekton says, as an outcome of admission."""
     finding = Finding(problem.text, problem.rule, problem.field, observed=problem.observed)
-    refusal = Refusal(problem.code, problem.reason, problem.text, (finding,))
+    several = tuple(Finding(one.text, one.rule, "") for one in problem.faults)
+    refusal = Refusal(problem.code, problem.reason, problem.text, several or (finding,))
     return Outcome(False, problem.code, refusal, journal=journal)

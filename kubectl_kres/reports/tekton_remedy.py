@@ -65,6 +65,14 @@ def _without_value(case: Case) -> Iterator[str]:
     yield f"give {' and '.join(names)} in spec.params of the run, or in the Task {those}"
 
 
+def _timeout(case: Case) -> Iterator[str]:
+    sentences = case.finding.text.splitlines()
+    if any(" should be >= 0" in one for one in sentences):
+        yield "set the timeout to 0 or more"
+    if any(" should be >= 0" not in one for one in sentences):
+        yield "shorten the timeout that the message names, or lengthen what it is a part of"
+
+
 _ABSENT = re.compile(r'(task|stepaction|pipeline)s\.tekton\.dev "([^"]*)" not found$')
 _REFERRED = {"task": "Task", "stepaction": "StepAction", "pipeline": "Pipeline"}
 
@@ -115,7 +123,7 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     "tekton/pipeline-task-name": _say("give each task a name of its own, of small letters, digits and dashes"),
     "tekton/run-after": _say("name tasks of the Pipeline in runAfter, and none in finally"),
     "tekton/cycle": _say("take one of these tasks out of what the other waits for"),
-    "tekton/timeout": _say("shorten the timeout that the message names, or lengthen what it is a part of"),
+    "tekton/timeout": _timeout,
     "tekton/retries": _say("set retries to 0 or more"),
     "tekton/run-status": _say("take spec.status out"),
     "tekton/breakpoint": _say("set onFailure to enabled, and name each step once in beforeSteps"),
@@ -128,6 +136,11 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     ),
     "tekton/request-over-limit": _over_limit,
     "validation/request-over-limit": _share_over_limit,
+    "tekton/given-twice": _say("take all but one of what has the same name out; capitals make no difference in a run"),
+    "tekton/undeclared": _say("declare the parameter in the Task, or correct its name where a step refers to it"),
+    "tekton/workspace-binding": _say("bind each workspace to exactly one volume, with its name"),
+    "tekton/name": _say("correct the name of the Task; what a resolver fetches needs the field resolver"),
+    "tekton/on-error": _say("set onError to continue or stopAndFail, and no retries beside continue"),
     "tekton/resolution": _unresolved,
     "tekton/params": _without_value,
     "tekton/workspaces": _unbound,

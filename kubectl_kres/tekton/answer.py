@@ -13,6 +13,13 @@ Stage = Literal["object", "validation", "reconcile", "create"]
 Order = tuple[str, ...]
 
 
+class Fault(Struct, frozen=True, rename="camel"):
+    """One of several faults that a message names: its part of the text, the code of its rule."""
+
+    text: str
+    rule: str
+
+
 class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """Why there is no pod (yet), in the words of whoever says so.
 
@@ -20,7 +27,7 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     controller's checks) or ``create`` (the API server refused the pod). object: the kind concerned. At the first two
     stages there is no run: ``code`` and ``reason`` are those of the answer. At the others ``reason`` and ``status`` are
     of the condition ``Succeeded``. requeue_seconds: when the next try is; 0: there is none. rule: its code. field,
-    observed: what does not decode; empty where the message says it.
+    observed: what does not decode; empty where the message says it. faults: where rules differ, one for each of them.
     """
 
     stage: Stage
@@ -33,6 +40,7 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     code: int = 0
     field: str = ""
     observed: str = ""
+    faults: tuple[Fault, ...] = ()
 
     @property
     def final(self) -> bool:
@@ -48,9 +56,9 @@ class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
         return f'admission webhook "{webhook}.pipeline.tekton.dev" denied the request: {self.message}'
 
 
-def webhook_refusal(kind: str, message: str, rule: str) -> Problem:
+def webhook_refusal(kind: str, message: str, rule: str, faults: tuple[Fault, ...] = ()) -> Problem:
     """What a webhook answers; ``message`` is without the webhook's name."""
-    return Problem("validation", kind, message, rule, "BadRequest", code=400)
+    return Problem("validation", kind, message, rule, "BadRequest", code=400, faults=faults)
 
 
 class Gap(Struct, frozen=True, omit_defaults=True, rename="camel"):

@@ -6,7 +6,7 @@ import msgspec
 
 from kubectl_kres.model.tekton import TaskRun, TaskSpec
 from kubectl_kres.tekton.answer import Problem
-from kubectl_kres.tekton.field_error import joined
+from kubectl_kres.tekton.field_error import by_rule, joined
 from kubectl_kres.tekton.task_faults import sidecar_faults
 
 #: Seconds until the next try.
@@ -42,7 +42,8 @@ def unbuildable(run: TaskRun, spec: TaskSpec) -> tuple[Problem, ...]:
     found = [fault for one in spec.sidecars or () for fault in sidecar_faults(one, "sidecars")]
     if not found or run.status.pod_name:
         return ()
-    return (msgspec.structs.replace(refused(run, 0, "", joined(found)), rule=found[0].rule),)
+    said = refused(run, 0, "", joined(found))
+    return (msgspec.structs.replace(said, rule=found[0].rule, faults=by_rule(found)),)
 
 
 def _suspect(run: TaskRun) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from kubectl_kres.tekton.answer import Fault
+
 #: What a name is that becomes part of a container's name: at most 63 of these.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -17,6 +19,13 @@ class FieldError(NamedTuple):
     path: str
     rule: str
     details: str = ""
+
+
+def by_rule(errors: Sequence[FieldError]) -> tuple[Fault, ...]:
+    """The faults of each rule as one, in the order in which they were found; nothing where there is one rule."""
+    rules = dict.fromkeys(error.rule for error in errors)
+    found = ((rule, [error for error in errors if error.rule == rule]) for rule in rules)
+    return tuple(Fault(joined(held), rule) for rule, held in found) if len(rules) > 1 else ()
 
 
 def joined(errors: Sequence[FieldError]) -> str:

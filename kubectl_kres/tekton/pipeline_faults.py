@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from kubectl_kres.model.tekton import PipelineSpec, PipelineTask
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.field_error import LABEL, FieldError
 from kubectl_kres.tekton.order import ring, waits_for
-from kubectl_kres.tekton.task_faults import reference_faults, task_faults
+from kubectl_kres.tekton.task_faults import ON_ERROR, reference_faults, task_faults
 
+_RESULT = re.compile(r"\$\(tasks\.([A-Za-z0-9-]+)\.results[.\[]")
 _NAME = (
     "Pipeline Task name must be a valid DNS Label.For more info refer to "
     "https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names"
@@ -35,6 +37,8 @@ def pipeline_faults(spec: PipelineSpec, path: str, flags: Flags, *, beta: bool =
                     "specified"
                 )
                 yield FieldError(text, where, "tekton/run-after")
+            if field == "finally":
+                yield from _results(task, spec, where)
     yield from _order(spec, path)
 
 
@@ -52,10 +56,27 @@ def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterato
     if len(given) != 1:
         text = f"expected exactly one, got {'multiple' if given else 'neither'}"
         yield from (FieldError(text, f"{path}.{name}", "tekton/one-of") for name in given or wanted)
+    if task.on_error and task.on_error not in ON_ERROR:
+        text = 'PipelineTask OnError must be either "continue" or "stopAndFail"'
+        yield FieldError(f"invalid value: {task.on_error}", f"{path}.OnError", "tekton/on-error", text)
+    if task.on_error == "continue" and task.retries > 0:
+        text = 'PipelineTask OnError cannot be set to "continue" when Retries is greater than 0'
+        yield FieldError(text, "", "tekton/on-error")
     if task.task_spec is not None and not task.task_spec.kind and not task.task_spec.api_version:
         yield from task_faults(task.task_spec, f"{path}.taskSpec", flags, beta=beta)
     if task.task_ref is not None and not task.task_ref.api_version:
         yield from reference_faults(task.task_ref, f"{path}.taskRef")
+
+
+def _results(task: PipelineTask, spec: PipelineSpec, path: str) -> Iterator[FieldError]:
+    """A final task can refer to results of tasks, not of its like. Source: validateFinalTasks."""
+    known, final = ({one.name for one in held or ()} for held in (spec.tasks, spec.finally_))
+    for param in task.params or ():
+        for name in dict.fromkeys(_RESULT.findall(param.value)) if isinstance(param.value, str) else ():
+            if name not in known:
+                which = f"final task {name}" if name in final else f"task {name} which is not defined in the pipeline"
+                text = f"invalid task result reference, final task has task result reference from a {which}"
+                yield FieldError(f"invalid value: {text}", f"{path}.params[{param.name}].value", "tekton/run-after")
 
 
 def _order(spec: PipelineSpec, path: str) -> Iterator[FieldError]:

@@ -9,8 +9,10 @@ from kubectl_kres.model.tekton import Reference, Sidecar, Step, TaskSpec
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.containers import words
 from kubectl_kres.tekton.field_error import LABEL, FieldError
+from kubectl_kres.tekton.name_faults import declared_faults, workspace_faults
 
 _ARTIFACT = re.compile(r"\$\((?:(?:step\.)?artifacts\.path|(?:steps|tasks)\.[^.]+\.(?:inputs|outputs)\.[^.)]+)\)")
+ON_ERROR = ("continue", "stopAndFail")
 _RESERVED = "tekton-log-results"
 _NAME = (
     "Task step name must be a valid DNS Label, For more info refer to "
@@ -26,6 +28,8 @@ def task_faults(spec: TaskSpec, path: str, flags: Flags, *, beta: bool = False) 
     """
     if not spec.steps:
         yield FieldError("missing field(s)", f"{path}.steps", "tekton/no-steps")
+    yield from declared_faults(spec.params, path)
+    yield from workspace_faults(spec.workspaces, path)
     template = spec.step_template or Step()
     names: set[str] = set()
     for index, step in enumerate(spec.steps or ()):
@@ -73,6 +77,9 @@ def _step(step: Step, template: Step, path: str, flags: Flags) -> Iterator[Field
             yield FieldError("missing field(s)", f"{path}.Image", "tekton/image")
         if step.script and (step.command or template.command):
             yield FieldError("script cannot be used with command", f"{path}.script", "tekton/script")
+    if step.on_error and step.on_error not in ON_ERROR and not step.on_error.startswith("$(params."):
+        text = 'Task step onError must be either "continue" or "stopAndFail"'
+        yield FieldError(f'invalid value: "{step.on_error}"', f"{path}.onError", "tekton/on-error", text)
     if step.name and not LABEL.fullmatch(step.name):
         yield FieldError(f'invalid value "{step.name}"', f"{path}.name", "tekton/step-name", _NAME)
     if step.script.strip().startswith("#!win") and flags.api_fields != "alpha":

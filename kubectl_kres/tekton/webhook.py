@@ -13,7 +13,8 @@ from kubectl_kres.model.tekton import Override
 from kubectl_kres.tekton.answer import Problem, webhook_refusal
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.convert import V1BETA1, to_v1
-from kubectl_kres.tekton.field_error import FieldError, joined
+from kubectl_kres.tekton.field_error import FieldError, by_rule, joined
+from kubectl_kres.tekton.name_faults import binding_faults, given_faults, local_name_faults, undeclared_faults
 from kubectl_kres.tekton.pipeline_faults import pipeline_faults
 from kubectl_kres.tekton.retired import retired
 from kubectl_kres.tekton.run_faults import pipeline_run_faults, task_run_faults
@@ -49,7 +50,11 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
     found = tuple(_faults(raw, item, flags, minutes, beta=beta))
     if not found:
         return item
-    return webhook_refusal(kind, f"validation failed: {joined(found)}", found[0].rule)
+    return _invalid(kind, found)
+
+
+def _invalid(kind: str, found: Sequence[FieldError]) -> Problem:
+    return webhook_refusal(kind, f"validation failed: {joined(found)}", found[0].rule, by_rule(found))
 
 
 def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
@@ -62,7 +67,7 @@ def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
         *task_run_faults(spec),
         *_values(spec, "spec", flags, beta=False),
     )
-    return webhook_refusal("TaskRun", f"validation failed: {joined(found)}", found[0].rule) if found else None
+    return _invalid("TaskRun", found) if found else None
 
 
 def _undecodable(kind: str, fault: str) -> Problem:
@@ -73,6 +78,9 @@ def _undecodable(kind: str, fault: str) -> Problem:
 def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, beta: bool) -> Iterator[FieldError]:
     if beta:
         yield from (FieldError("must not set the field(s)", path, "tekton/retired-field") for path in retired(raw))
+    if isinstance(item, tekton.TaskRun | tekton.PipelineRun):
+        yield from given_faults(item.spec.params)
+        yield from binding_faults(raw.get("spec"), str(raw.get("kind")))
     if isinstance(item, tekton.TaskRun):
         yield from _task_run(item.spec, flags, beta=beta)
     elif isinstance(item, tekton.PipelineRun):
@@ -82,6 +90,7 @@ def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, be
         yield from _pipeline_run(item, flags, minutes, beta=beta)
     elif isinstance(item, tekton.Task):
         yield from task_faults(item.spec, "spec", flags, beta=beta)
+        yield from undeclared_faults(item.spec.steps, _names_of(item.spec.params), beta=beta)
     elif isinstance(item, tekton.Pipeline):
         yield from pipeline_faults(item.spec, "spec", flags, beta=beta)
     elif isinstance(item, tekton.StepAction):
@@ -92,6 +101,9 @@ def _task_run(spec: tekton.TaskRunSpec, flags: Flags, *, beta: bool) -> Iterator
     yield from _one_of(spec.task_ref, spec.task_spec, "spec.taskRef", "spec.taskSpec")
     if spec.task_spec is not None:
         yield from task_faults(spec.task_spec, "spec.taskSpec", flags, beta=beta)
+        known = (*_names_of(spec.task_spec.params), *_names_of(spec.params))
+        yield from undeclared_faults(spec.task_spec.steps, known, beta=beta)
+    yield from local_name_faults(spec.task_ref, "spec.taskRef")
     if spec.debug is not None and flags.api_fields != "alpha":
         text = f'debug requires "enable-api-fields" feature gate to be "alpha" but it is "{flags.api_fields}"'
         yield FieldError(text, "", "tekton/api-fields")
@@ -107,6 +119,10 @@ def _pipeline_run(run: tekton.PipelineRun, flags: Flags, minutes: int, *, beta: 
     yield from pipeline_run_faults(spec, minutes)
     for index, entry in enumerate(spec.task_run_specs or ()):
         yield from _values(entry, f"spec.taskRunSpecs[{index}]", flags, beta=beta)
+
+
+def _names_of(params: Sequence[tekton.Param] | None) -> tuple[str, ...]:
+    return tuple(one.name for one in params or ())
 
 
 def _one_of(ref: tekton.Reference | None, spec: object, *paths: str) -> Iterator[FieldError]:

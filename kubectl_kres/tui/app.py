@@ -127,7 +127,7 @@ class Kres(App[None]):
         needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs())))
         if needs != self._wanted:
             self._wanted = needs
-            self.session.want("trail", needs)
+            self.session.want(needs)
 
     def tick(self) -> None:
         """Takes in what arrived, adds up for a while, and lets the screen follow."""
@@ -300,7 +300,7 @@ class Kres(App[None]):
 
     def do_reload(self) -> None:
         if self.session.setting.live:
-            self.session.want("trail", ())
+            self.session.want(())
             self._wanted = None
             self._want()
             self.say("reading again")

@@ -69,7 +69,6 @@ class Session:
         self._ask: Ask | None = None
         self._brief: Brief | None = None
         self._scene: tuple[tuple[int, ...], Scene] | None = None
-        self._wanted: dict[object, tuple[Need, ...]] = {}
 
     @property
     def server(self) -> Server:
@@ -119,17 +118,9 @@ class Session:
         found: T = held[1]
         return found
 
-    def want(self, owner: object, needs: Iterable[Need]) -> None:
-        """What a screen depends on. What an earlier screen read stays wanted as long as it is on the way back."""
-        self._wanted[owner] = tuple(map(read_as, needs))
-        self._tell()
-
-    def release(self, owner: object) -> None:
-        if self._wanted.pop(owner, None) is not None:
-            self._tell()
-
-    def _tell(self) -> None:
-        self.feed.want(dict.fromkeys(need for needs in self._wanted.values() for need in needs))
+    def want(self, needs: Iterable[Need]) -> None:
+        """What the screens on the way depend on; all else is read no more."""
+        self.feed.want(dict.fromkeys(map(read_as, needs)))
 
     def drain(self) -> Changes:
         """Takes in what arrived."""

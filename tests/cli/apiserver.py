@@ -55,7 +55,10 @@ def deployment(name: str, memory: str = "", namespace: str = "shop", **metadata:
 
 
 class Api(ThreadingHTTPServer):
-    """Serves ``objects``. ``denied`` holds the plurals that may not be read; ``warning`` goes with each answer."""
+    """Serves ``objects``. ``denied``: plurals, and ``shop/pods``, that may not be read.
+
+    ``warning`` goes with each answer.
+    """
 
     daemon_threads = True
 
@@ -87,7 +90,7 @@ class Api(ThreadingHTTPServer):
 
     def _of(self, kind: str, namespace: str, name: str, query: dict[str, str]) -> tuple[int, Any]:
         plural, group = BY_KIND[kind].plural, BY_KIND[kind].group
-        if plural in self.denied:
+        if self.denied & {plural, f"{namespace}/{plural}"}:
             where = f' in the namespace "{namespace}"' if namespace else " at the cluster scope"
             verb = "get" if name else "list"
             what = f'{plural} is forbidden: User "eve" cannot {verb} resource "{plural}" in API group "{group}"{where}'

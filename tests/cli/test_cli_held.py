@@ -118,6 +118,15 @@ def test_a_snapshot_says_what_it_lacks(kres: Kres, shop, denied: str, code: int,
         assert kres("explain pods --snapshot x.kres") == kres("explain pods")
 
 
+def test_a_snapshot_of_nothing_leaves_the_old_one_alone(kres: Kres, shop, tmp_path: Path):
+    (tmp_path / "x.kres").write_text("old")
+    shop.denied = {kind.plural for kind in BY_KIND.values()}
+    code, out, err = kres("snapshot --out x.kres -A")
+    assert (code, out, len(err.splitlines())) == (3, "", 2)
+    assert err.startswith("error: nothing could be read, and nothing is written: namespaces is forbidden: ")
+    assert (tmp_path / "x.kres").read_text() == "old"
+
+
 def test_a_failed_snapshot_leaves_the_old_one_alone(kres: Kres, shop, tmp_path: Path):
     (tmp_path / "x.kres").write_text("old")
     answer = shop.answer

@@ -83,9 +83,9 @@ def test_a_signal_while_the_server_is_silent(api, sent: signal.Signals, code: in
             over.wait(60)
 
     api.before = silent
-    with subprocess.Popen(
+    with heeding(sent), subprocess.Popen(
         command("explain", "pods"), env=environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    ) as process, ended(process):
         assert asked.wait(60)
         process.send_signal(sent)
         out, err = process.communicate(timeout=60)

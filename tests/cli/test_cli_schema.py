@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cli.running import Kres
+from golden.kept import WRITING
 
 from kubectl_kres.cli.schema import ANSWERS
 
@@ -41,8 +42,11 @@ def misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pat
     return faults
 
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 #: Pools and claims in every state.
-ESTATE = Path(__file__).parents[1] / "golden" / "estate.yaml"
+ESTATE = GOLDEN / "estate.yaml"
+#: The fields that scripts may read.
+KEPT = GOLDEN / "schema.txt"
 
 #: Name of a schema to command lines whose documents it describes.
 LINES = {
@@ -87,3 +91,32 @@ def test_definitions_are_referred_to_and_exist(kres: Kres):
         names = set(json.loads(text)["$defs"])
         referred = {part.partition('"')[0] for part in text.split("#/$defs/")[1:]}
         assert referred == names
+
+
+def test_descriptions_are_plain_text(kres: Kres):
+    assert [command for command in ANSWERS if "\\n   " in kres(f"schema {command}").out] == []
+
+
+def shape(schema: dict[str, Any]) -> str:
+    """The type of a field in one word."""
+    if "anyOf" in schema:
+        return "|".join(sorted(map(shape, schema["anyOf"])))
+    if schema.get("type") == "array":
+        return f"[{shape(schema.get('items') or {})}]"
+    return str(schema.get("$ref", "").removeprefix("#/$defs/") or schema.get("const") or schema.get("type", "any"))
+
+
+def fields(command: str, schema: dict[str, Any]) -> set[str]:
+    """Every field of the documents of a command, with its type."""
+    found = {f"{command} {key} {shape(value)}" for key, value in schema["properties"].items()}
+    for name, one in schema["$defs"].items():
+        found |= {f"{command} {name}.{key} {shape(value)}" for key, value in one.get("properties", {}).items()}
+    return found
+
+
+def test_no_field_goes_and_none_changes_its_type(kres: Kres):
+    """Scripts depend on them: docs/releasing.md says what may change when. New ones are written with KRES_GOLDEN."""
+    now = {line for command in ANSWERS for line in fields(command, json.loads(kres(f"schema {command}").out))}
+    if WRITING:
+        KEPT.write_text("".join(f"{line}\n" for line in sorted(now)))
+    assert [line for line in KEPT.read_text().splitlines() if line not in now] == []

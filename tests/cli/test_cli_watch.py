@@ -225,13 +225,10 @@ def test_a_watch_that_is_forbidden_is_said_once(cluster: Cluster, kres: Kres, mo
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 def test_it_ends_quietly_when_told_to(cluster: Cluster, tmp_path: Path, sent: int, code: int) -> None:
     command = [sys.executable, "-m", "kubectl_kres", "quota", "team", "-w"]
-    with subprocess.Popen(
-        command,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with heeding(sent), subprocess.Popen(
+        command, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process, ended(process):
         deadline = time.monotonic() + 30
         while not cluster.watching and time.monotonic() < deadline:
             time.sleep(0.01)

@@ -248,3 +248,18 @@ def test_an_answer_that_makes_more_reads_necessary_is_called_one_so_far():
         assert "so far" not in text(pilot.app)
 
     drive(app, act=act)
+
+
+def test_a_pod_that_changes_keeps_its_fault():
+    pod = {"containers": [{"name": "app", "resources": {"limits": {"cpu": "much"}}}]}
+    feed = Still()
+    app = Kres(session_on(store_of(made("Pod", "web", spec=pod)), feed), (HOME, Place("pods")))
+
+    async def act(pilot):
+        await press(pilot, ["ctrl+z"])
+        assert "web" in text(app)
+        feed.coming += [("put", "Pod", one) for one in store_of(made("Pod", "web", spec=pod)).all("Pod")]
+        await settled(pilot)
+        assert "web" in text(app)
+
+    drive(app, act=act)

@@ -67,7 +67,8 @@ class Browse(TablePane):
         self._making: Iterator[tuple[Key, Any]] | None = None
         self._made: dict[Key, Any] = {}
         self._preparing: Iterator[Any] | None = None
-        self._costly = ""
+        self._behind: list[Any] = []
+        self._costly: set[str] = set()
         self._described: Any | None = None
         self._faults = False
         self._due, self._settled = False, 0.0
@@ -136,7 +137,8 @@ class Browse(TablePane):
 
     @property
     def busy(self) -> bool:
-        return super().busy or self._due or any((self._making, self._preparing, self._pending, self._aging))
+        under_way = self._making, self._preparing, self._behind, self._pending, self._aging
+        return super().busy or self._due or any(under_way)
 
     def refresh_sums(self) -> None:
         self._due = True
@@ -148,6 +150,9 @@ class Browse(TablePane):
             for key in gone:
                 self._made.pop(key, None)
         if changed or gone:
+            rows = iter(changed.values())
+            if self._costly and not self._prepared(rows, perf_counter() + _SLICE):
+                self._behind += rows
             self.table.update(changed, gone)
             self._settle()
         if self._aging is None and changes.kinds & set(self.listing.kinds[1:]):
@@ -194,6 +199,8 @@ class Browse(TablePane):
         end = perf_counter() + seconds
         if self._making is not None:
             self._make(end)
+        if self._behind and self._preparing is None and end - self._settled > _PATIENCE:
+            self._preparing, self._behind = iter(self._behind), []
         if self._preparing is not None:
             self._prepare(end)
 
@@ -219,20 +226,28 @@ class Browse(TablePane):
             self._settle()
 
     def _prepare(self, end: float) -> None:
-        prepare, ready = self.listing.prepare, self.listing.ready
         assert self._preparing is not None
-        assert prepare is not None
-        assert ready is not None
-        for row in self._preparing:
-            if not ready(row, self._costly):
-                prepare(row, self._costly)
-                if perf_counter() > end:
-                    break
-        else:
+        if self._prepared(self._preparing, end):
             self._preparing = None
         if self._preparing is None or perf_counter() - self._settled > _PATIENCE:
+            column = self.table.sorted_by
+            if column is not None:
+                self.table.sort(column, reverse=self.table.reverse)
             self.apply()
             self._settled = perf_counter()
+
+    def _prepared(self, rows: Iterator[Any], end: float) -> bool:
+        """Computes what is costly about rows until then; whether that was all of them."""
+        prepare, ready = self.listing.prepare, self.listing.ready
+        assert prepare is not None
+        assert ready is not None
+        for row in rows:
+            due = [what for what in self._costly if not ready(row, what)]
+            for what in due:
+                prepare(row, what)
+            if due and perf_counter() > end:
+                return False
+        return True
 
     def _text(self, row: Any) -> str:
         if self.listing.words is not None:
@@ -249,9 +264,6 @@ class Browse(TablePane):
 
     def apply(self) -> None:
         self.table.filter(self.matched(), faults=self._faults)
-        column = self.table.sorted_by
-        if column is not None:
-            self.table.sort(column, reverse=self.table.reverse)
         self._show()
 
     def _show(self) -> None:
@@ -320,10 +332,11 @@ class Browse(TablePane):
         match action:
             case "faults":
                 self._faults = not self._faults
-                self._compute("fault")
+                self._compute(self.table.sorted_by)
                 self.apply()
             case "up" if self._filter or self._faults:
                 self._filter, self._faults = "", False
+                self._compute(self.table.sorted_by)
                 self.apply()
             case "pane" | "pane-back":
                 on_table = self.table.has_focus and not self.has_class("bare")
@@ -355,15 +368,18 @@ class Browse(TablePane):
 
     def toggle(self, column: Column) -> None:
         """Sorts by a column. What is costly to compute is computed first, or while the user looks on."""
-        self._compute(column.id)
+        self._compute(column)
         super().toggle(column)
 
-    def _compute(self, what: str) -> None:
-        """Makes a costly column ready, the rest of it while the user looks on."""
+    def _compute(self, column: Column | None) -> None:
+        """Makes ready what is costly about rows to sort or choose by, the rest of it while the user looks on."""
         ready = self.listing.ready
         if ready is not None:
-            rows = [row for row in self.table.view.rows.values() if not ready(row, what)]
-            self._costly, self._preparing = what, iter(rows)
+            self._costly = {"fault"} if self._faults else set()
+            if column is not None:
+                self._costly.add(column.id)
+            rows = [row for row in self.table.view.rows.values() if not all(ready(row, what) for what in self._costly)]
+            self._preparing, self._behind = iter(rows), []
             self._prepare(perf_counter() + _FIRST)
 
     def on_table_moved(self, event: Table.Moved) -> None:

@@ -1,0 +1,86 @@
+"""Answers of somebody who may read only some of what an answer needs: nothing is claimed of what was not read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.apiserver import LIMITS, deployment, pod
+from cli.running import Kres
+
+SAID = "failed quota: team: must specify limits.memory for: app"
+FAR = {**LIMITS, "metadata": {"name": "limits", "namespace": "far"}}
+BARE = "failed quota: team: must specify limits.memory for: bare"
+
+
+@pytest.fixture
+def tenant(api):
+    """LimitRanges would fill in what the quota demands, and may not be read."""
+    hard, used = {"limits.memory": "4Gi"}, {"limits.memory": "1Gi"}
+    quota = {"hard": hard, "used": used}
+    api.objects += [
+        {"kind": "Namespace", "metadata": {"name": "shop"}},
+        {
+            "kind": "ResourceQuota",
+            "metadata": {"name": "team", "namespace": "shop"},
+            "spec": {"hard": hard},
+            "status": quota,
+        },
+        pod("plain"),
+    ]
+    api.denied = {"limitranges"}
+    return api
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("explain pod/plain", f'refused as far as seen by ResourceQuota/team: pods "plain" is forbidden: {SAID}'),
+        ("explain pods", "refused shop/Pod/plain BestEffort set limits.memory"),
+        ("explain pods", " as far as seen 1 object"),
+        ("qos pod/plain", f'refused as far as seen: pods "plain" is forbidden: {SAID}'),
+        ("qos pods -o wide", f'refused as far as seen: pods "plain" is forbidden: {SAID}'),
+        ("quota --fit pod/plain", "no such pod fits as far as seen: shop/Pod/plain"),
+        ("diff pod/plain", "# refused as far as seen: shop/Pod/plain"),
+        ("explain ns/shop", f"states nothing is refused as far as seen: {BARE}"),
+        ("explain ns/shop", "limits.memory; LimitRanges, which may fill that in, could not be read"),
+        ("explain quota/team", "limits.memory; LimitRanges, which may fill that in, could not be read"),
+        ("explain quota", "sound shop/ResourceQuota/team limits.memory is used to 25%"),
+    ],
+)
+def test_what_unread_limitranges_may_fill_in(kres: Kres, tenant, text: str, said: str):
+    found = kres(text)
+    words = " ".join(found.out.split())
+    assert found.code == 4 and said in words.replace(" status.hard[limits.memory]", ""), found
+    assert "no LimitRange" not in words
+    tenant.denied = set()
+    again = kres(text)
+    assert again.code in {0, 1} and "as far as seen" not in again.out and "could not be read" not in again.out, again
+
+
+def test_what_refuses_for_certain_does_so(kres: Kres, tenant):
+    tenant.objects.append(deployment("big", "5Gi"))
+    assert kres("explain deploy/big").out.startswith("refused by ResourceQuota/team")
+
+
+def test_a_template_that_may_not_be_read_is_not_called_lost(kres: Kres, tenant):
+    owner = {"kind": "ReplicaSet", "name": "web-x", "controller": True, "apiVersion": "apps/v1"}
+    tenant.objects.append(pod("web-1", "256Mi", ownerReferences=[owner]))
+    said = "its template is not known (ReplicaSet/web-x {})"
+    assert said.format("was not found") in " ".join(kres("explain pod/web-1").out.split())
+    tenant.denied = {"replicasets"}
+    assert said.format("could not be read") in " ".join(kres("explain pod/web-1").out.split())
+
+
+@pytest.mark.parametrize("text", ["explain pods", "diff pods", "qos pods", "qos --summary"])
+@pytest.mark.parametrize("first", ["shop", "far"])
+def test_namespaces_that_may_be_read_are(kres: Kres, api, text: str, first: str):
+    """In whatever order they are named; the document says that something is missing."""
+    api.objects += [pod("one", "2Gi"), pod("two", "2Gi", namespace="far"), FAR]
+    api.denied = {"shop/pods"}
+    spaces = f"-n {first} -n {'far' if first == 'shop' else 'shop'}"
+    code, out, err = kres(f"{text} {spaces} -o json")
+    assert code == 3 and "Error from server (Forbidden): pods is forbidden" in err
+    found = json.loads(out)
+    assert found["metadata"]["complete"] is False and "far" in json.dumps(found["items"])
+    assert kres(f"{text} -n shop -o json")[:2] == (3, "")
