@@ -121,7 +121,7 @@ class Page:
             refused = verdict is not None and verdict.allowed is not True
             at_odds = isinstance(found, PolicyExplanation) and bool(found.contradictions)
             if verdict is not None:
-                tally.meets("admitted", not refused)
+                tally.meets("admitted", not refused, complete=found.complete)
             negative = self._options.exit_code and (refused or at_odds)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
 

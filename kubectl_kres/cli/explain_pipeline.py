@@ -30,7 +30,7 @@ def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Ta
         return None
     listed = not items.take(subject, found) and _put(options, found, many=turn.many)
     refused = found.verdict.allowed is not True
-    tally.meets("admitted", not refused)
+    tally.meets("admitted", not refused, complete=found.complete)
     tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)
     return found.verdict if listed else None
 

@@ -11,7 +11,7 @@ from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input
 from kubectl_kres.errors import ClusterError, Forbidden, UsageError
 from kubectl_kres.model import kinds
-from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.kinds import WORKLOADS, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots
@@ -123,7 +123,12 @@ class Held:
                     self.store.get(need.kind, need.name, need.namespace) is not None,
                     f"{need.kind} {need.name}",
                 )
-            return READ if held else Coverage("unread", f"the files hold no {which}, and --offline reads nothing else")
+            if held:
+                return READ
+            lacking = f"the files hold no {which}"
+            if need.kind == "Pod" or need.kind in WORKLOADS:
+                lacking = f"a {which} of a file does not exist yet"
+            return Coverage("unread", f"{lacking}, and --offline reads nothing else")
         coverage = self._known.covered(need)
         if coverage.state == "unread" and not coverage.message:
             return Coverage("unread", self._not_held(need))

@@ -69,7 +69,7 @@ class Page:
 
         for subject, found in tally.each(turn.found.subjects, answer):
             self._print(subject, found, many=turn.many, whole=whole)
-            tally.meets("admitted", not found.refused)
+            tally.meets("admitted", not found.refused, complete=found.complete)
             negative = self._options.exit_code and bool(found.refused or found.differs)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
 

@@ -53,9 +53,10 @@ class Tally:
         if negative:
             self._codes.add(NEGATIVE)
 
-    def meets(self, word: str, yes: bool) -> None:  # noqa: FBT001, the word is its name
-        """Whether an answer has what ``--until`` may wait for."""
-        self.met[word] = self.met.get(word, True) and yes
+    def meets(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
+        """Whether an answer has what ``--until`` may wait for; not ``complete``: only as far as seen."""
+        sure = complete or self._options.allow_partial
+        self.met[word] = self.met.get(word, True) and yes and sure
 
     def saw(self, unseen: Iterable[Unseen], *, complete: bool) -> None:
         """What could not be read for an answer."""

@@ -191,7 +191,7 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
         yield [("", "")]
         quality = explanation.qos
         other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
-        head = f"QoS class {quality.name}{other}"
+        head = f"QoS class {quality.name}{other}{PARTLY if blind(explanation.unseen) else ''}"
         yield from toned("", wrapped(f"{head}: {quality.because}", width, rest="  "))
         if explanation.live_qos and explanation.live_qos != quality.name:
             kept = f"the live pod is {explanation.live_qos}: the class is kept from its creation"

@@ -20,7 +20,7 @@ def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
 
 
 def _all(fit: Fit, width: int) -> Iterator[Line]:
-    tone: Tone = "good" if fit.enough else "bad"
+    tone: Tone = "good" if fit.enough else "warn" if _unread(fit) else "bad"
     yield from toned(tone, wrapped(f"{_count(fit)}: {fit.subject.full}{_tightest(fit)}", width, rest="  "))
     if fit.replicas is not None:
         for label, bad, text in _replicas(fit, fit.replicas):
@@ -40,9 +40,13 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
         )
 
 
+def _unread(fit: Fit) -> bool:
+    return any(one.kind == "ResourceQuota" for one in fit.unseen)
+
+
 def _count(fit: Fit) -> str:
     if fit.fits is None:
-        return "no quota limits such pods"
+        return "how many fit is not known, as quotas could not be read" if _unread(fit) else "no quota limits such pods"
     if fit.verdict.allowed is None or fit.at_most is not None:
         most = "any number of" if fit.at_most is None else fit.at_most
         return f"{fit.fits or 'no'} or {most} more such pods fit, by the order of LimitRanges"
@@ -65,7 +69,7 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     have = f"{replicas.existing} of {replicas.wanted} exist"
     if fit.lacking:
         yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing} missing do not fit"
-    elif replicas.missing:
+    elif replicas.missing and not _unread(fit):
         yield "replicas", False, f"{have}; the {replicas.missing} missing fit{'s' * (replicas.missing == 1)}"
     else:
         yield "replicas", False, have

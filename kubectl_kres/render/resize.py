@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.admission.outcome import QuotaCharge
 from kubectl_kres.render.line import Line, Tone, draw, row, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
+from kubectl_kres.render.verdict import PARTLY
+from kubectl_kres.reports.remedy import NOTHING
 from kubectl_kres.reports.resize import Resize
 
 
@@ -18,7 +20,8 @@ def lines(found: Resize, *, color: bool = False, width: int = 80) -> Iterator[st
 
 def _all(found: Resize, width: int) -> Iterator[Line]:
     yield from _verdict(found, width)
-    for index, remedy in enumerate(found.remedies):
+    blind = not found.complete and found.remedies == (NOTHING,)
+    for index, remedy in enumerate((f"{NOTHING}{PARTLY}",) if blind else found.remedies):
         label = "remedy: " if index == 0 else "   and: "
         yield from toned("", wrapped(remedy, width, first=label, rest="        "))
     if found.changes:
@@ -44,8 +47,12 @@ def _verdict(found: Resize, width: int) -> Iterator[Line]:
     if found.verdict.allowed is True:
         restarts = f"; restarts {', '.join(found.restarts)}" if found.restarts else "; nothing restarts"
         said = f"{where}{found.subject}{restarts}" if found.changes else f"{where}{found.subject}; nothing changes"
-        first, *rest = wrapped(said, width, first="allowed: ", rest="  ")
-        yield [("good", "allowed"), ("", first.removeprefix("allowed"))]
+        kinds = dict.fromkeys(one.kind for one in found.unseen if one.required)
+        tone: Tone = "warn" if kinds else "good"
+        word = f"allowed{PARTLY}" if kinds else "allowed"
+        unread = f"; {' and '.join(kinds)} could not be read" if kinds else ""
+        first, *rest = wrapped(f"{said}{unread}", width, first=f"{word}: ", rest="  ")
+        yield [(tone, word), ("", first.removeprefix(word))]
         yield from toned("", rest)
     elif found.verdict.allowed is None:
         yield [("warn", "depends"), ("", f" on the order of LimitRanges: allowed, or refused: {found.verdict.message}")]

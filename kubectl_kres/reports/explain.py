@@ -29,6 +29,7 @@ from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import Known, policies, unread
 from kubectl_kres.reports.pool_trail import claiming, trails
 from kubectl_kres.reports.pruned import as_written, values_of
+from kubectl_kres.reports.refused_before import barring
 from kubectl_kres.reports.remedy import NOTHING, Remedy, remedies
 from kubectl_kres.reports.remedy_next import following
 from kubectl_kres.reports.replicas import Replicas, replicas_of
@@ -185,7 +186,8 @@ def _remedies(
     if killed is not None:
         return (f"raise that memory limit: {killed.text}",)
     if any(fact.reason == "FailedCreate" for fact in seen):
-        return (_PASSES,)
+        barred = barring(seen) if pods is None or pods.missing else ""
+        return (barred or _PASSES,)
     if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
         return (f"{NOTHING} for admission: it is the scheduler that finds no node (see below)",)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.reports.bands import bands, contradictions, defaults
+from kubectl_kres.reports.case import Case
 from kubectl_kres.reports.demands import demands
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explain import explain, quota_costs
@@ -29,7 +30,7 @@ from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.policies import Known, policies, unread
 from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.quota import quota_reports
-from kubectl_kres.reports.remedy import remedies
+from kubectl_kres.reports.remedy import Remedy, remedies
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.verdict import verdict_of
 from kubectl_kres.store.coverage import Need
@@ -188,12 +189,23 @@ def _counted(scene: _Scene) -> PolicyExplanation:
     return PolicyExplanation(
         scene.ref,
         verdict_of(outcomes),
-        remedies(outcomes),
+        remedies(outcomes, special=_OF_CLAIMS),
         bands=tuple(band for band in bands(known.limits) if band.type == scene.ref.kind),
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,
         warnings=outcomes[0].warnings,
     )
+
+
+def _asking(word: str) -> Remedy:
+    def say(case: Case) -> Iterator[str]:
+        yield f"ask for at {word} {case.finding.bound} of {case.finding.resource}"
+
+    return say
+
+
+#: A claim has no containers whose requests could be another.
+_OF_CLAIMS = {"limitrange/max": _asking("most"), "limitrange/min": _asking("least")}
 
 
 def _stored(scene: _Scene) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:

@@ -30,7 +30,8 @@ class Fit(Record, frozen=True):
 
     ``at_most``: how many under a luckier order of LimitRanges, where that differs. ``tightest``: the quotas that end
     it. ``lacking``: replicas that neither exist nor fit. ``surge_fits``: how many of the surge pods fit once all
-    replicas are there; absent: all, whatever the number. ``enough``: everything fits.
+    replicas are there; absent: all, whatever the number. ``enough``: everything fits. Where quotas could not be read,
+    ``enough`` is False and ``rollout`` absent.
     """
 
     subject: ObjectRef
@@ -62,14 +63,18 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
     fits, most = _least(counts), _most(counts)
     workload = analysis.start.owner or manifest_workload(subject)
     replicas = replicas_of(subject.ref.kind, workload) if isinstance(workload, Workload) else None
-    lacking, surge_fits, rollout = _judged(replicas, fits)
+    unread = any(one.kind == "ResourceQuota" for one in found.unseen)
+    lacking, surge_fits, rollout = _judged(None if unread else replicas, fits)
     return Fit(
         subject.ref,
         found.start,
         found.verdict,
         found.remedies,
         found.quotas,
-        enough=not lacking and rollout in {None, "fits", "replaced"} and (replicas is not None or fits != 0),
+        enough=not unread
+        and not lacking
+        and rollout in {None, "fits", "replaced"}
+        and (replicas is not None or fits != 0),
         fits=fits,
         at_most=most if most != fits else None,
         tightest=tuple(cost.quota for cost in found.quotas if cost.fits is not None and cost.fits == fits),

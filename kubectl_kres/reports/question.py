@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubectl_kres.errors import UsageError
+from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.reports.explanation import Container, Explanation, Value
 
 _SIDES = {"limit": "limits", "limits": "limits", "request": "requests", "requests": "requests"}
@@ -23,13 +23,17 @@ def containers(explanation: Explanation, name: str) -> tuple[Container, ...]:
 def value(explanation: Explanation, question: str) -> tuple[Container, Value]:
     """The value that ``CONTAINER.limits.RESOURCE`` names; the container may be left out where there is one only.
 
-    Raises UsageError for a text of another form, or where the pod has no such value.
+    Raises UsageError for a text of another form, or where the pod has no such value; ClusterError where a LimitRange
+    that could not be read may set it.
     """
     name, side, resource = _parts(question, explanation)
     for one in containers(explanation, name):
         for found in one.values:
             if found.side == side and found.resource == resource:
                 return one, found
+    unread = next((one for one in explanation.unseen if one.kind == "LimitRange"), None)
+    if unread is not None:
+        raise ClusterError(f"{question} is not known: {unread.message or 'LimitRanges could not be read'}")
     raise UsageError(f"{question}: nothing sets {side}.{resource} of {name}", hint="")
 
 

@@ -119,7 +119,7 @@ def _report(store: Store, quota: ResourceQuota, ask: Ask, objects: Objects, *, r
     uses = _uses(quota, hard)
     return QuotaReport(
         ObjectRef("ResourceQuota", meta.name, meta.namespace),
-        _recounted(uses, quota, objects, ask) if recounted else uses,
+        _recounted(uses, quota, objects, ask, told=not supposed) if recounted else uses,
         scopes=scope_words(quota.spec),
         enforced=bool(quota.status.hard) or not hard or bool(faults),
         supposed=supposed,
@@ -151,13 +151,14 @@ def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quanti
     return Use(name, str(bound), str(used), str(bound - used), percent_of(used, bound), other)
 
 
-def _recounted(uses: Sequence[Use], quota: ResourceQuota, objects: Objects, ask: Ask) -> tuple[Use, ...]:
+def _recounted(uses: Sequence[Use], quota: ResourceQuota, objects: Objects, ask: Ask, *, told: bool) -> tuple[Use, ...]:
+    """``told``: the status is the server's, so that a count that is another one is a drift."""
     requests = {resource: None if held is None else [one.request for one in held] for resource, held in objects.items()}
     found = recount(quota, requests, ask.server)
     missing = unreadable(quota, objects, ask.server)
     pods = [one.item for one in objects.get("pods") or () if isinstance(one.item, Pod)]
     now = datetime.fromisoformat(ask.now) if ask.now else None
-    drifts = {one.name: one for one in drift(quota, found, missing, pods, ask.server, now)}
+    drifts = {one.name: one for one in drift(quota, found, missing, pods, ask.server, now)} if told else {}
     return tuple(
         Use(
             use.name,

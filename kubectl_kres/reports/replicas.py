@@ -34,9 +34,14 @@ class Replicas(Record, frozen=True):
 
 
 def replicas_of(kind: str, workload: Workload) -> Replicas | None:
-    """None for kinds that keep no number of pods. Raises UsageError for a surge that is no count and no percentage."""
+    """None for kinds that keep no number of pods, and for a number below zero, which a server refuses.
+
+    Raises UsageError for a surge that is no count and no percentage.
+    """
     spec, status = workload.spec, workload.status
     wanted = 1 if spec.replicas is None else spec.replicas
+    if wanted < 0:
+        return None
     match kind:
         case "Deployment":
             return _deployment(wanted, status.replicas, spec.strategy)

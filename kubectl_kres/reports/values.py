@@ -22,6 +22,10 @@ from kubectl_kres.store.store import Store
 
 _Raw = Mapping[str, Any]
 
+#: What LimitRanges mostly fill in, and what stands there where nobody could read them.
+_FILLED = {(side, resource) for side in SIDES for resource in ("cpu", "memory")}
+_UNREAD = "what LimitRanges fill in is not known: they could not be read"
+
 
 class Table:
     """Everything that the values of one pod are made from."""
@@ -46,8 +50,14 @@ class Table:
         slots = sorted(draft.slots(), key=lambda slot: slot.role != "pod")
         if draft.pod is None and self.start.pod.spec.resources is not None:
             slots.insert(0, Slot("spec", "", "pod", {}, {}))
-        found = [Container(slot.name, slot.role, slot.path, tuple(self._values(slot))) for slot in slots]
-        return (*found, *self._injected())
+        return (*map(self._container, slots), *self._injected())
+
+    def _container(self, slot: Slot) -> Container:
+        values = tuple(self._values(slot))
+        stated = {(one.side, one.resource) for one in values if one.value is not None}
+        unread = not self.store.covered(Need("LimitRange", self.start.source.namespace)).known
+        note = _UNREAD if unread and self.start.live is None and slot.role != "pod" and not stated >= _FILLED else ""
+        return Container(slot.name, slot.role, slot.path, values, note)
 
     def edits(self) -> dict[str, Edit]:
         """Who last changed each policy or template field that set a value or refused one, by ``Kind/name field``."""

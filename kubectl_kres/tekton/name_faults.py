@@ -29,11 +29,7 @@ _UNQUALIFIED = (
     "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 )
 _LONGEST = 63
-_ESCAPES = {
-    "\\": "\\\\",
-    '"': '\\"',
-    **{sign: f"\\{text}" for sign, text in zip("\a\b\f\n\r\t\v", "abfnrtv", strict=True)},
-}
+_EXPRESSION = re.compile(r"(\$\(params[^()\s]{1,200}\))")
 _TWICE = "tekton/given-twice"
 
 
@@ -138,15 +134,9 @@ def _texts(step: Step) -> Iterator[tuple[str, str]]:
 
 
 def _quoted(text: str) -> str:
-    """As Go prints a text with %q: what can be printed stays."""
-    return f'"{"".join(_ESCAPES.get(sign) or (sign if sign.isprintable() else _code(sign)) for sign in text)}"'
-
-
-def _code(sign: str) -> str:
-    number = ord(sign)
-    if number < 0x80:
-        return f"\\x{number:02x}"
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    """The text as Go quotes it, with only what it refers to: scripts and arguments are shown to nobody."""
+    parts = (part if place % 2 else "..." * bool(part) for place, part in enumerate(_EXPRESSION.split(text)))
+    return '"{}"'.format("".join(parts).replace("\\", "\\\\").replace('"', '\\"'))
 
 
 def _named(text: str) -> Iterator[str]:

@@ -29,7 +29,8 @@ def _codes(tree: ast.AST) -> Iterator[str]:
         passed = [keyword.value for keyword in call.keywords if keyword.arg == "rule"]
         passed += call.args[1:2] if name in entries else []
         for value in passed:
-            yield from (part.value for part in ast.walk(value) if isinstance(part, ast.Constant))
+            constants = (part.value for part in ast.walk(value) if isinstance(part, ast.Constant))
+            yield from (part for part in constants if isinstance(part, str))
 
 
 @functools.cache

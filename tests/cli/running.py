@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import NamedTuple
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 
 class Result(NamedTuple):
@@ -14,6 +17,25 @@ class Result(NamedTuple):
 
 
 Kres = Callable[..., Result]
+
+
+@contextmanager
+def heeding(sent: int) -> Iterator[None]:
+    """Programs started within obey the signal, also where a shell's background job runs the tests, which ignores it."""
+    ours = signal.signal(sent, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(sent, ours)
+
+
+@contextmanager
+def ended(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """A program that has not ended by then is killed, so that a failed test does not wait for it."""
+    try:
+        yield
+    finally:
+        process.kill()
 
 
 def written(terminal: int) -> bytes:

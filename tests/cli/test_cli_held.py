@@ -266,3 +266,10 @@ def test_classes_that_no_file_holds_are_unknown(kres: Kres, file):
         "handler": "x",
     }
     assert kres(f"explain --offline -o name -f {file(one, runtime)}") == (0, "pod/web\n", "")
+
+
+def test_what_files_hold_does_not_exist_yet(kres: Kres, file):
+    hard = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"pods": "2"}}}
+    code, out, err = kres(f"quota --offline --recount -f {file(hard, pod('web'))}")
+    assert code == 4 and "not recounted: the pods were not read" in out
+    assert "without the Pod objects" in err and "a Pod of a file does not exist yet, and --offline reads nothing" in err

@@ -180,6 +180,24 @@ def test_admitted_by_what_could_be_read_is_not_admitted(kres: Kres, shop):
     assert "states nothing is admitted as far as seen" in kres("explain ns/shop").out
 
 
+def test_what_a_policy_may_set_or_limit_is_not_known_where_it_may_not_be_read(kres: Kres, shop):
+    shop.denied = {"limitranges", "resourcequotas"}
+    shop.objects.append(deployment("bare"))
+    out = kres("explain deploy/bare").out
+    assert "\n  what LimitRanges fill in is not known: they could not be read\n" in out
+    assert "\nQoS class BestEffort as far as seen: " in out
+    code, out, err = kres("explain deploy/bare --for app.limits.memory")
+    assert (code, out) == (3, "")
+    assert err.startswith("error: app.limits.memory is not known: limitranges is forbidden: ")
+    out = kres("quota --fit deploy/bare").out
+    assert " ".join(out.split()).startswith(
+        "how many fit is not known, as quotas could not be read: shop/Deployment/bare"
+    )
+    assert "fits" not in out
+    [found] = json.loads(kres("quota --fit deploy/bare -o json").out)["items"]
+    assert (found["enough"], found.get("rollout"), found["complete"]) == (False, None, False)
+
+
 def test_nearly_everything_denied_and_a_refusal(kres: Kres, shop):
     shop.denied = {"resourcequotas"}
     assert kres("explain pod/big --exit-code").code == 4

@@ -212,3 +212,27 @@ def test_what_cannot_be_answered(kres: Kres, ci: Api, text: str, code: int, said
     found = kres(text)
     assert found.code == code
     assert said in found.err
+
+
+def test_what_a_run_refers_to_and_does_not_exist_is_told_alike_in_lists(kres: Kres, ci: Api):
+    embedded = {"taskSpec": {"steps": [{"name": "a", "ref": {"name": "act"}}]}, "taskRef": None}
+    ci.objects += [run("g", taskRef={"name": "gone"}), run("s", **embedded)]
+    listed = kres("explain tr").out
+    for name, kind in (("g", "Task gone"), ("s", "StepAction act")):
+        remedy = f"create {kind}, or refer to one that is there, and start a new run"
+        assert remedy in " ".join(kres(f"explain tr/{name}").out.split())
+        assert remedy in listed
+        assert "no class, since it gets no pod" in kres(f"qos tr/{name}").err
+
+
+def test_files_do_not_say_what_a_cluster_lacks(kres: Kres, file: Any):
+    found = kres(f"explain -f {file(TASK, run('r', taskRef={'name': 'gone'}))} --offline")
+    assert "the files hold no Task gone, and --offline reads nothing else" in found.err
+
+
+def test_each_fault_of_a_message_has_its_remedy(kres: Kres, file: Any):
+    task = {"steps": [{"name": "A", "image": "i"}, {"name": "b"}]}
+    found = kres(f"explain -f {file(run('r', taskRef=None, taskSpec=task, timeout='-1h'))} --offline")
+    words = " ".join(found.out.split())
+    assert "remedy: give each step a name of its own, of small letters, digits and dashes" in words
+    assert "and: give each step and sidecar an image and: set the timeout to 0 or more status:" in words

@@ -58,6 +58,17 @@ def test_what_unread_limitranges_may_fill_in(kres: Kres, tenant, text: str, said
     assert again.code in {0, 1} and "as far as seen" not in again.out and "could not be read" not in again.out, again
 
 
+def test_a_resize_that_is_allowed_by_what_was_read(kres: Kres, tenant):
+    patch = '{"spec": {"containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}}}]}}'
+    tenant.objects.append(pod("big", "1Gi"))
+    first, second, *_ = kres("explain pod/big --resize", patch).out.splitlines()
+    assert first == "allowed as far as seen: shop/Pod/big; nothing restarts; LimitRange could not be"
+    assert second == "  read"
+    tenant.denied = set()
+    first, second, *_ = kres("explain pod/big --resize", patch).out.splitlines()
+    assert (first, second) == ("allowed: shop/Pod/big; nothing restarts", "remedy: nothing to change")
+
+
 def test_what_refuses_for_certain_does_so(kres: Kres, tenant):
     tenant.objects.append(deployment("big", "5Gi"))
     assert kres("explain deploy/big").out.startswith("refused by ResourceQuota/team")

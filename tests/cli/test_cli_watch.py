@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from cli.apiserver import deployment, kubeconfig, pod
-from cli.running import Kres, Result
+from cli.running import Kres, Result, ended, heeding
 from cluster.living import Cluster, Fault, living
 
 from kubectl_kres.cli import following
@@ -186,6 +186,14 @@ def test_a_server_that_fails_for_a_while(cluster: Cluster, watched: Watched, mon
     assert result.err
 
 
+@pytest.mark.parametrize("text", ["explain deploy/web", "qos deploy/web"])
+def test_admitted_as_far_as_seen_is_not_waited_for_as_admitted(cluster: Cluster, kres: Kres, text: str) -> None:
+    cluster.denied = {("list", "resourcequotas", "shop")}
+    result = kres(f"{text} -w --until admitted --timeout 100ms")
+    assert result.code != 0 and result.err.endswith("timed out after 0.1s of waiting until it is admitted\n")
+    assert kres(f"{text} -w --until admitted --timeout 60s --allow-partial").code == 0
+
+
 def test_a_time_limit(cluster: Cluster, kres: Kres) -> None:
     result = kres("explain deploy/web -w --timeout 100ms")
     assert (result.code, result.err) == (0, "")
@@ -226,9 +234,11 @@ def test_a_watch_that_is_forbidden_is_said_once(cluster: Cluster, kres: Kres, mo
 def test_it_ends_quietly_when_told_to(cluster: Cluster, tmp_path: Path, sent: int, code: int) -> None:
     command = [sys.executable, "-m", "kubectl_kres", "quota", "team", "-w"]
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    with heeding(sent), subprocess.Popen(
-        command, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process, ended(process):
+    with (
+        heeding(sent),
+        subprocess.Popen(command, env=environ, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process,
+        ended(process),
+    ):
         deadline = time.monotonic() + 30
         while not cluster.watching and time.monotonic() < deadline:
             time.sleep(0.01)

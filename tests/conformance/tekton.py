@@ -11,6 +11,7 @@ from conformance.systems import Data
 
 from kubectl_kres.admission.create import policies_of
 from kubectl_kres.admission.server import Server
+from kubectl_kres.manifests import yamltext
 from kubectl_kres.model.configmap import ConfigMap
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.model.policy import LimitRange
@@ -83,7 +84,7 @@ def configured(given: Data) -> config.Config:
         for name, key in ((config.DEFAULTS, "configDefaults"), (config.FLAGS, "featureFlags"))
         if key in given
     }
-    return config.config_of(maps.get(config.DEFAULTS), maps.get(config.FLAGS), None, msgspec.yaml.decode)
+    return config.config_of(maps.get(config.DEFAULTS), maps.get(config.FLAGS), None, yamltext.value)
 
 
 def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:

@@ -116,6 +116,11 @@ def rolling(surge, unavailable):
     return {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}}
 
 
+def test_a_number_below_zero_is_none():
+    answer = found([workload(BARE, replicas=-1)])
+    assert (answer.replicas, answer.lacking, answer.rollout) == (None, 0, None)
+
+
 @pytest.mark.parametrize(
     ("room", "replicas", "existing", "spec", "lacking", "surge_fits", "rollout"),
     [

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.quantity import parse
@@ -143,6 +144,13 @@ def test_drift_has_a_cause(used, cause, pods):
     drift = found.uses[0].drift
     assert (drift and drift.cause, drift.pods if drift else ()) == (cause, pods)
     assert found.uses[0].counted == "4Gi"
+
+
+def test_a_quota_of_a_file_drifts_from_nothing():
+    store = filled([quota({"requests.memory": "8Gi"}), *OBJECTS])
+    store.files[ObjectRef("ResourceQuota", "team", "shop")] = "quota.yaml"
+    [found] = quota_reports(store, [*store.all("ResourceQuota")], Ask(now=NOW), recounted=True)
+    assert [(use.used, use.counted, use.drift) for use in found.uses] == [("0", "4Gi", None)]
 
 
 def test_what_could_not_be_read_is_said_where_the_number_would_be():

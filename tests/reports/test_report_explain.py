@@ -123,6 +123,18 @@ def test_who_changed_what_refuses_is_known():
             "nothing to change: what was refused before would pass now; the controller tries again by itself",
         ),
         (
+            [
+                event(
+                    "Deployment/web", "FailedCreate", 'persistentvolumeclaims "v" is forbidden: exceeded quota: q, more'
+                )
+            ],
+            "mend what refuses the claim of its pod: exceeded quota: q, more",
+        ),
+        (
+            [event("Deployment/web", "FailedCreate", "Error creating: admission webhook denied it")],
+            "mend what refused its pods last, which is neither a quota nor a LimitRange: admission webhook denied it",
+        ),
+        (
             [event("Deployment/web", "FailedScheduling", "0/3 nodes")],
             "nothing to change for admission: it is the scheduler that finds no node (see below)",
         ),
@@ -130,6 +142,12 @@ def test_who_changed_what_refuses_is_known():
 )
 def test_an_admitted_workload_whose_pods_do_not_come(objects, remedy):
     assert explain(store_of(WEB, *objects), subject("Deployment/web"), Ask()).remedies == (remedy,)
+
+
+def test_what_was_refused_is_not_said_to_pass_where_its_quota_could_not_be_read():
+    store = store_of(WEB, event("Deployment/web", "FailedCreate", "exceeded quota"), unread=("ResourceQuota",))
+    [remedy] = explain(store, subject("Deployment/web"), Ask()).remedies
+    assert remedy.startswith("not known: the last try was refused (see below), ")
 
 
 WITHIN = "set requests.cpu and limits.cpu of container app to at most 500m"

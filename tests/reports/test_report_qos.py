@@ -207,3 +207,17 @@ def test_edits_of_a_file_are_of_the_file():
     assert found is not None
     (best,) = (one for one in found.reach if one.name == "BestEffort")
     assert best.edits == (FieldEdit("spec.containers[0].resources.requests[cpu]", "1"),)
+
+
+def test_a_live_pod_has_what_a_limit_range_set_that_nobody_may_read():
+    """Its values are those that run, and of the next pod's nothing is said."""
+    said = "LimitRanger plugin set: memory limit for container app"
+    pod = live(containers=[box(requests=BOTH, limits={**BOTH, "memory": "2Gi"})])
+    pod["metadata"]["annotations"] = {"kubernetes.io/limit-ranger": said}
+    store = store_of(pod, unread=("LimitRange",))
+    found, brief = quality(store, subject("Pod/p"), Ask()), Brief(store, Ask()).quality(subject("Pod/p"))
+    assert found is not None and brief is not None
+    for one in (found, brief):
+        assert [(culprit.request, culprit.limit) for culprit in one.culprits] == [("1Gi", "2Gi")]
+        assert not one.complete
+    assert found.reach == ()

@@ -247,3 +247,54 @@ def test_names_of_v1_in_v1beta1_are_pruned():
     meta = {"name": "x", "namespace": "ns"}
     run = admitted({"apiVersion": "tekton.dev/v1beta1", "kind": "TaskRun", "metadata": meta, "spec": spec}, Flags())
     assert run.spec.step_specs is None
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "text"),
+    [
+        ({"name": "s"}, "missing field(s): sidecars.image"),
+        ({"name": "s", "image": "i", "script": "x", "command": ["y"]},
+         "script cannot be used with command: sidecars.script"),
+    ],
+)  # fmt: skip
+def test_sidecars_that_v1beta1_lets_pass(sidecar, text):
+    spec = {"steps": [STEP], "sidecars": [sidecar]}
+    run = {"taskSpec": spec}
+    assert not said("TaskRun", run, "v1beta1")
+    raw = {"apiVersion": "tekton.dev/v1beta1", "kind": "TaskRun", "metadata": {"name": "run"}, "spec": run}
+    (one,) = results(admitted(raw, Flags()), world())
+    assert one.condition == ("False", "PodCreationFailed",
+                             f'failed to create task run pod "run": {text}. Maybe invalid TaskSpec')  # fmt: skip
+    answer = pipeline_run(pipelinerun([{"name": "a", "taskSpec": spec}]), world())
+    refused = answer.results["a"][0].problem
+    assert (refused.stage, refused.message) == ("validation", f"validation failed: {text}".replace(
+        "sidecars.", "spec.taskSpec.sidecars."))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [({"image": "i", "script": "x", "command": ["y"]}, "script cannot be used with command: spec.script"),
+     ({}, "missing field(s): spec.Image"), ({"image": "i"}, "")],
+)  # fmt: skip
+def test_step_actions(spec, message):
+    assert said("StepAction", spec, "v1beta1") == message
+
+
+@pytest.mark.parametrize("native", [False, True])
+@pytest.mark.parametrize("own", ["", "Always", "Never"])
+def test_a_sidecars_own_restart_policy(native, own):
+    settings = config(enable_kubernetes_sidecar="true" if native else "false")
+    run = taskrun(sidecars=[{"name": "s", **({"restartPolicy": own} if own else {})}])
+    (one,) = results(run, world(settings=settings))
+    spec = one.submitted.spec
+    held = (spec.init_containers if native else spec.containers)[-1]
+    assert (held.name, held.restart_policy) == ("sidecar-s", "Always" if native else own or None)
+
+
+def test_faults_of_several_rules_keep_theirs():
+    spec = {"taskSpec": {"steps": [{"name": "A", "image": "i"}, {"name": "b"}, {"name": "c"}]}}
+    raw = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": "x"}, "spec": spec}
+    assert [(one.rule, one.text.partition("\n")[0]) for one in admitted(raw, Flags()).faults] == [
+        ("tekton/step-name", 'invalid value "A": spec.taskSpec.steps[0].name'),
+        ("tekton/image", "missing field(s): spec.taskSpec.steps[1].Image, spec.taskSpec.steps[2].Image"),
+    ]
