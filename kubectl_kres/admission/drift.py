@@ -13,6 +13,7 @@ from kubectl_kres.admission.objects import pod_request
 from kubectl_kres.admission.scopes import requirements
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.usage import is_terminal
+from kubectl_kres.admission.validation import value_errors
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod, PodStatus
 from kubectl_kres.model.policy import ResourceQuota
@@ -20,8 +21,9 @@ from kubectl_kres.quantity import Quantity, total
 
 #: pending: ``spec.hard`` names it, the controller has not copied that yet. nobody: no kind counts for the name, so that
 #: it limits nothing. unread: objects that count for it could not be read. finished: pods that ended make up the
-#: difference, or part of it. resized: pods were resized and may have been larger. resync: nothing that can be seen.
-Cause = Literal["pending", "nobody", "unread", "finished", "resized", "resync"]
+#: difference, or part of it. resized: pods were resized and may have been larger. unwritable: the API server refuses
+#: the status that the controller would write, for a sum in it. resync: nothing that can be seen.
+Cause = Literal["pending", "nobody", "unread", "finished", "resized", "unwritable", "resync"]
 Suspect = tuple[Cause, str, Mapping[str, Quantity]]
 
 
@@ -55,13 +57,16 @@ def drift(
     hard, unknown = quota.status.hard or {}, set(unread)
     found: list[Drift] = []
     suspects: list[Suspect] | None = None
+    stuck = any(any(value_errors(name, counted[name], name)) for name in quota.spec.hard or () if name in counted)
     for name in sorted(quota.spec.hard or ()):
         before, after = used.get(name), counted.get(name)
         texts = None if before is None else str(before), None if after is None else str(after)
         if name not in hard:
-            found.append(Drift(name, "pending", *texts))
+            found.append(Drift(name, "unwritable" if stuck else "pending", *texts))
         elif after is None:
             found.append(Drift(name, "unread" if name in unknown else "nobody", *texts))
+        elif stuck and before != after:
+            found.append(Drift(name, "unwritable", *texts))
         elif before is None or before < after:
             found.append(Drift(name, "resync", *texts))
         elif before > after:

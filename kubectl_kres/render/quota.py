@@ -108,6 +108,8 @@ def drift_words(drift: Drift) -> str:
             return "nothing counts for this name, so it limits nothing"
         case "unread":
             return "not recounted: its objects were not read"
+        case "unwritable":
+            return "drift: the quota controller cannot write its count: the API server refuses a sum that is too large"
         case "finished":
             part = "that is the difference" if drift.exact else "that is a part of the difference"
             return f"drift: pods that have ended are still counted ({some}); {part}"

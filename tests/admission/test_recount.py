@@ -16,6 +16,7 @@ from kubectl_kres.admission.server import Server
 from kubectl_kres.model.claim import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.quantity import parse
 
 SERVER = Server()
 NOW = datetime(2026, 11, 20, 3, 10, tzinfo=UTC)
@@ -225,3 +226,13 @@ def test_drift_of_names_that_were_not_counted():
         ("example.com/x", "nobody"),
         ("secrets", "unread"),
     ]
+
+
+def test_a_sum_that_the_api_server_refuses_stops_the_whole_status():
+    """Recorded: status.used[gold...]: Invalid value: "10737418304Mi": must be an integer."""
+    gold = "gold.storageclass.storage.k8s.io/requests.storage"
+    limited = quota({gold: "1000Ti", "pods": "9"}, {"pods": "0"})
+    counts = {gold: parse("10737418304Mi"), "pods": parse("1")}
+    found = drift(limited, counts, (), [], SERVER)
+    assert [(one.name, one.cause) for one in found] == [(gold, "unwritable"), ("pods", "unwritable")]
+    assert [one.cause for one in drift(limited, {**counts, gold: parse("1Gi")}, (), [], SERVER)] == ["resync", "resync"]
