@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from posixpath import normpath
 from typing import Any
@@ -44,9 +45,9 @@ def given_faults(params: Sequence[Param] | None) -> Iterator[FieldError]:
 
 def declared_faults(params: Sequence[Param] | None, path: str) -> Iterator[FieldError]:
     """Parameters that a Task declares twice. Source: v1/param_types.go ValidateNoDuplicateNames."""
-    names = [one.name for one in params or ()]
-    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-        yield FieldError("parameter appears more than once", f"{path}.{_key(name)}", _TWICE)
+    for name, times in Counter(one.name for one in params or ()).items():
+        if times > 1:
+            yield FieldError("parameter appears more than once", f"{path}.{_key(name)}", _TWICE)
 
 
 def workspace_faults(workspaces: Sequence[WorkspaceDeclaration] | None, path: str) -> Iterator[FieldError]:

@@ -17,7 +17,7 @@ from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import meant, start, words
 
 #: Looks at the screen; a loaded machine needs few of them.
-_LOOKS = 400
+_LOOKS = 1500
 
 
 def kubeconfig(folder: Path, **urls: str) -> str:
