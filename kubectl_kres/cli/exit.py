@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from kubectl_kres import ISSUES, __version__
-from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.options import Options, choosing_flags
 from kubectl_kres.errors import (
     Forbidden,
     InputErrors,
@@ -150,16 +150,7 @@ def may_i(message: str) -> str:
 
 def connecting(options: Options) -> None:
     """Keep the flags that choose server and user: a command that is proposed needs them, too."""
-    given = (
-        ("kubeconfig", options.kubeconfig),
-        ("context", options.context),
-        ("cluster", options.cluster),
-        ("user", options.user),
-        ("server", options.server),
-        ("as", options.impersonate),
-        *(("as-group", group) for group in options.impersonate_groups),
-    )
-    _CHOSEN.set("".join(f" --{name}={shlex.quote(value)}" for name, value in given if value))
+    _CHOSEN.set("".join(f" {name}={shlex.quote(value)}" for name, value in choosing_flags(options)))
 
 
 def _tell_usage(error: click.UsageError) -> None:

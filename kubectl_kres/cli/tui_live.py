@@ -9,7 +9,7 @@ from functools import partial
 from kubectl_kres.cli.answers import read_yaml
 from kubectl_kres.cli.candidates import entries
 from kubectl_kres.cli.live import connected
-from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.options import Options, choosing_flags
 from kubectl_kres.cli.output import speaks_unicode
 from kubectl_kres.cli.selector import labels_match
 from kubectl_kres.cli.server import described
@@ -58,16 +58,7 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
 
 def flags_of(options: Options) -> str:
     """The flags with which another command sees the same objects, quoted for a shell; a token is not shown."""
-    valued = (
-        ("--kubeconfig", options.kubeconfig),
-        ("--context", options.context),
-        ("--cluster", options.cluster),
-        ("--user", options.user),
-        ("--server", options.server),
-        ("--as", options.impersonate),
-        *(("--as-group", group) for group in options.impersonate_groups),
-    )
-    return " ".join(f"{flag} {shlex.quote(value)}" for flag, value in valued if value)
+    return " ".join(f"{name} {shlex.quote(value)}" for name, value in choosing_flags(options))
 
 
 def _contexts(options: Options) -> tuple[str, ...]:
