@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec import structs
 
@@ -31,7 +32,7 @@ def _over_quota(analysis: Analysis) -> Iterator[Outcome]:
     fits = _fits(analysis.outcomes[0]) if len(analysis.outcomes) == 1 else {}
     if not fits:
         return
-    pod, counted = _fitted(analysis.start.pod, fits), analysis.start.live is not None
+    pod, counted = _changed(analysis.start.pod, partial(_fitting, fits)), analysis.start.live is not None
     for outcome in admit(pod, analysis.known.policies, analysis.server, counted=counted):
         refused = outcome.refusal.findings if outcome.refusal else ()
         if refused and all(one.rule.startswith("quota/") for one in refused):
@@ -53,16 +54,19 @@ def _fits(outcome: Outcome) -> Fits:
     return found
 
 
-def _fitted(pod: Pod, fits: Fits) -> Pod:
-    def fitted(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
-        return tuple(_set(one, f"{path}[{index}]", fits) for index, one in enumerate(containers or ()))
+def _changed(pod: Pod, change: Callable[[Container, str], Container]) -> Pod:
+    """The pod with each container as ``change`` makes it, which is told the path."""
+
+    def changed(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
+        return tuple(change(one, f"{path}[{index}]") for index, one in enumerate(containers or ()))
 
     spec = pod.spec
-    containers, inits = fitted("spec.containers", spec.containers), fitted("spec.initContainers", spec.init_containers)
+    containers = changed("spec.containers", spec.containers)
+    inits = changed("spec.initContainers", spec.init_containers)
     return structs.replace(pod, spec=structs.replace(spec, containers=containers, init_containers=inits))
 
 
-def _set(container: Container, path: str, fits: Fits) -> Container:
+def _fitting(fits: Fits, container: Container, path: str) -> Container:
     resources = container.resources or ResourceRequirements()
     requests, limits = dict(resources.requests or {}), dict(resources.limits or {})
     for (where, name), (request, limit) in fits.items():
@@ -85,7 +89,8 @@ def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
     if qos.class_of(first) != "BestEffort":
         return
     known = {(one.path, one.resource) for one in findings}
-    for outcome in admit(_stating(analysis.start.pod, findings), analysis.known.policies, analysis.server):
+    pod = _changed(analysis.start.pod, partial(_stating, findings))
+    for outcome in admit(pod, analysis.known.policies, analysis.server):
         refused = outcome.refusal.findings if outcome.refusal else ()
         if (
             refused
@@ -95,19 +100,7 @@ def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
             yield outcome
 
 
-def _stating(pod: Pod, findings: Sequence[Finding]) -> Pod:
-    spec = pod.spec
-    return structs.replace(
-        pod,
-        spec=structs.replace(
-            spec,
-            containers=tuple(_container(one, findings) for one in spec.containers or ()),
-            init_containers=tuple(_container(one, findings) for one in spec.init_containers or ()),
-        ),
-    )
-
-
-def _container(container: Container, findings: Sequence[Finding]) -> Container:
+def _stating(findings: Sequence[Finding], container: Container, _path: str) -> Container:
     resources = container.resources or ResourceRequirements()
     sides = {"limits": dict(resources.limits or {}), "requests": dict(resources.requests or {})}
     for finding in findings:
