@@ -12,7 +12,7 @@ import pytest
 from controlplane import ControlPlane
 from e2e.plugin import Kres
 from textual.pilot import Pilot
-from tui.driving import LARGE, calm, text, typed
+from tui.driving import LARGE, strike, text, typed, until
 
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.tui_live import live
@@ -42,17 +42,10 @@ class Screen:
         self.app, self.pilot = app, pilot
 
     async def press(self, *keys: str) -> None:
-        for key in keys:
-            await self.pilot.press(key)
-            await calm(self.pilot)
+        await strike(self.pilot, keys)
 
     async def until(self, part: str, *, gone: bool = False) -> None:
-        for _ in range(_LOOKS):
-            await self.pilot.pause(0.02)
-            assert self.app._exception is None
-            if (part in text(self.app)) != gone:
-                return
-        raise AssertionError((part, text(self.app)))
+        await until(self.pilot, part, gone=gone)
 
     def rows(self) -> list[Row]:
         """Name and class of each row, as the screen saves them."""

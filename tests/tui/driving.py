@@ -21,6 +21,8 @@ from kubectl_kres.tui.table import Table
 SMALL, LARGE = (80, 24), (140, 40)
 #: Rounds of waiting for a loaded machine; each ends as soon as nothing is to be waited for.
 _ROUNDS = 20_000
+#: Looks for a text, 20 ms and more apart; a loaded machine needs few of them.
+_LOOKS = 3000
 
 
 #: The bundled example as it once was: pictures must not change with every new one.
@@ -89,6 +91,24 @@ async def press(pilot: Pilot[None], keys: Sequence[str]) -> None:
         await pilot.press(key)
         await (settled(pilot) if key in {"enter", "escape"} else calm(pilot))
     await settled(pilot)
+
+
+async def strike(pilot: Pilot[None], keys: Sequence[str]) -> None:
+    """Presses keys of a screen that never comes to rest."""
+    for key in keys:
+        await pilot.press(key)
+        await calm(pilot)
+
+
+async def until(pilot: Pilot[None], part: str, *, gone: bool = False) -> str:
+    """Waits for a text on the screen, or until it has gone; the text of the screen then."""
+    app: Any = pilot.app
+    for _ in range(_LOOKS):
+        await pilot.pause(0.02)
+        assert app._exception is None
+        if (part in text(app)) != gone:
+            return text(app)
+    raise AssertionError((part, text(app)))
 
 
 def text(app: Kres) -> str:

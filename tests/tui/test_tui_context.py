@@ -9,15 +9,12 @@ from typing import Any
 
 import pytest
 from cluster.living import living
-from tui.driving import LARGE, calm, shop, text, typed
+from tui.driving import LARGE, shop, strike, typed, until
 
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.tui_live import live
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import meant, start, words
-
-#: Looks at the screen; a loaded machine needs few of them.
-_LOOKS = 1500
 
 
 def kubeconfig(folder: Path, **urls: str) -> str:
@@ -33,15 +30,6 @@ def kubeconfig(folder: Path, **urls: str) -> str:
 
 def session_of(path: str) -> Any:
     return live(Options(kubeconfig=path))
-
-
-async def until(pilot: Any, part: str) -> str:
-    for _ in range(_LOOKS):
-        await pilot.pause(0.02)
-        assert pilot.app._exception is None
-        if part in text(pilot.app):
-            return text(pilot.app)
-    raise AssertionError((part, text(pilot.app)))
 
 
 @pytest.mark.parametrize("paused", [False, True])
@@ -76,9 +64,7 @@ def test_while_it_connects_escape_offers_another(tmp_path):
         async def run() -> None:
             async with app.run_test(size=LARGE) as pilot:
                 await until(pilot, "no answer")
-                for key in ("escape", "w", "tab", "enter"):
-                    await pilot.press(key)
-                    await calm(pilot)
+                await strike(pilot, ("escape", "w", "tab", "enter"))
                 await until(pilot, "context west")
                 await until(pilot, "live")
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.apiserver import kubeconfig
 from cluster.living import Cluster, living
-from tui.driving import LARGE, text
+from tui.driving import LARGE, text, until
 
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.tui_live import live
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 
-#: Looks at the screen; a loaded machine needs few of them.
-_LOOKS = 1500
 WEB = {"containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}]}
 
 
@@ -40,16 +39,7 @@ def watch(cluster: Cluster, tmp_path: Path, words: str, act: Callable[..., Any],
 
     async def run() -> None:
         async with app.run_test(size=LARGE) as pilot:
-
-            async def until(part: str, *, gone: bool = False) -> str:
-                for _ in range(_LOOKS):
-                    await pilot.pause(0.02)
-                    assert app._exception is None
-                    if (part in text(app)) != gone:
-                        return text(app)
-                raise AssertionError((part, text(app)))
-
-            await act(pilot, until)
+            await act(pilot, partial(until, pilot))
 
     asyncio.run(run())
     return app
