@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 from conformance.cases import OWN, SYSTEMS
 
 
 def test_the_recordings_have_their_digests():
-    lines = (OWN / "SHA256SUMS").read_text().splitlines()
+    lines = Path(__file__).with_name("vectors.sha256").read_text().splitlines()
     noted = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     present = {
         path.relative_to(OWN).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
