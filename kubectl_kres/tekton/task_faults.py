@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.tekton import Reference, Sidecar, Step, TaskSpec
 from kubectl_kres.tekton.config import Flags
@@ -50,10 +50,7 @@ def task_faults(spec: TaskSpec, path: str, flags: Flags, *, beta: bool = False) 
 
 def action_faults(spec: Step, path: str) -> Iterator[FieldError]:
     """The faults of a StepAction. Source: v1beta1/stepaction_validation.go."""
-    if not spec.image:
-        yield FieldError("missing field(s)", f"{path}.Image", "tekton/image")
-    if spec.script and spec.command:
-        yield FieldError("script cannot be used with command", f"{path}.script", "tekton/script")
+    yield from _runs(path, "Image", spec.image, script=spec.script, command=spec.command)
 
 
 def reference_faults(ref: Reference | None, path: str) -> Iterator[FieldError]:
@@ -73,10 +70,8 @@ def _step(step: Step, template: Step, path: str, flags: Flags) -> Iterator[Field
     else:
         if step.params:
             yield FieldError("params cannot be used without Ref", f"{path}.params", "tekton/step-ref")
-        if not (step.image or template.image):
-            yield FieldError("missing field(s)", f"{path}.Image", "tekton/image")
-        if step.script and (step.command or template.command):
-            yield FieldError("script cannot be used with command", f"{path}.script", "tekton/script")
+        command = step.command or template.command
+        yield from _runs(path, "Image", step.image or template.image, script=step.script, command=command)
     if step.on_error and step.on_error not in ON_ERROR and not step.on_error.startswith("$(params."):
         text = 'Task step onError must be either "continue" or "stopAndFail"'
         yield FieldError(f'invalid value: "{step.on_error}"', f"{path}.onError", "tekton/on-error", text)
@@ -104,7 +99,12 @@ def _referring(step: Step, path: str) -> Iterator[FieldError]:
 
 def sidecar_faults(sidecar: Sidecar, path: str) -> Iterator[FieldError]:
     """What v1beta1 lets pass, so that it only comes up when the pod is built."""
-    if not sidecar.image:
-        yield FieldError("missing field(s)", f"{path}.image", "tekton/image")
-    if sidecar.script and sidecar.command:
+    yield from _runs(path, "image", sidecar.image, script=sidecar.script, command=sidecar.command)
+
+
+def _runs(path: str, field: str, image: str, *, script: str, command: Sequence[str] | None) -> Iterator[FieldError]:
+    """What a container runs: an image, named ``field`` in the message, and a script or a command."""
+    if not image:
+        yield FieldError("missing field(s)", f"{path}.{field}", "tekton/image")
+    if script and command:
         yield FieldError("script cannot be used with command", f"{path}.script", "tekton/script")
