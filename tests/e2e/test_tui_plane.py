@@ -44,8 +44,8 @@ class Screen:
     async def press(self, *keys: str) -> None:
         await strike(self.pilot, keys)
 
-    async def until(self, part: str, *, gone: bool = False) -> None:
-        await until(self.pilot, part, gone=gone)
+    async def until(self, *parts: str, gone: bool = False) -> None:
+        await until(self.pilot, *parts, gone=gone)
 
     def rows(self) -> list[Row]:
         """Name and class of each row, as the screen saves them."""

@@ -100,15 +100,16 @@ async def strike(pilot: Pilot[None], keys: Sequence[str]) -> None:
         await calm(pilot)
 
 
-async def until(pilot: Pilot[None], part: str, *, gone: bool = False) -> str:
-    """Waits for a text on the screen, or until it has gone; the text of the screen then."""
+async def until(pilot: Pilot[None], *parts: str, gone: bool = False) -> str:
+    """Waits until all these texts are on the screen at once, or none is any more; the text of the screen then."""
     app: Any = pilot.app
     for _ in range(_LOOKS):
         await pilot.pause(0.02)
         assert app._exception is None
-        if (part in text(app)) != gone:
-            return text(app)
-    raise AssertionError((part, text(app)))
+        shown = text(app)
+        if all((part in shown) != gone for part in parts):
+            return shown
+    raise AssertionError((parts, text(app)))
 
 
 def text(app: Kres) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hostile.test_hostile_text import BAD, HOSTILE, deployment, events, live, pod, policies
 from reports.stored import made, store_of
 from reports.test_pooled_reports import READY, claim, condition, pool
-from tui.driving import LARGE, SMALL, drive
+from tui.driving import LARGE, SMALL, calm, drive
 from tui.still import session_on
 
 from kubectl_kres.model.meta import ObjectRef
@@ -126,7 +126,7 @@ def test_nothing_that_a_terminal_obeys_reaches_it_and_lines_keep_their_width(wor
     async def act(pilot):
         for place in places(word):
             app.go(place)
-            await pilot.pause()
+            await calm(pilot)
             app.say(word)
             assert app._exception is None, place
             for strip in app.screen._compositor.render_strips():

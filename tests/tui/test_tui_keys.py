@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tui.driving import LARGE, ML, SHOP, demo, drive, press, text, typed
+from tui.driving import LARGE, ML, SHOP, calm, demo, drive, press, text, typed
 
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.keys import CHANGING, KEYS
@@ -175,7 +175,7 @@ def test_no_key_is_dead_or_deadly(place):
             app = pilot.app
             before = text(app), app.pane
             await pilot.press(key.keys)
-            await pilot.pause()
+            await calm(pilot)
             assert app._exception is None
             changed = (text(app), app.pane) != before
             moved = key.id in {"up", "back", "forward", "left", "right", "pane", "pane-back", "open"}
@@ -244,10 +244,10 @@ def test_the_mouse_chooses_sorts_and_opens():
     async def act(pilot):
         table = pilot.app.pane.table
         await pilot.click(table, offset=(20, 4))
-        await pilot.pause()
+        await calm(pilot)
         assert table.line == 3
         await pilot.click(table, offset=(6, 0))
-        await pilot.pause()
+        await calm(pilot)
         assert table.sorted_by.id == "namespace"
         await pilot.click(table, offset=(20, 2), times=2)
 
@@ -263,7 +263,7 @@ def test_resize_shrinks_and_grows():
     async def act(pilot):
         for size in ((140, 40), (59, 15), (80, 24), (60, 16), (200, 60)):
             await pilot.resize_terminal(*size)
-            await pilot.pause()
+            await calm(pilot)
             assert pilot.app._exception is None
 
     app = demo("pods")

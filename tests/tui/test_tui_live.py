@@ -47,25 +47,22 @@ def watch(cluster: Cluster, tmp_path: Path, words: str, act: Callable[..., Any],
 
 def test_what_changes_is_seen_and_the_cursor_stays_on_its_object(cluster, tmp_path):
     async def act(pilot, until):
-        await until("3 pods")
-        await until("live")
+        await until("live", "3 pods")
         await pilot.press("down")
-        assert await until(" >  a          db")
+        await until(" >  a          db")
         cluster.put("pods", "a", "aaa", spec=WEB, status={"qosClass": "BestEffort"})
-        await until("4 pods")
-        assert " >  a          db" in await until("aaa")
+        await until("4 pods", "aaa", " >  a          db")
         cluster.put("pods", "a", "aaa", spec=WEB, status={"qosClass": "Guaranteed"})
         await until("Guaranteed")
         cluster.delete("pods", "a", "db")
-        assert " >  a          web" in await until("db was deleted")
+        await until("db was deleted", " >  a          web")
 
     watch(cluster, tmp_path, "pods", act)
 
 
 def test_a_pause_holds_the_screen_and_loses_nothing(cluster, tmp_path):
     async def act(pilot, until):
-        await until("live")
-        await until("3 pods")
+        await until("live", "3 pods")
         await pilot.press("p")
         cluster.put("pods", "a", "aaa", spec=WEB)
         for _ in range(20):
@@ -94,10 +91,8 @@ def test_what_is_forbidden_says_so_and_names_the_rule(cluster, tmp_path):
     cluster.denied.add(("list", "resourcequotas", ""))
 
     async def act(pilot, until):
-        await until("forbidden: list resourcequotas")
-        assert 'resources: ["resourcequotas"]' in text(pilot.app)
-        assert "resourcequotas is forbidden" in text(pilot.app)
-        assert "incomplete" in text(pilot.app)
+        why = ("forbidden: list resourcequotas", "resourcequotas is forbidden", 'resources: ["resourcequotas"]')
+        await until(*why, "incomplete")
         await pilot.press(":", *"overview", "enter")
         await until("not visible")
 
@@ -109,8 +104,7 @@ def test_a_pod_that_goes_stays_readable(cluster, tmp_path):
         await until("live")
         await until("cpu limit")
         cluster.delete("pods", "a", "web")
-        await until("deleted:")
-        await until("cpu limit")
+        await until("deleted:", "cpu limit")
 
     watch(cluster, tmp_path, "pod web", act, namespaces=("a",))
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from reports.stored import made, store_of
 from reports.test_pooled_reports import READY, SHORT, claim, pool, space
-from tui.driving import LARGE, ML, demo, drive, settled, text, typed
+from tui.driving import LARGE, ML, demo, drive, settled, text, typed, until
 from tui.still import Still, session_on
 
 from kubectl_kres.cluster.feedstate import FeedState
@@ -384,13 +384,7 @@ def test_what_is_still_being_read_is_not_called_invisible():
     async def act(pilot):
         feed.given[Need("ResourcePool")] = FeedState("listing")
         app.go(place)
-        for _ in range(500):
-            await pilot.pause(0.02)
-            if "exhausted" in text(app):
-                break
-        shown = text(app)
-        assert "still reading: this is so far" in shown
-        assert "still being read" in shown
+        shown = await until(pilot, "exhausted", "still reading: this is so far", "still being read")
         assert "reads not visible" not in shown
         assert "could not be read" not in shown
         feed.given.clear()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from reports.stored import made, store_of
 from reports.test_pooled_reports import space
-from tui.driving import LARGE, ML, SMALL, demo, drive, press, settled, text, typed
+from tui.driving import LARGE, ML, SMALL, demo, drive, press, settled, text, typed, until
 from tui.still import Still, session_on
 
 from kubectl_kres.admission.server import Server
@@ -238,11 +238,7 @@ def test_an_answer_that_makes_more_reads_necessary_is_called_one_so_far():
     async def act(pilot):
         assert "so far" not in text(pilot.app)
         feed.given[Need("LimitRange", "ns")] = FeedState("listing")
-        for _ in range(200):
-            await pilot.pause(0.01)
-            if "still reading: this is so far" in text(pilot.app):
-                break
-        assert "still reading: this is so far" in text(pilot.app)
+        await until(pilot, "still reading: this is so far")
         feed.given.clear()
         await settled(pilot)
         assert "so far" not in text(pilot.app)
