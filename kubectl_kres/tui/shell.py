@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
+from textual.widget import Widget
 
 from kubectl_kres.tui.drawn import Bar
 from kubectl_kres.tui.keys import bindings
@@ -18,10 +19,17 @@ class Shell(Screen[None], inherit_bindings=False):
     """The lines around every screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings()
+    #: The screens take the focus; until there is one the prompt must not, which would swallow the first keys.
+    AUTO_FOCUS = ""
 
     def __init__(self, *, ascii_only: bool) -> None:
         super().__init__()
         self._rule = "-" if ascii_only else "─"
+
+    def set_focus(self, widget: Widget | None, *how: bool, **named: bool) -> None:
+        """While somebody types the keys are the prompt's: a screen that comes late asks for them in vain."""
+        if widget is None or isinstance(widget, Prompt) or not self.has_class("typing"):
+            super().set_focus(widget, *how, **named)
 
     def compose(self) -> ComposeResult:
         yield Bar(id="where")

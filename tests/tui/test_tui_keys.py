@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import re
 from pathlib import Path
 
 import pytest
-from tui.driving import LARGE, ML, SHOP, calm, demo, drive, press, text, typed
+from tui.driving import LARGE, ML, SHOP, calm, demo, drive, press, settled, text, typed
 
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.keys import CHANGING, KEYS
+from kubectl_kres.tui.widgets.prompt import Prompt
 
 #: Screens of the example with pools and runs.
 POOLED = ("claims", "claim sweep", "pool ml-compute", "taskrun build-api-9c4f")
@@ -236,6 +238,27 @@ def test_help_lists_every_key():
             assert key.text.split(":")[0].split(",")[0][:20] in pages[0], key.id
 
 
+def test_the_prompt_has_the_keys_while_somebody_types_and_never_else():
+    async def act(pilot):
+        await pilot.press(":", "q")
+        app.pane.focus_main()
+        await calm(pilot)
+        assert isinstance(app.focused, Prompt)
+        await press(pilot, ["u", "escape"])
+        assert app.focused is app.pane.table
+
+    async def first():
+        async with app.run_test() as pilot:
+            while app.pane is None or not app.pane.is_mounted:
+                assert not isinstance(app.focused, Prompt)
+                await pilot.pause()
+            await settled(pilot)
+            await act(pilot)
+
+    app = demo("pods")
+    asyncio.run(first())
+
+
 def test_palette_offers_the_keys():
     assert "go to  (:)" in drive(demo("pods"), ["ctrl+p"], size=LARGE)
 
@@ -268,3 +291,21 @@ def test_resize_shrinks_and_grows():
 
     app = demo("pods")
     assert "import-prices-0" in drive(app, act=act)
+
+
+def test_a_remark_goes_with_the_screen_that_it_was_about():
+    assert 'no screen "nowhere"' in drive(demo(), [":", *typed("nowhere"), "enter"])
+    shown = drive(demo(), [":", *typed("nowhere"), "enter", ":", *typed("pods"), "enter"])
+    assert "47 pods" in shown and 'no screen "nowhere"' not in shown
+
+
+def test_what_is_left_out_above_the_tree_is_marked():
+    """Nobody can move to what is cut there; the tab with the text has all of it."""
+    above = drive(demo("taskrun integration-12", file=ML)).partition("\n >")[0]
+    assert above.count("…") == 1
+    assert "…" not in drive(demo("deploy fraud-model")).partition("\n >")[0]
+
+
+def test_an_init_container_is_called_by_its_whole_name():
+    shown = drive(demo("taskrun build-api-9c4f", file=ML), ["/", *typed("place-scripts")])
+    assert re.search(r"▾ init place-scripts *\n", shown)
