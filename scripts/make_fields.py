@@ -3,7 +3,8 @@
 
 It starts the control plane of the tests for that. Only what can be reached from the kinds of ``KINDS`` is kept, and of
 that only names: a field's type if it has fields of its own, with ``[]`` before it for a list of such, otherwise an
-empty text. Maps (labels) and free-form objects (the data of a ControllerRevision) are empty texts, too.
+empty text. Maps (labels) and free-form objects (the data of a ControllerRevision) are empty texts, too. ``leaves`` are
+the Go types of these, as the decoder names them (see ``go_types.leaf``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "controlplane"))
 
 import build  # noqa: E402, found by the line above
+import go_types  # noqa: E402
 from controlplane import ControlPlane, StartError  # noqa: E402
 
 OUT = ROOT / "kubectl_kres" / "admission" / "fields.json"
@@ -53,6 +55,9 @@ def read(plane: ControlPlane) -> dict[str, Any]:
     index = plane.request("GET", "/openapi/v3")[1]["paths"]
     types: dict[str, dict[str, str]] = {}
     names: dict[str, str] = {}
+    leaves: dict[str, dict[str, str]] = {}
+    inlined: dict[str, dict[str, str]] = {}
+    found = go_types.packages()
     for group, wanted in KINDS.items():
         schemas = plane.request("GET", index[group]["serverRelativeURL"])[1]["components"]["schemas"]
         for full in schemas:
@@ -61,7 +66,17 @@ def read(plane: ControlPlane) -> dict[str, Any]:
                     if names.setdefault(short(name), name) != name:
                         raise StartError(f"two types are called {short(name)}: {name} and {names[short(name)]}")
                     types[short(name)] = fields
-    return {"version": plane.request("GET", "/version")[1]["gitVersion"], "types": types}
+                    held = {field: go_types.leaf(name, field, found) for field, inner in fields.items() if not inner}
+                    leaves[short(name)] = {field: go for field, go in held.items() if go}
+                    between = {field: go_types.inlined(name, field, found) for field in fields}
+                    inlined[short(name)] = {field: steps for field, steps in between.items() if steps}
+    inlined = {name: held for name, held in inlined.items() if held}
+    return {
+        "version": plane.request("GET", "/version")[1]["gitVersion"],
+        "types": types,
+        "leaves": leaves,
+        "inlined": inlined,
+    }
 
 
 def served(schema: Mapping[str, Any], group: str, kind: str) -> bool:

@@ -28,12 +28,18 @@ GROUPS = {
     "cgroup": "Control groups on the node",
     "tekton": "Tekton",
     "capsule": "Capsule",
+    "server": "The server, as far as it is known",
+    "start": "Where admission starts",
+    "file": "Files",
+    "policy": "Policies that are left out",
+    "class": "Classes",
+    "webhook": "Webhooks of others",
 }
 
 HEAD = """\
 # Rules
 
-Every value, check and figure that `kubectl kres` explains names the rule behind it. The codes are stable: what a
+Every value, check, figure and assumption of `kubectl kres` names the rule behind it. The codes are stable: what a
 runbook greps for today is there tomorrow. Sources are files and packages of Kubernetes, of Tekton or Capsule
 where they begin so.
 

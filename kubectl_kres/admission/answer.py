@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from kubectl_kres.admission.decode import first_unparsable
 from kubectl_kres.admission.draft import Unparsable
 from kubectl_kres.admission.field import FieldError
-from kubectl_kres.admission.outcome import Outcome, invalid_object, unparsable
+from kubectl_kres.admission.mistyped import first_mistyped
+from kubectl_kres.admission.outcome import Finding, Outcome, bad_request, invalid_object, unparsable
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.quota import Request, evaluate
 from kubectl_kres.admission.server import Server
-
-Raw = Mapping[str, Any]
+from kubectl_kres.model.raw import Raw
 
 
 def name_of(raw: Raw) -> str:
@@ -41,11 +41,30 @@ def answered(
     return (Outcome(True, code, None, warnings, stored, verdict.charges),)
 
 
+def undecodable(raw: Raw) -> Outcome | None:
+    """400: the object as sent holds a text that is no quantity, or a value of another type than its field's.
+
+    A quantity is told first, wherever it stands: it ends the decoding.
+    """
+    kind = str(raw.get("kind", ""))
+    fault = first_unparsable(raw, kind)
+    if fault is not None:
+        return not_decoded(raw, fault)
+    wrong = first_mistyped(raw, kind)
+    if wrong is None:
+        return None
+    finding = Finding(wrong.text, "decoding/type", wrong.path, observed=wrong.found, bound=wrong.wanted)
+    return Outcome(allowed=False, code=400, refusal=bad_request(kind, _version(raw), finding))
+
+
 def not_decoded(raw: Raw, fault: Unparsable) -> Outcome:
     """400: a quantity of the object as sent cannot be parsed."""
-    kind, version = str(raw.get("kind", "")), str(raw.get("apiVersion", "v1")).rpartition("/")[2]
-    refusal = unparsable(kind, version, fault.error.message, fault.path, fault.error.text)
+    refusal = unparsable(str(raw.get("kind", "")), _version(raw), fault.error.message, fault.path, fault.error.text)
     return Outcome(allowed=False, code=400, refusal=refusal)
+
+
+def _version(raw: Raw) -> str:
+    return str(raw.get("apiVersion", "v1")).rpartition("/")[2]
 
 
 def not_valid(kind: str, name: str, errors: Sequence[FieldError]) -> Outcome:

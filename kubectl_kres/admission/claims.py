@@ -10,15 +10,18 @@ import msgspec
 from kubectl_kres.admission import limitranger
 from kubectl_kres.admission.answer import answered, name_of, not_valid
 from kubectl_kres.admission.changed import changed
+from kubectl_kres.admission.claim_structure import claim_errors, size_errors
 from kubectl_kres.admission.draft import Quantities, parse_list
-from kubectl_kres.admission.field import FieldError, forbidden, invalid, required
+from kubectl_kres.admission.field import FieldError, forbidden, invalid
 from kubectl_kres.admission.objects import claim_request
 from kubectl_kres.admission.outcome import Finding, Outcome, Refusal, forbidden_object
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.structure import name_errors
 from kubectl_kres.admission.usage import BETA_STORAGE_CLASS, storage_class_of
 from kubectl_kres.admission.warnings import fraction
 from kubectl_kres.model.claim import ClaimStatus, PersistentVolumeClaim
+from kubectl_kres.model.raw import decoded
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import ZERO, Quantity
 
@@ -28,14 +31,22 @@ _IMMUTABLE = "spec is immutable after creation except resources.requests and vol
 
 def create_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Every answer to a CREATE. A status that the request brings is dropped. Raises Unparsable."""
-    claim = msgspec.convert(raw, PersistentVolumeClaim)
-    claim = _without_class(msgspec.structs.replace(claim, status=ClaimStatus()), server)
-    requests = _requests(claim)
-    errors = [*_size_errors(requests)]
+    spec = raw.get("spec")
+    faults = (*name_errors(raw), *claim_errors(spec if isinstance(spec, Mapping) else {}, server))
+    return admit_claim(decoded(raw, PersistentVolumeClaim), policies, server, faults=faults)
+
+
+def admit_claim(
+    claim: PersistentVolumeClaim, policies: Policies, server: Server, *, faults: Sequence[FieldError] = ()
+) -> tuple[Outcome, ...]:
+    """The same of a claim as decoded. ``faults``: what validation finds in what the struct leaves out."""
+    claim = classed(_without_class(msgspec.structs.replace(claim, status=ClaimStatus()), server), policies)
+    name, requests = claim.metadata.name or claim.metadata.generate_name, _requests(claim)
+    errors = [*faults, *size_errors(requests.get("storage"))]
     if errors:
-        return (not_valid("PersistentVolumeClaim", name_of(raw), errors),)
+        return (not_valid("PersistentVolumeClaim", name, errors),)
     warnings = sorted(_warnings(claim))
-    refusals = [*_bounds(name_of(raw), requests, policies, server)]
+    refusals = [*_bounds(name, requests, policies, server)]
     if refusals:
         return _refused(refusals, warnings)
     return answered(_stored(claim), claim_request(claim, server), policies, server, warnings=warnings)
@@ -67,6 +78,18 @@ def update_claim(
     return answered(_stored(new), after, policies, server, code=200, old=before, warnings=warnings)
 
 
+def classed(claim: PersistentVolumeClaim, policies: Policies) -> PersistentVolumeClaim:
+    """The claim with the default class, if it names none.
+
+    Source: plugin/pkg/admission/storage/storageclass/setdefault/admission.go.
+    """
+    named = BETA_STORAGE_CLASS in (claim.metadata.annotations or {}) or claim.spec.storage_class_name is not None
+    if named or not policies.default_storage:
+        return claim
+    spec = msgspec.structs.replace(claim.spec, storage_class_name=policies.default_storage)
+    return msgspec.structs.replace(claim, spec=spec)
+
+
 def _without_class(claim: PersistentVolumeClaim, server: Server) -> PersistentVolumeClaim:
     """A server without attributes classes drops the field. Source: api/persistentvolumeclaim DropDisabledFields."""
     if server.on("VolumeAttributesClass"):
@@ -78,15 +101,6 @@ def _without_class(claim: PersistentVolumeClaim, server: Server) -> PersistentVo
 def _requests(claim: PersistentVolumeClaim) -> Quantities:
     resources = claim.spec.resources
     return parse_list(resources.requests, "spec.resources.requests") if resources else {}
-
-
-def _size_errors(requests: Quantities) -> Iterator[FieldError]:
-    """Of all that is checked in a claim only its size. Source: validation.go ValidatePersistentVolumeClaimSpec."""
-    path, rule, size = "spec.resources[storage]", "validation/claim-size", requests.get("storage")
-    if size is None:
-        yield required(path, rule=rule, resource="storage")
-    elif size.nano <= 0:
-        yield invalid(path, size, "must be greater than zero", rule)
 
 
 def _warnings(claim: PersistentVolumeClaim) -> Iterator[str]:
@@ -130,7 +144,7 @@ def _stored(claim: PersistentVolumeClaim) -> dict[str, Any]:
 def _update_errors(
     old: PersistentVolumeClaim, new: PersistentVolumeClaim, server: Server, raws: tuple[Mapping[str, Any], ...]
 ) -> Iterator[FieldError]:
-    yield from _size_errors(_requests(new))
+    yield from size_errors(_requests(new).get("storage"))
     yield from _annotation_moves(old, new)
     before, after = _requests(old), _requests(new)
     attributes = old.spec.volume_attributes_class_name, new.spec.volume_attributes_class_name

@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission import limitrange, quota_object
-from kubectl_kres.admission.answer import answered, name_of, not_decoded, not_valid
-from kubectl_kres.admission.claims import create_claim
-from kubectl_kres.admission.decode import first_unparsable
+from kubectl_kres.admission.answer import answered, name_of, not_valid, undecodable
+from kubectl_kres.admission.claims import admit_claim, create_claim
 from kubectl_kres.admission.draft import parse_list
 from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.notices import pod_notices
@@ -19,9 +18,10 @@ from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import Policies, admit
 from kubectl_kres.admission.quota import parse_quota
 from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.structure import pod_errors
+from kubectl_kres.admission.service_structure import service_errors
+from kubectl_kres.admission.structure import name_errors, pod_errors
 from kubectl_kres.admission.workload import create_workload
-from kubectl_kres.model.claim import ResourceClaim, Service
+from kubectl_kres.model.claim import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
@@ -48,9 +48,9 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
     kind = str(raw.get("kind", ""))
     if kind == "Pod":
         return create_pod(raw, policies, server)
-    fault = first_unparsable(raw, kind)
-    if fault is not None:
-        return (not_decoded(raw, fault),)
+    undecoded = undecodable(raw)
+    if undecoded is not None:
+        return (undecoded,)
     create_it = _BY_KIND.get(kind, create_workload if kind in WORKLOADS else _create_counted)
     outcomes = create_it(raw, policies, server)
     unknown = unknown_fields(raw, kind)
@@ -59,11 +59,23 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
     return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *unknown}))) for one in outcomes)
 
 
+def create_decoded(item: Any, policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    """Every answer to a CREATE of an object that is known as its struct: what that leaves out is taken as valid."""
+    if isinstance(item, Pod):
+        return admit(item, policies, server)
+    if isinstance(item, PersistentVolumeClaim):
+        return admit_claim(item, policies, server)
+    if isinstance(item, Service):
+        return admit_service(item, policies, server)
+    raw = {"kind": item.kind, "apiVersion": item.api_version, **msgspec.json.decode(msgspec.json.encode(item))}
+    return create(raw, policies, server)
+
+
 def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """A pod as sent, with the errors and warnings that need what the model leaves out."""
-    fault = first_unparsable(raw, "Pod")
-    if fault is not None:
-        return (not_decoded(raw, fault),)
+    undecoded = undecodable(raw)
+    if undecoded is not None:
+        return (undecoded,)
     pod, unknown = decoded(raw, Pod), sorted(unknown_fields(raw, "Pod"))
     more = tuple(pod_notices(raw))
     return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(raw, server))
@@ -72,7 +84,7 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
 def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     name = name_of(raw)
     limits = limitrange.parse(decoded(raw, LimitRange))
-    errors = limitrange.validate(limits)
+    errors = [*name_errors(raw), *limitrange.validate(limits)]
     if errors:
         return (not_valid("LimitRange", name, errors),)
     stored = {"metadata": {"name": name}, "spec": limitrange.stored_spec(limits)}
@@ -83,7 +95,7 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
     name = name_of(raw)
     quota = decoded(raw, ResourceQuota)
     hard = parse_list(quota.spec.hard, "spec.hard")
-    errors = quota_object.validate(quota.spec, hard)
+    errors = [*name_errors(raw), *quota_object.validate(quota.spec, hard)]
     if errors:
         return (not_valid("ResourceQuota", name, errors),)
     stored = {"metadata": {"name": name}, "spec": quota_object.stored_spec(raw, hard)}
@@ -92,7 +104,15 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
 
 
 def _create_service(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    service, name = decoded(raw, Service), name_of(raw)
+    errors = [*service_errors(raw)]
+    if errors:
+        return (not_valid("Service", name_of(raw), errors),)
+    return admit_service(decoded(raw, Service), policies, server)
+
+
+def admit_service(service: Service, policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    """The quotas' answer to a Service that is valid."""
+    name = service.metadata.name or service.metadata.generate_name
     stored = {"metadata": {"name": name}, "spec": {"type": service.spec.type, "ports": len(service.spec.ports or ())}}
     return answered(stored, service_request(service), policies, server)
 

@@ -11,7 +11,8 @@ from kubectl_kres.admission.usage import DEVICE_CLASS
 from kubectl_kres.model.claim import ClaimRequest, DeviceRequest, ResourceClaim
 from kubectl_kres.quantity import Quantity, quantity_of
 
-_DEVICES = ".deviceclass.resource.k8s.io/devices"
+#: How the name of a quota ends that counts the devices of a class.
+DEVICES = ".deviceclass.resource.k8s.io/devices"
 _COUNT = "count/resourceclaims.resource.k8s.io"
 #: What a request for all devices of a class is charged: the most that one claim can be given.
 MOST_DEVICES = 32
@@ -23,7 +24,7 @@ def device_names(hard: Iterable[str], server: Server, extended: Mapping[str, str
     ``extended``: device class to the extended resource that it stands for; classes without one are not in it.
     Source: evaluator/core/resource_claims.go MatchingResources.
     """
-    found = [name for name in hard if name == _COUNT or name.endswith(_DEVICES)]
+    found = [name for name in hard if name == _COUNT or name.endswith(DEVICES)]
     if server.on("DRAExtendedResource"):
         implicit = {f"requests.{DEVICE_CLASS}{device_class}" for device_class in extended}
         found += [name for name in hard if name in implicit | {f"requests.{name}" for name in extended.values()}]
@@ -42,7 +43,7 @@ def device_usage(
     devices: Quantities = {}
     for request in claim.spec.devices.requests or ():
         add_into(devices, _of_request(request))
-    usage.update({f"{name}{_DEVICES}": quantity for name, quantity in devices.items()})
+    usage.update({f"{name}{DEVICES}": quantity for name, quantity in devices.items()})
     if not server.on("DRAExtendedResource"):
         return usage
     for name, quantity in devices.items():

@@ -22,18 +22,25 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n
             "\v": "\\v"}  # fmt: skip
 
 
-class _Table(Struct, frozen=True):
-    """Type to its fields, each with the type that it holds: empty if that has no fields, ``[]T`` for a list."""
+class Table(Struct, frozen=True):
+    """Type to its fields, each with the type that it holds: empty if that has no fields, ``[]T`` for a list.
+
+    ``leaves``: the Go types of what has no fields, as ``string``, ``string:v1.RestartPolicy``, ``[]string``,
+    ``map[string]string`` or ``map:v1.ResourceList``; what has a decoder of its own is not among them. ``inlined``: what
+    the decoder names before a field that stands in a struct within the struct, with a dot behind it.
+    """
 
     version: str
     types: Mapping[str, Mapping[str, str]]
+    leaves: Mapping[str, Mapping[str, str]]
+    inlined: Mapping[str, Mapping[str, str]]
 
 
 @functools.cache
-def _table() -> _Table:
+def table() -> Table:
     """What scripts/make_fields.py wrote."""
     text = resources.files("kubectl_kres.admission").joinpath("fields.json").read_bytes()
-    return msgspec.json.decode(text, type=_Table)
+    return msgspec.json.decode(text, type=Table)
 
 
 def unknown_fields(raw: Mapping[str, Any], kind: str) -> tuple[str, ...]:
@@ -43,7 +50,7 @@ def unknown_fields(raw: Mapping[str, Any], kind: str) -> tuple[str, ...]:
     the newest version that rules are known of: an older server knows fewer. Source: sigs.k8s.io/json UnmarshalStrict.
     """
     known = BY_KIND.get(kind)
-    if known is None or kind not in _table().types or raw.get("apiVersion", known.api_version) != known.api_version:
+    if known is None or kind not in table().types or raw.get("apiVersion", known.api_version) != known.api_version:
         return ()
     paths = dict.fromkeys(_unknown(raw, kind, ""))
     return tuple(f"unknown field {_quoted(path)}" for path in islice(paths, MOST))
@@ -62,16 +69,16 @@ def better_place(kind: str, path: str) -> str:
     *outer, (name, _) = steps
     types = [kind]
     for field, _ in outer:
-        inner = _table().types.get(types[-1], {}).get(field, "").removeprefix("[]")
+        inner = table().types.get(types[-1], {}).get(field, "").removeprefix("[]")
         if not inner:
             return ""
         types.append(inner)
-    fields = _table().types[types[-1]]
-    within = [field for field, inner in fields.items() if name in _table().types.get(inner, {})]
+    fields = table().types[types[-1]]
+    within = [field for field, inner in fields.items() if name in table().types.get(inner, {})]
     if within:
         return ".".join((*_joined(outer), within[0], name))
     for depth in range(len(outer) - 1, -1, -1):
-        if name in _table().types[types[depth]]:
+        if name in table().types[types[depth]]:
             return ".".join((*_joined(outer[:depth]), name))
     alike = get_close_matches(name, fields, 1, 0.5)
     return ".".join((*_joined(outer), alike[0])) if alike else ""
@@ -82,7 +89,7 @@ def _joined(steps: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _unknown(value: Mapping[str, Any], name: str, path: str) -> Iterator[str]:
-    fields = _table().types[name]
+    fields = table().types[name]
     for key, held in value.items():
         at = f"{path}.{key}" if path else str(key)
         inner = fields.get(key)

@@ -7,8 +7,7 @@ from typing import Any
 
 from kubectl_kres.admission.draft import parse_list
 from kubectl_kres.admission.warnings import fraction, hidden_env
-
-Raw = Mapping[str, Any]
+from kubectl_kres.model.raw import Raw
 
 _NODE_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -55,6 +54,14 @@ def pod_notices(raw: Raw) -> Iterator[str]:
             yield f'spec.imagePullSecrets[{index}].name: invalid empty name ""'
     yield from _volumes(spec)
     yield from _ports(spec)
+
+
+def template_notices(raw: Raw) -> Iterator[str]:
+    """Of a pod template alone: of a pod the value is made 1 before anybody looks at it."""
+    seconds = _map(raw, "spec").get("terminationGracePeriodSeconds")
+    if isinstance(seconds, int) and seconds < 0:
+        text = "must be >= 0; negative values are invalid and will be treated as 1"
+        yield f"spec.terminationGracePeriodSeconds: {text}"
 
 
 def _placing(spec: Raw) -> Iterator[str]:

@@ -96,8 +96,13 @@ class Outcome(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 def unparsable(kind: str, version: str, error: str, path: str, text: str) -> Refusal:
     """400: nothing else is reported with it. The server does not name the path; the finding does."""
-    message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
-    return Refusal(400, "BadRequest", message, (Finding(error, "quantity/unparsable", path, observed=text),))
+    return bad_request(kind, version, Finding(error, "quantity/unparsable", path, observed=text))
+
+
+def bad_request(kind: str, version: str, finding: Finding) -> Refusal:
+    """400 of the decoder, which ends at the first fault."""
+    message = f'{kind} in version "{version}" cannot be handled as a {kind}: {finding.text}'
+    return Refusal(400, "BadRequest", message, (finding,))
 
 
 def invalid_object(kind: str, name: str, errors: Sequence[FieldError]) -> Refusal:

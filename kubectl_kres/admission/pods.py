@@ -37,7 +37,7 @@ class Policies(Struct, frozen=True):
     """What admission looks up for one namespace. Classes None: they could not be read and refuse nothing.
 
     extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
-    may grow.
+    may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
     """
 
     limits: tuple[Limits, ...] = ()
@@ -46,6 +46,7 @@ class Policies(Struct, frozen=True):
     runtimes: Mapping[str, RuntimeClass] | None = None
     extended: Mapping[str, str] | None = None
     expandable: Mapping[str, bool] | None = None
+    default_storage: str = ""
 
 
 def admit(

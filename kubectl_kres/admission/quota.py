@@ -137,6 +137,14 @@ def charges(request: Request, quotas: Sequence[Quota]) -> tuple[QuotaCharge, ...
     return tuple(charge for charge in found if charge is not None)
 
 
+def with_used(quotas: Iterable[Quota], costs: Iterable[QuotaCharge]) -> tuple[Quota, ...]:
+    """The quotas as they are once the costs are in ``used``."""
+    after = {cost.quota: {name: parse(text) for name, text in cost.after.items()} for cost in costs}
+    return tuple(
+        Quota(one.name, one.source, one.scopes, one.hard, {**one.used, **after.get(one.name, {})}) for one in quotas
+    )
+
+
 def concerned(request: Request, quotas: Sequence[Quota]) -> list[Quota]:
     """The quotas that name something of the kind and whose scopes all match. Source: generic.Matches."""
     return [quota for quota in quotas if request.names(quota.hard) and all(map(request.in_scope, quota.scopes))]

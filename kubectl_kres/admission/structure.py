@@ -7,9 +7,10 @@ from typing import Any
 
 from kubectl_kres.admission.field import FieldError, duplicate, invalid, not_supported, number, required
 from kubectl_kres.admission.names import label_faults, subdomain_faults
+from kubectl_kres.admission.ports import port_errors
 from kubectl_kres.admission.server import Server
-
-Raw = Mapping[str, Any]
+from kubectl_kres.admission.tags import tag_errors
+from kubectl_kres.model.raw import Raw
 
 _NAME, _CONTAINERS, _IMAGE = "validation/name", "validation/containers", "validation/image"
 _CHOICE, _DEADLINE = "validation/choice", "validation/deadline"
@@ -23,24 +24,29 @@ _CRON_JOB = 52
 def pod_errors(raw: Raw, server: Server) -> tuple[FieldError, ...]:
     """What validation finds in a pod as sent beside resources."""
     spec = raw.get("spec")
-    return (*name_errors(raw), *spec_errors(spec if isinstance(spec, Mapping) else {}, server))
+    return (*name_errors(raw), *spec_errors(spec if isinstance(spec, Mapping) else {}, server, pod=True))
 
 
 def name_errors(raw: Raw) -> Iterator[FieldError]:
-    """Of ``metadata.name``. A name that the server completes is not looked at.
+    """Of ``metadata``: name, labels, annotations. A name that the server completes is not looked at.
 
     Source: apimachinery api/validation NameIsDNSSubdomain; pkg/apis/batch/validation ValidateCronJobCreate.
     """
+    yield from tag_errors(raw.get("metadata"), "metadata")
     name = (raw.get("metadata") or {}).get("name")
     if not isinstance(name, str) or not name:
         return
-    yield from (invalid("metadata.name", name, fault, _NAME) for fault in subdomain_faults(name))
+    faults = label_faults if raw.get("kind") == "StatefulSet" else subdomain_faults
+    yield from (invalid("metadata.name", name, fault, _NAME) for fault in faults(name))
     if raw.get("kind") == "CronJob" and len(name) > _CRON_JOB:
         yield invalid("metadata.name", name, f"must be no more than {_CRON_JOB} characters", _NAME)
 
 
-def spec_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
-    """Of the containers in a pod's spec. Source: validation.go validateContainers, validateInitContainers."""
+def spec_errors(spec: Raw, server: Server, *, pod: bool = False) -> Iterator[FieldError]:
+    """Of the containers in a pod's spec, or with ``pod`` False a template's.
+
+    Source: validation.go validateContainers, validateInitContainers.
+    """
     containers, inits = _listed(spec, "containers"), _listed(spec, "initContainers")
     if not containers:
         yield required("spec.containers", rule=_CONTAINERS)
@@ -51,6 +57,7 @@ def spec_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
                 yield from _container_errors(container, f"spec.{key}[{index}]", seen)
                 if server.on("ContainerRestartRules"):
                     yield from _policy_errors(container, f"spec.{key}[{index}].restartPolicy")
+    yield from port_errors(spec, pod=pod)
     yield from _choice_errors(spec)
 
 

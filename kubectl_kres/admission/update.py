@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import msgspec
 
 from kubectl_kres.admission import limitrange, quota_object
-from kubectl_kres.admission.answer import answered, name_of, not_decoded, not_valid
+from kubectl_kres.admission.answer import answered, name_of, not_valid, undecodable
 from kubectl_kres.admission.claims import update_claim
-from kubectl_kres.admission.decode import first_unparsable
 from kubectl_kres.admission.draft import parse_list
 from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.objects import service_request
@@ -20,8 +18,8 @@ from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.update_pod import update_pod
 from kubectl_kres.model.claim import Service
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
+from kubectl_kres.model.raw import Raw
 
-Raw = Mapping[str, Any]
 Answer = Callable[[Raw, Raw, Policies, Server], tuple[Outcome, ...]]
 
 
@@ -31,9 +29,9 @@ def update(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outc
     Kinds that are only counted are counted at creation: an update costs them nothing.
     """
     kind = str(new.get("kind", ""))
-    fault = first_unparsable(new, kind)
-    if fault is not None:
-        return (not_decoded(new, fault),)
+    undecoded = undecodable(new)
+    if undecoded is not None:
+        return (undecoded,)
     outcomes = _BY_KIND.get(kind, _update_counted)(old, new, policies, server)
     decoded = unknown_fields(new, kind)
     if not decoded:

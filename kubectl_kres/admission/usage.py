@@ -80,6 +80,11 @@ def is_terminal(pod: Pod, now: datetime | None = None) -> bool:
     return now > datetime.fromisoformat(deleted) + timedelta(seconds=grace)
 
 
+def counts_by_class(hard: Iterable[str]) -> bool:
+    """Whether a quota counts claims by their storage class, so that also the default one matters."""
+    return any(_STORAGE_CLASS in name for name in hard)
+
+
 def claim_names(hard: Iterable[str]) -> list[str]:
     """Source: evaluator/core/persistent_volume_claims.go MatchingResources."""
     own = {"count/persistentvolumeclaims", "persistentvolumeclaims", "requests.storage"}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import structs
 
 from kubectl_kres.admission.answer import answered, name_of
+from kubectl_kres.admission.claim_structure import claim_warnings, template_errors
 from kubectl_kres.admission.draft import Unparsable, draft_pod, round_up
 from kubectl_kres.admission.dropped import without_unknown
 from kubectl_kres.admission.field import FieldError, forbidden
-from kubectl_kres.admission.notices import pod_notices
+from kubectl_kres.admission.notices import pod_notices, template_notices
 from kubectl_kres.admission.objects import count_request, resource_of
 from kubectl_kres.admission.outcome import Outcome, Refusal, invalid_object
 from kubectl_kres.admission.pod_level import validate_pod_level
@@ -19,14 +21,14 @@ from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.quota import Request, evaluate
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.structure import name_errors, spec_errors
+from kubectl_kres.admission.tags import tag_errors
 from kubectl_kres.admission.validation import validate_containers
 from kubectl_kres.admission.warnings import pod_warnings
+from kubectl_kres.admission.workload_structure import workload_errors, workload_warnings
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.model.workload import template_in
-
-Raw = Mapping[str, Any]
 
 
 def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -> Outcome | None:
@@ -49,6 +51,9 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     round_up(draft)
     within = [*spec_errors(spec, server), *validate_containers(draft, server), *validate_pod_level(draft)]
     errors = [_in_template(error) for error in within]
+    own += workload_errors(raw, path)
+    own += template_errors(raw, server) if kind == "StatefulSet" else ()
+    own += tag_errors({"labels": pod.metadata.labels, "annotations": pod.metadata.annotations}, path)
     if not own and not errors:
         return None
     placed = [structs.replace(error, field=f"{path}.{error.field}") for error in errors]
@@ -72,9 +77,18 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
             return (refused,)
         draft = draft_pod(pod, server)
         round_up(draft)
-        warnings = [f"{at}.{text}" for text in (*pod_warnings(draft), *pod_notices(template))]
+        notices = (*pod_warnings(draft), *pod_notices(template), *template_notices(template))
+        warnings = [*(_placed(text, at) for text in notices), *workload_warnings(raw), *claim_warnings(raw)]
     stored = {"metadata": {"name": name_of(raw)}}
     return answered(stored, counting_request(raw), policies, server, warnings=warnings)
+
+
+def _placed(warning: str, path: str) -> str:
+    """With each path in it as that of the template."""
+    return f"{path}.{_PATH.sub(f' {path}.spec.', warning)}"
+
+
+_PATH = re.compile(r" spec\.(?=(?:init)?[cC]ontainers\[)")
 
 
 def _in_template(error: FieldError) -> FieldError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -136,19 +136,34 @@ def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda candidate: place(candidate.claim))
 
 
-def allocate(hard: Amounts, shares: Sequence[Share], queue: Sequence[Candidate], *, ordered: bool) -> Allocation:
+def allocate(
+    hard: Amounts,
+    shares: Sequence[Share],
+    queue: Sequence[Candidate],
+    *,
+    ordered: bool,
+    lowered: Collection[str] = (),
+) -> Allocation:
     """One pass over the ``queue`` (see ``in_order``). ``shares``: what is allocated already, in order of allocation.
+
+    ``lowered``: resources of which ``hard`` itself becomes less by all that is allocated each time the controller adds
+    up, see ``reconcile.lowered_in``; the result has what is left of it.
 
     Costs O(C·R): what is left is a running sum. Shares whose claim is not in the queue count as allocated.
     Source: capsule internal/controllers/resourcepools/pool_controller.go reconcileResourceClaim,
     canClaimWithinNamespace.
     """
-    run = _Pass(hard, shares, ordered=ordered)
+    run = _Pass(hard, shares, ordered=ordered, lowered=lowered)
     turns = tuple(map(run.turn, queue))
     held = tuple(run.shares.values())
     used = used_of(hard, held)
     still = len(held) == len(shares) and not any(turn.result in {"taken", "changed"} for turn in turns)
-    return Allocation(turns, held, hard, used, left_of(hard, used), run.exhausted(), still)
+    left = left_of(hard, used)
+    if lowered:
+        run.add_up()
+        now = {name: Quantity(run.hard_now(name), hard[name].format) for name in lowered}
+        hard, left = {**hard, **now}, {**left, **now}
+    return Allocation(turns, held, hard, used, left, run.exhausted(), still)
 
 
 def used_of(hard: Amounts, shares: Iterable[Share]) -> dict[str, Quantity]:
@@ -165,7 +180,7 @@ def left_of(hard: Amounts, used: Amounts) -> dict[str, Quantity]:
 class _Pass:
     """The running sums of one pass."""
 
-    def __init__(self, hard: Amounts, shares: Sequence[Share], *, ordered: bool) -> None:
+    def __init__(self, hard: Amounts, shares: Sequence[Share], *, ordered: bool, lowered: Collection[str]) -> None:
         self.shares = {share.uid: share for share in shares}
         self._ordered = ordered
         used = used_of(hard, shares)
@@ -179,12 +194,26 @@ class _Pass:
         #: Copies of the sums that turns refer to; None once the sums have changed.
         self._seen_room: Nanos | None = None
         self._seen_asked: dict[str, Quantity] | None = None
+        #: What is allocated of the resources whose hard becomes less.
+        self._used: Nanos = {name: used[name].nano for name in lowered}
+        self.add_up()
+
+    def add_up(self) -> None:
+        """The controller adds up, which takes what is allocated off hard once more."""
+        for name, nano in self._used.items():
+            self._room[name] -= nano
+            self._seen_room = None
+
+    def hard_now(self, name: str) -> int:
+        """What is left of hard, in billionths."""
+        return self._room[name] + self._used[name]
 
     def turn(self, candidate: Candidate) -> Turn:
         """The next claim's."""
         share = self.shares.get(candidate.uid) if self.shares else None
         if share is not None:
             if unchanged(share.amounts, candidate.asks):
+                self.add_up()
                 return Turn(candidate, "kept")
             return self._changed(candidate, share)
         if self._ordered and self._asked and not self._asked.keys().isdisjoint(candidate.asks):
@@ -211,6 +240,7 @@ class _Pass:
         if short:
             del self.shares[share.uid]
             formats = {name: quantity.format for name, quantity in freed.items()}
+            self.add_up()
             return self._short(candidate, short, room, {**self._notations, **formats})
         self._take(candidate)
         return Turn(candidate, "changed")
@@ -219,12 +249,15 @@ class _Pass:
         namespace, name = key_of(candidate.claim)
         self.shares[candidate.uid] = Share(candidate.uid, namespace, name, candidate.asks)
         self._add(candidate.asks, -1)
+        self.add_up()
 
     def _add(self, amounts: Amounts, sign: int) -> None:
         self._seen_room = None
         for name, quantity in amounts.items():
             if name in self._room:
                 self._room[name] += sign * quantity.nano
+            if name in self._used:
+                self._used[name] -= sign * quantity.nano
 
     def _queued(self, candidate: Candidate) -> Turn:
         if self._seen_asked is None:

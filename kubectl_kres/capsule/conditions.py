@@ -75,6 +75,13 @@ def lines(message: str) -> frozenset[str]:
     return frozenset(message.split("; "))
 
 
+def told(condition: CapsuleCondition) -> str:
+    """The message; its queued lines sorted, which Capsule writes in another order with each reconcile."""
+    if condition.reason != "QueueExhausted":
+        return condition.message
+    return joined(sorted(lines(condition.message)))
+
+
 def not_found(pool: str) -> str:
     """Ready of a claim whose pool does not exist."""
     return f'{_POOLS} "{pool}" not found'
@@ -132,10 +139,7 @@ def without(conditions: Conditions | None, kinds: Collection[str]) -> Conditions
 
 def _says(condition: CapsuleCondition) -> tuple[str, str, str, int]:
     """Queued lines stand in any order, which is not news."""
-    message = condition.message
-    if condition.reason == "QueueExhausted":
-        message = joined(sorted(lines(message)))
-    return condition.status, condition.reason, message, condition.observed_generation
+    return condition.status, condition.reason, told(condition), condition.observed_generation
 
 
 def _timed(new: CapsuleCondition, time: str | None) -> CapsuleCondition:

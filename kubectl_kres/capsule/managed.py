@@ -21,13 +21,14 @@ from kubectl_kres.quantity import Quantity, parse
 
 POOL_LABEL = "projectcapsule.dev/pool"
 MANAGED_LABEL = "projectcapsule.dev/managed-by"
-_PREFIX = "capsule-pool-"
+#: What the name of a managed quota starts with.
+PREFIX = "capsule-pool-"
 _TOO_LONG = f"must be no more than {LONGEST_NAME} bytes"
 
 
 def quota_name(pool: str) -> str:
     """The name of the managed quota of a pool."""
-    return f"{_PREFIX}{pool}"
+    return f"{PREFIX}{pool}"
 
 
 def pool_of(quota: ResourceQuota) -> str:

@@ -7,7 +7,7 @@ so shows old states, and the series of namespaces without claims that it forgets
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from kubectl_kres.capsule.amounts import Amounts, added, readable
@@ -56,9 +56,19 @@ def _of_namespaces(pool: ResourcePool, hard: Amounts) -> Iterator[str]:
     for space, lists in held.items():
         for resource, claimed in added(lists).items():
             labels = {"pool": pool.metadata.name, "resource": resource, "target_namespace": space}
-            yield _line("pool_namespace_usage", labels, _value(claimed))
+            total = _summed(claimed, [one[resource] for one in lists if resource in one])
+            yield _line("pool_namespace_usage", labels, _value(total))
             if resource in hard:
-                yield _line("pool_namespace_usage_percentage", labels, _share(claimed, hard[resource]))
+                yield _line("pool_namespace_usage_percentage", labels, _share(total, hard[resource]))
+
+
+def _summed(total: Quantity, parts: Sequence[Quantity]) -> Quantity:
+    """The sum as the server's library has it: in 64 bits, with the finest scale of the parts, where these are."""
+    scales = [one.scale for one in parts if one.nano]
+    finest = min((scale for scale in scales if scale is not None), default=None)
+    if None in scales or finest is None or abs(total.nano) >= 2**63 * 10 ** (9 + finest):
+        return total
+    return Quantity(total.nano, total.format, finest)
 
 
 def _of_exhaustions(pool: ResourcePool) -> Iterator[str]:
@@ -90,17 +100,30 @@ def _read(pool: ResourcePool, raw: ResourceList | None) -> dict[str, Quantity]:
 
 def _value(quantity: Quantity) -> float:
     """Whole units, no finer than thousandths; Capsule's own overflow included."""
-    return quantity.milli_value() / 1000
+    return _milli(quantity) / 1000
+
+
+def _milli(quantity: Quantity) -> int:
+    """Thousandths, as the server's library has them of an amount that was read.
+
+    Of one below zero that is kept in arbitrary precision it takes the low 64 bits of the billionths, though they do not
+    fit, and rounds up. Source: apimachinery pkg/api/resource/scale_int.go scaledValue.
+    """
+    if quantity.scale is not None or quantity.nano >= -(2**63):
+        return quantity.milli_value()
+    low = (quantity.nano + 2**63) % 2**64 - 2**63
+    whole, rest = divmod(abs(low), 10**6)
+    return (whole if low >= 0 else -whole) + bool(rest)
 
 
 def _percentage(part: Quantity, whole: Quantity) -> float:
-    limit = whole.milli_value()
-    return part.milli_value() / limit * 100 if limit > 0 else 0
+    limit = _milli(whole)
+    return _milli(part) / limit * 100 if limit > 0 else 0
 
 
 def _share(part: Quantity, whole: Quantity) -> float:
     """As Go divides: by zero, too."""
-    claimed, limit = part.milli_value(), whole.milli_value()
+    claimed, limit = _milli(part), _milli(whole)
     if limit:
         return claimed / limit * 100
     return math.copysign(math.inf, claimed) if claimed else math.nan

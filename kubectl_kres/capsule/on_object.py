@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from kubectl_kres.admission.create import create, policies_of
+from kubectl_kres.admission.create import create_decoded, policies_of
 from kubectl_kres.admission.outcome import QuotaCharge
-from kubectl_kres.admission.pods import admit
 from kubectl_kres.capsule.allocation import Key
 from kubectl_kres.capsule.assignment import owns
 from kubectl_kres.capsule.counting import counted
@@ -40,7 +39,7 @@ def created(world: World, item: Any) -> tuple[Outcome, ...]:
     space = item.metadata.namespace
     raw = {"kind": item.kind, "apiVersion": item.api_version, **msgspec.json.decode(msgspec.json.encode(item))}
     policies = policies_of((), quotas_in(world, space))
-    answers = admit(item, policies, world.server) if isinstance(item, Pod) else create(raw, policies, world.server)
+    answers = create_decoded(item, policies, world.server)
     refused = [Outcome(world, answer.refusal) for answer in answers if answer.refusal is not None]
     if refused:
         return tuple(refused)

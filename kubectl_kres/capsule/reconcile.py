@@ -19,13 +19,14 @@ from kubectl_kres.capsule.allocation import (
     key_of,
     uid_of,
 )
-from kubectl_kres.capsule.amounts import Fault, readable, texts
+from kubectl_kres.capsule.amounts import Amounts, Fault, readable, texts
 from kubectl_kres.capsule.assignment import belongs, is_writable
 from kubectl_kres.capsule.counting import counted
 from kubectl_kres.capsule.leaving import disassociate, wants_release
 from kubectl_kres.capsule.managed import managed_quota, quota_name, refused, sync_fault
 from kubectl_kres.capsule.selection import selected
 from kubectl_kres.capsule.usage import in_use
+from kubectl_kres.capsule.webhooks import refuse_pool
 from kubectl_kres.capsule.world import World, with_claims, with_pool, with_quotas, without_quotas
 from kubectl_kres.model.capsule import (
     CapsuleCondition,
@@ -38,6 +39,7 @@ from kubectl_kres.model.capsule import (
 )
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.quantity import parse
 
 
 class Pass(NamedTuple):
@@ -46,14 +48,6 @@ class Pass(NamedTuple):
     world: World
     allocation: Allocation
     faults: tuple[Fault, ...]
-
-
-def allocation_of(world: World, name: str) -> Pass:
-    """The pass over the claims of a pool as things stand: who waits, for what, in which order. Nothing is written."""
-    faults: list[Fault] = []
-    pool = world.pools[name]
-    queue = _queue(world, pool, selected(pool, world.namespaces.values()), faults)
-    return Pass(world, _allocated(pool, queue, faults), tuple(faults))
 
 
 def reconcile(world: World, name: str) -> Pass:
@@ -75,6 +69,7 @@ def reconcile(world: World, name: str) -> Pass:
     if listable(found.shares):
         status = _status(pool, spaces, found, message)
         world = with_pool(world, structs.replace(pool, status=status)) if status != pool.status else world
+        world = _written_back(world, name, found)
     return Pass(world, found, tuple(faults))
 
 
@@ -115,7 +110,34 @@ def _allocated(pool: ResourcePool, queue: Sequence[Candidate], faults: list[Faul
     hard = readable(pool.spec.quota.hard, ref, "spec.quota.hard", faults)
     present = {candidate.uid for candidate in queue}
     shares = [share for share in shares_of(pool, faults) if share.uid in present]
-    return allocate(hard, shares, queue, ordered=pool.spec.config.ordered_queue)
+    return allocate(hard, shares, queue, ordered=pool.spec.config.ordered_queue, lowered=lowered_in(hard))
+
+
+def lowered_in(hard: Amounts) -> frozenset[str]:
+    """The resources whose amount the controller changes while it adds up. The server keeps a large one, as 100Ti or
+    1Pi, in arbitrary precision, which copies share; status.allocation.hard is such a copy of spec.quota.hard.
+
+    Source: capsule api/v1beta2/resourcepool_func.go CalculateAvailableResources; recorded from 0.14.0.
+    """
+    return frozenset(name for name, amount in hard.items() if parse(str(amount)).scale is None)
+
+
+def _written_back(world: World, name: str, found: Allocation) -> World:
+    """The pool's spec with the amounts that became less: the controller patches it so, unless its own webhook refuses
+    to go below what is claimed.
+    """
+    pool = world.pools[name]
+    hard, ref = pool.spec.quota.hard or {}, ObjectRef("ResourcePool", name)
+    before = readable(hard, ref, "spec.quota.hard", None)
+    changed = {one: str(found.hard[one]) for one, amount in before.items() if found.hard[one].nano != amount.nano}
+    if not changed or pool.metadata.deletion_timestamp:
+        return world
+    quota = structs.replace(pool.spec.quota, hard={**hard, **changed})
+    new = structs.replace(pool, spec=structs.replace(pool.spec, quota=quota))
+    if refuse_pool(pool, new):
+        return world
+    generation = pool.metadata.generation + 1
+    return with_pool(world, structs.replace(new, metadata=structs.replace(pool.metadata, generation=generation)))
 
 
 def _cleaned(world: World, pool: ResourcePool, spaces: Sequence[str], queue: Sequence[Candidate]) -> World:

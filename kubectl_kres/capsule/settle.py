@@ -13,14 +13,17 @@ from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 
 #: So many worlds are followed where messages are random; of more only the first, in the order of the messages.
 MOST_WORLDS = 64
+#: Reconciles of pools after which one whose hard only becomes less is taken as it is.
+_MOST_LOOKS = 1000
 
 
 class _Task(NamedTuple):
-    """A world with what its controllers have still to look at."""
+    """A world with what its controllers have still to look at. ``looks``: how often pools were reconciled."""
 
     world: World
     claims: tuple[Key, ...]
     pools: tuple[str, ...]
+    looks: int = 0
 
 
 def settle(world: World, claims: Iterable[Key] = (), pools: Iterable[str] = ()) -> tuple[World, ...]:
@@ -59,10 +62,14 @@ def _assigned(task: _Task, most: int) -> list[_Task]:
     key, rest = task.claims[0], task.claims[1:]
     claim = task.world.claims.get(key)
     if claim is None:
-        return [_Task(task.world, rest, task.pools)]
+        return [task._replace(claims=rest)]
     found = assign(claim, task.world.pools)[: max(most, 1)]
     return [
-        _Task(with_claims(task.world, {key: one}), rest, _more(task.pools, pools_of(task.world, (claim, one))))
+        task._replace(
+            world=with_claims(task.world, {key: one}),
+            claims=rest,
+            pools=_more(task.pools, pools_of(task.world, (claim, one))),
+        )
         for one in reversed(found)
     ]
 
@@ -72,15 +79,16 @@ def _reconciled(task: _Task) -> _Task:
     before = task.world
     pool = before.pools.get(name)
     if pool is None:
-        return _Task(before, (), rest)
+        return task._replace(claims=(), pools=rest)
     found = reconcile(before, name)
     world, now = found.world, found.world.pools[name]
     old = before.claims
     changed = [one for key, claim in world.claims.items() if old.get(key) is not claim for one in (old.get(key), claim)]
     moved = changed or now is not pool or world.quotas != before.quotas
-    again = (name,) if moved and not found.allocation.settled else ()
+    lowered = now.spec != pool.spec and task.looks < _MOST_LOOKS
+    again = (name,) if moved and (lowered or not found.allocation.settled) else ()
     others = (other for other in pools_of(world, changed) if other != name)
-    return _Task(world, _requeued(world, pool, now), _more(rest, (*again, *others)))
+    return _Task(world, _requeued(world, pool, now), _more(rest, (*again, *others)), task.looks + 1)
 
 
 def _requeued(world: World, before: ResourcePool, now: ResourcePool) -> tuple[Key, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
 import click
 
 from kubectl_kres.cli.arguments import asked
+from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.server import described
 from kubectl_kres.cli.source import KEPT, Input, Source, opened
@@ -65,22 +65,23 @@ def answer(
         # Words that cannot be understood need no cluster to be refused.
         asked(words, program=program)
     server_of = described(options)
-    tally = Tally(options)
+    tally, listed = Tally(options), True
     with opened(options) as (source, given):
         ask: Ask | None = None
         for found in choose(source, given, options, words, program):
             if ask is None:
                 server, assumptions = server_of(source.version())
-                now = source.store.origin.time or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                now = source.store.origin.time or moment()
                 ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml)
             for error in found.missing:
                 tally.missed(error)
             tally.saw(found.unseen, complete=not found.unseen)
             tally.told = tally.told or found.told
+            listed = listed and found.listed
             many = found.listed or len(found.subjects) + len(found.missing) > 1
             each(Turn(source.store, found, ask, many), tally)
         end(source.store.origin, tally)
         kept = KEPT.get()
         if kept is not None:
-            kept.count, kept.met = tally.count, tally.met
+            kept.count, kept.met, kept.listed = tally.count, tally.met, listed
         return tally.code(source)

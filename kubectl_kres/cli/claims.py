@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from msgspec import structs
-
 from kubectl_kres.cli.answers import Turn, answer
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import say
@@ -25,7 +23,8 @@ from kubectl_kres.cli.options import (
     Options,
 )
 from kubectl_kres.cli.output import Items, colored, put, width
-from kubectl_kres.cli.pooled import claims, same_source
+from kubectl_kres.cli.pooled import claims
+from kubectl_kres.cli.proposed import same_source
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
@@ -99,7 +98,7 @@ class Page:
         ref = subject.ref
         claim: Any = found.store.get(ref.kind, ref.name, ref.namespace)
         report = claim_detail(making, claim) if self._whole else making.report(claim)
-        return structs.replace(report, predicted=True) if ref in found.made else report
+        return found.noted(ref, report)
 
     def _chosen(self, report: ClaimReport) -> bool:
         pool = self._options.pool
@@ -122,8 +121,8 @@ class Page:
                 ref = waiting[0].subject
                 # With -n all objects of a file have to be of that namespace.
                 where = () if self._options.filenames else ("-n", shlex.quote(ref.namespace))
-                words = ["claims", shlex.quote(ref.name), *where, *same_source(self._options)]
-                say(f'What would let one in: "kubectl kres {" ".join(words)}"')
+                words = ["claims", shlex.quote(ref.name), *where, same_source(self._options)]
+                say(f'What would let one in: "kubectl kres {" ".join(filter(None, words))}"')
 
 
 def _turn(report: ClaimReport) -> tuple[bool, int]:

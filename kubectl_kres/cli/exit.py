@@ -6,7 +6,6 @@ import errno
 import os
 import platform
 import re
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
@@ -15,7 +14,8 @@ from typing import Any
 import click
 
 from kubectl_kres import ISSUES, __version__
-from kubectl_kres.cli.options import Options, choosing_flags
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.errors import (
     Forbidden,
     InputErrors,
@@ -150,7 +150,8 @@ def may_i(message: str) -> str:
 
 def connecting(options: Options) -> None:
     """Keep the flags that choose server and user: a command that is proposed needs them, too."""
-    _CHOSEN.set("".join(f" {name}={shlex.quote(value)}" for name, value in choosing_flags(options)))
+    flags = access_flags(options)
+    _CHOSEN.set(f" {flags}" if flags else "")
 
 
 def _tell_usage(error: click.UsageError) -> None:

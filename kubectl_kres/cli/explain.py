@@ -28,12 +28,14 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import Kind, find
 from kubectl_kres.render import explain as render
 from kubectl_kres.render import policy as render_policy
+from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explain_policy import explain_policy, explains, policy_needs
-from kubectl_kres.reports.explanation import Explanation, Verdict
+from kubectl_kres.reports.explanation import Explanation
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.outline import Outline, Outlines
 from kubectl_kres.reports.policy import PolicyExplanation
+from kubectl_kres.reports.question import narrowed
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
@@ -96,7 +98,7 @@ class Page:
         self._options, self._items = options, items
         self._width = width(wide=options.output == "wide")
         self._color = colored(options.color)
-        self._verdicts: list[Verdict] = []
+        self._words: list[str] = []
         self._shown = self._lined = False
         self._column = render.NAMES
         self._explaining: tuple[Turn, Explaining] | None = None
@@ -137,7 +139,7 @@ class Page:
 
         verdict = explain_pipeline.show(self._options, self._items, turn, subject, tally)
         if verdict is not None:
-            self._verdicts.append(verdict)
+            self._words.append(verdict_word(verdict)[0])
             self._lined = True
 
     def _answer(self, turn: Turn, subject: Subject) -> Explanation | PolicyExplanation | Outline:
@@ -164,7 +166,7 @@ class Page:
         if self._options.output == "name":
             print(named(subject))
         else:
-            self._verdicts.append(found.verdict)
+            self._words.append(verdict_word(found.verdict)[0])
             self._lined = True
             print(render.summary(found, color=self._color, column=self._column))
         return found
@@ -179,9 +181,8 @@ class Page:
         if many:
             put([""] * self._shown)
             self._shown = False
-            if found.verdict is not None:
-                self._verdicts.append(found.verdict)
-                self._lined = True
+            self._words.append(render_policy.word(found)[0])
+            self._lined = True
             print(render_policy.summary(found, color=self._color, column=self._column))
         else:
             ascii_only = not speaks_unicode()
@@ -192,11 +193,11 @@ class Page:
     def _print(self, found: Explanation, *, many: bool) -> None:
         options = self._options
         if options.output in DOCUMENTS:
-            self._items.add(found)
+            self._items.add(narrowed(found, options.container, options.question))
             return
         put([""] * self._shown)
         self._shown = not many
-        self._verdicts.append(found.verdict)
+        self._words.append(verdict_word(found.verdict)[0])
         put(
             render.lines(
                 found,
@@ -212,7 +213,7 @@ class Page:
     def end(self, origin: Origin, tally: Tally) -> None:
         """The counts, or the document."""
         if not tally.document(self._items, "Explanation", origin) and self._lined:
-            print(render.counts(self._verdicts))
+            print(render.counts(self._words))
 
 
 command = Command(
@@ -240,6 +241,9 @@ command = Command(
 
         # What sets one value, step by step?
         kubectl kres explain pod/web --for app.limits.memory
+
+        # The value alone, for a script
+        kubectl kres explain pod/web --for app.limits.memory -o json
 
         # What would become of this manifest, with the policies of the cluster?
         kubectl kres explain -f pod.yaml

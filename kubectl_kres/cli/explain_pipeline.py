@@ -11,6 +11,7 @@ from kubectl_kres.render import pipeline as render
 from kubectl_kres.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.explanation import Verdict
 from kubectl_kres.reports.pipeline import PipelineExplanation
+from kubectl_kres.reports.question import of_task
 from kubectl_kres.reports.subject import Subject
 
 
@@ -25,10 +26,11 @@ def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Ta
         raise UsageError(f"--for asks about a pod, not about {subject.ref}", hint="-c TASK shows one task in full")
     try:
         found = explain_pipeline(turn.store, subject, turn.ask)
+        shown = of_task(found, options.container) if options.container else found
     except KresError as error:
         tally.missed(error)
         return None
-    listed = not items.take(subject, found) and _put(options, found, many=turn.many)
+    listed = not items.take(subject, shown) and _put(options, found, many=turn.many)
     refused = found.verdict.allowed is not True
     tally.meets("admitted", not refused, complete=found.complete)
     tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)

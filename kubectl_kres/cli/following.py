@@ -7,16 +7,18 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from msgspec import structs
 
+from kubectl_kres.cli.anew import anew
+from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.exit import NEGATIVE, UNREAD, say, tell
 from kubectl_kres.cli.followed import Followed
 from kubectl_kres.cli.live import open_live
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import DOCUMENTS
+from kubectl_kres.cli.repeats import Told
 from kubectl_kres.cli.source import KEPT, Kept
 from kubectl_kres.cluster.duration import seconds
 from kubectl_kres.errors import ClusterError, UsageError
@@ -72,15 +74,18 @@ def follow(options: Options, once: Callable[[], int]) -> int:
 class _Loop:
     def __init__(self, options: Options, source: Followed, kept: Kept, once: Callable[[], int]) -> None:
         self._options, self._source, self._kept, self._once = options, source, kept, once
-        self._causes: dict[ObjectRef, None] = {}
+        #: What changed since the last answer; true: it is gone.
+        self._causes: dict[ObjectRef, bool] = {}
         self._said = Said("", "", 0)
         self._trouble: tuple[str, ...] = ()
         self._warned: set[str] = set()
+        self._told = Told()
 
     def run(self, limit: float) -> int:
         """Returns the exit code."""
         end = time.monotonic() + limit if limit else float("inf")
         self._said = self._answer(first=True)
+        self._told.keep(self._source.store)
         self._reached()
         _write(self._said.out, self._said.err)
         if self._said.code == UNREAD and not self._kept.count:
@@ -115,7 +120,7 @@ class _Loop:
             if time.monotonic() >= end:
                 return False
             changes = self._source.changes()
-            self._causes |= changes.added | changes.changed | changes.gone
+            self._causes |= dict.fromkeys(changes.added | changes.changed, False) | dict.fromkeys(changes.gone, True)
             if changes and quiet is None:
                 quiet = time.monotonic() + EVERY
             self._tell_trouble()
@@ -123,17 +128,30 @@ class _Loop:
         return True
 
     def _again(self) -> None:
-        """Answer with the time of the last answer, so that only another answer is another text; then with the real."""
-        said = self._answer()
+        """Answer with the time of the last answer, and how often events had come by then, so that only another answer
+        is another text; then with the real.
+        """
+        with self._told.without_repeats(self._source.store):
+            said = self._answer()
         if (said.out, said.err) == (self._said.out, self._said.err):
+            self._causes = {}
             return
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        now = moment()
         self._source.store.origin = structs.replace(self._source.store.origin, time=now)
         before, self._said = self._said, self._answer()
-        out = self._said.out if said.out != before.out else ""
+        self._told.keep(self._source.store)
+        out = self._new(before.out, self._said.out) if said.out != before.out else ""
         err = self._said.err if said.err != before.err else ""
         _write(self._headed(out, now), err)
         self._causes = {}
+
+    def _new(self, before: str, now: str) -> str:
+        """Of lists what the reader does not know yet; everything else is printed whole, and may be looked at alone."""
+        options = self._options
+        whole = options.steps or options.container or options.question or options.cgroup
+        if not self._kept.listed or whole or options.output in {*DOCUMENTS, "name", "describe"}:
+            return now
+        return anew(before, now) or "\n"
 
     def _headed(self, out: str, now: str) -> str:
         """A block of text says when and after what it came; documents and names stand for themselves."""
@@ -143,7 +161,9 @@ class _Loop:
             return f"---\n{out}"
         from kubectl_kres.render.escape import plain  # noqa: PLC0415
 
-        names = [plain(str(ref)) for ref in self._causes]
+        # An event is seldom the cause, and seldom missing among what changed.
+        refs = sorted(self._causes, key=lambda ref: ref.kind == "Event")
+        names = [f"{plain(str(ref))}{' (gone)' * self._causes[ref]}" for ref in refs]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         cause = f" after a change of {', '.join(names[:_NAMED])}{more}" if names else ""
         return f"\n{now}{cause}\n{out}"

@@ -97,6 +97,11 @@ class Held:
             raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=self._cannot_ask())
         return found
 
+    def serves(self, kind: str, api_version: str) -> bool:
+        """Nobody can be asked."""
+        del kind, api_version
+        return True
+
     def _cannot_ask(self) -> str:
         if not self._path:
             return ""

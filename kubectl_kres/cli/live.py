@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import structs
 
+from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.progress import Progress
+from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.cli.source import Input
 from kubectl_kres.cluster import discovery, read
 from kubectl_kres.cluster.connect import connect
@@ -21,7 +22,7 @@ from kubectl_kres.cluster.kubeconfig import load
 from kubectl_kres.cluster.parallel import start
 from kubectl_kres.cluster.target import ConnectOptions, Target
 from kubectl_kres.cluster.whoami import whoami
-from kubectl_kres.errors import UsageError
+from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import READ, Need
@@ -110,10 +111,11 @@ class Live:
         self.namespaces: tuple[str, ...] = () if options.all_namespaces else spaces or (target.namespace,)
         self.skipped: list[str] = []
         self.supposed: tuple[str, ...] = ()
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self.store = Store(Origin("cluster", target.server, "", now, target.context))
+        now = moment()
+        self.store = Store(Origin("cluster", target.server, "", now, target.context, access_flags(options)))
         self._connection, self._given, self._options = connection, given, options
         self._kinds = dict(BY_KIND)
+        self._versions: frozenset[tuple[str, str]] | None = None
         self._version = start(partial(read.version, connection))
         given.lay_over(self.store)
 
@@ -138,6 +140,15 @@ class Live:
             found = structs.replace(found, kind=f"{found.kind}.{found.group}")
         self._kinds[found.kind] = found
         return found
+
+    def serves(self, kind: str, api_version: str) -> bool:
+        """Asked once; where the server does not say it, the answer is yes."""
+        if self._versions is None:
+            try:
+                self._versions = discovery.versions(self._connection)
+            except ClusterError:
+                return True
+        return (kind, api_version) in self._versions
 
     def places(self, kind: Kind, name: str) -> tuple[str, ...]:
         """The namespaces that are asked about, whatever the name is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import click
@@ -79,20 +79,6 @@ class Options(NamedTuple):
     def __repr__(self) -> str:
         shown = self._replace(token="…" if self.token else "")._asdict()
         return f"Options({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
-
-
-def choosing_flags(options: Options) -> Iterator[tuple[str, str]]:
-    """Names and values of the given flags that choose server and user, for commands that are proposed; no token."""
-    given = (
-        ("--kubeconfig", options.kubeconfig),
-        ("--context", options.context),
-        ("--cluster", options.cluster),
-        ("--user", options.user),
-        ("--server", options.server),
-        ("--as", options.impersonate),
-        *(("--as-group", group) for group in options.impersonate_groups),
-    )
-    return ((name, value) for name, value in given if value)
 
 
 def _whole(highest: int | None = None) -> Callable[[click.Context, click.Parameter, str], int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
@@ -57,19 +56,6 @@ def pools(source: Source, given: Input, options: Options, words: Sequence[str], 
     else:
         _fill(source, pools_needs)
         yield _listed(source, POOL, ("",), options)
-
-
-def same_source(options: Options) -> Iterator[str]:
-    """The flags of this command that make another one look at the same objects, quoted for a shell."""
-    if options.demo:
-        yield "--demo"
-    valued = [("--snapshot", options.snapshot), *(("-f", file) for file in options.filenames)]
-    valued += [("--kubeconfig", options.kubeconfig), ("--context", options.context)]
-    for flag, value in valued:
-        if value:
-            yield f"{flag} {shlex.quote(value)}"
-    if options.offline:
-        yield "--offline"
 
 
 def _named(source: Source, kind: Kind, words: Sequence[str]) -> Found:

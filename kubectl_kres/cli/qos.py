@@ -18,6 +18,7 @@ from kubectl_kres.cli.options import (
     Options,
 )
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.proposed import same_source
 from kubectl_kres.cli.subjects import making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
@@ -62,9 +63,8 @@ class Page:
         def answer(subject: Subject) -> Quality:
             found = self._whole(turn, subject) if whole else brief.quality(subject)
             if found is None:
-                asked = f"-f {subject.file}" if subject.file else named(subject)
                 text = f"{subject.ref}: no class, since {unclassed(subject)}"
-                raise UsageError(text, hint=f"kubectl kres explain {asked}")
+                raise UsageError(text, hint=f"kubectl kres explain {_asked(self._options, subject)}")
             return found
 
         for subject, found in tally.each(turn.found.subjects, answer):
@@ -94,6 +94,14 @@ class Page:
         """The counts, or the document."""
         if not tally.document(self._items, "Qos", origin) and self._classes:
             print(render.counts(self._classes, self._refused, self._differing))
+
+
+def _asked(options: Options, subject: Subject) -> str:
+    """The words with which explain is asked about the same object."""
+    if subject.file:
+        return same_source(options._replace(filenames=(subject.file,), recursive=False))
+    words = (named(subject), f"-n {subject.ref.namespace}" if subject.ref.namespace else "", same_source(options))
+    return " ".join(filter(None, words))
 
 
 command = Command(

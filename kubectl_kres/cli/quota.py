@@ -77,7 +77,7 @@ class Page:
 
     def quotas(self, turn: Turn, tally: Tally) -> None:
         """Quotas of one namespace after the other."""
-        if turn.found.shared:
+        if turn.found.shared is not None:
             self._beside(turn, tally)
             return
         spaces: dict[str, list[Subject]] = {}
@@ -96,10 +96,11 @@ class Page:
                 tally.missed(error)
 
     def _beside(self, turn: Turn, tally: Tally) -> None:
-        """Capsule's quotas of a namespace, which kubectl describe knows nothing of."""
+        """Capsule's quotas of a namespace, or of all, which kubectl describe knows nothing of."""
         if self._options.output == "describe":
             return
-        for subject, report in zip(turn.found.subjects, shared_reports(turn.store, turn.found.shared), strict=True):
+        reports = shared_reports(turn.store, turn.found.shared or "")
+        for subject, report in zip(turn.found.subjects, reports, strict=True):
             self._put(report, subject, partial(self._quota, None))
             self._count(tally, report, negative=any(use.over for use in report.uses))
 

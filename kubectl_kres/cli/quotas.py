@@ -17,11 +17,10 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports import denied
 from kubectl_kres.reports.counted import counting_needs, owner_needs
-from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.policies import unread
-from kubectl_kres.reports.shared_quotas import shared_needs, shared_reports
+from kubectl_kres.reports.shared_quotas import may_share, shared_needs, shared_reports
 from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.unseen import unread
 from kubectl_kres.store.coverage import Need
 
 _QUOTA = BY_KIND["ResourceQuota"]
@@ -41,8 +40,7 @@ def quotas(source: Source, given: Input, options: Options, words: Sequence[str],
         for space in source.namespaces or ("",):
             yield from _of_namespace(source, options, space)
     else:
-        for page in source.pages(Need(_QUOTA.kind)):
-            yield from _counted(source, options, page, listed=True)
+        yield from _everywhere(source, options)
 
 
 def _by_name(source: Source, options: Options, words: Sequence[str]) -> Iterator[Found]:
@@ -66,10 +64,27 @@ def _of_namespace(source: Source, options: Options, space: str) -> Iterator[Foun
     if not source.store.covered(need).known:
         yield Found((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
         return
-    if space:
-        source.fill(shared_needs(source.store, space))
-    yield from _counted(source, options, source.store.all(_QUOTA.kind, space or None), listed=True)
-    if space and not (options.selector or options.field_selector):
+    held = tuple(source.store.all(_QUOTA.kind, space or None))
+    if may_share(held):
+        source.fill(shared_needs(space))
+    yield from _counted(source, options, held, listed=True)
+    yield from _shared(source, options, space)
+
+
+def _everywhere(source: Source, options: Options) -> Iterator[Found]:
+    """Page by page, then what several namespaces share."""
+    none, shows = True, False
+    for page in source.pages(Need(_QUOTA.kind)):
+        none, shows = none and not page, shows or bool(page and may_share(page))
+        yield from _counted(source, options, page, listed=True)
+    if none or shows:
+        source.fill(shared_needs(""))
+    yield from _shared(source, options, "")
+
+
+def _shared(source: Source, options: Options, space: str) -> Iterator[Found]:
+    """Capsule's other quotas, as far as they were read; they have other labels and fields than the chosen quotas."""
+    if not (options.selector or options.field_selector):
         beside = (report.subject for report in shared_reports(source.store, space))
         yield Found(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in beside), listed=True, shared=space)
 
@@ -114,10 +129,7 @@ def workloads(source: Source, given: Input, options: Options, words: Sequence[st
         wanted = denied.denied_needs(space)
         source.fill(wanted)
         source.fill(need for need in denied.pool_needs(source.store, space) if source.store.wants(need))
-        unseen = tuple(
-            Unseen(need.kind, state, need.namespace, message=message)
-            for need, state, message in unread(source.store, wanted) if need.required
-        )  # fmt: skip
+        unseen = tuple(one for one in unread(source.store, wanted) if one.required)
         subjects = [
             Subject(ObjectRef(kind, one.metadata.name, one.metadata.namespace), BY_KIND[kind])
             for kind in denied.KINDS

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import PARTIAL, may_i, say
 from kubectl_kres.cli.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: What is read, in the order of the file: what pods are judged by first, what there is most of last.
 KINDS = (
-    *("Namespace", "PriorityClass", "RuntimeClass", "Node", "LimitRange", "ResourceQuota"),
+    *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "Node", "LimitRange", "ResourceQuota"),
     *("PersistentVolumeClaim", "Service", *WORKLOADS, "ControllerRevision", "Event", "Pod"),
 )
 
@@ -75,7 +75,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
     target, connection = connected(options)
     spaces = ("",) if options.all_namespaces else tuple(dict.fromkeys(options.namespaces)) or (target.namespace,)
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = moment()
     coverage: dict[Need, Coverage] = {}
     with connection:
         header = Header(origin=target.server, time=now, server=read.version(connection), context=target.context)

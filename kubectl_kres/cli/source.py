@@ -68,6 +68,10 @@ class Source(Protocol):
         """The type that a user names. Raises ClusterError if there is none."""
         ...
 
+    def serves(self, kind: str, api_version: str) -> bool:
+        """Whether there is such a kind in that version; also where that is not known."""
+        ...
+
     def version(self) -> str:
         """The server's ``gitVersion``; empty if it is not known."""
         ...
@@ -136,6 +140,8 @@ class Kept:
         self.source, self.given = source, given
         self.count = 0
         self.met: dict[str, bool] = {}
+        #: Whether all objects were those of lists.
+        self.listed = False
 
 
 #: The source of the run that is going on, if it is kept.

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
 from kubectl_kres.cli.arguments import Asked, asked, refuse_selectors
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
@@ -22,10 +24,11 @@ from kubectl_kres.model.tekton import Task, TaskRun
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.policies import unread
 from kubectl_kres.reports.start import missing
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.template import raw_template
+from kubectl_kres.reports.unplaced import namespace_needs, no_namespace
+from kubectl_kres.reports.unseen import unread
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -37,24 +40,26 @@ class Found(NamedTuple):
     """Objects whose answers can be made now, from the store as it is until the next ones are asked for.
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
-    could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are. told: why there are none
-    was told.
+    could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are; empty: of all. told: why
+    there are none was told.
     """
 
     subjects: tuple[Subject, ...]
     missing: tuple[KresError, ...] = ()
     listed: bool = False
     unseen: tuple[Unseen, ...] = ()
-    shared: str = ""
+    shared: str | None = None
     told: bool = False
 
 
-#: Kinds that answers of lists depend on, too, although they can do without: what Tekton's runs meet, and where a pool
-#: keeps a quota what it has left.
+#: Kinds that answers of lists depend on, too, although they can do without: what Tekton's runs meet, where a pool
+#: keeps a quota what it has left, which claims a StatefulSet has made, and what else Capsule limits namespaces by.
 _ALWAYS = frozenset(
     {
         *("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"),
         *("ResourcePool", "ResourcePoolClaim"),
+        "PersistentVolumeClaim",
+        *("GlobalResourceQuota", "GlobalCustomQuota", "CustomQuota"),
     }
 )
 
@@ -99,6 +104,7 @@ def chosen(
     single = bool(options.container or options.question)
     if options.filenames:
         yield _from_files(source, given, options, words, wants, takes)
+        several = len(given.workloads) > 1
         beside = [
             one
             for one in (_policies_in_files(given, options.selector, takes) if given.workloads else ())
@@ -106,7 +112,7 @@ def chosen(
         ]
         if beside and not single:
             complete(source, beside, wants)
-            yield Found(tuple(beside))
+            yield Found(tuple(beside), listed=several)
         return
     found = asked(words, program=program, listing=not single)
     if any(one.names for one in found):
@@ -147,7 +153,7 @@ def _from_files(
         )
     if options.field_selector:
         raise UsageError("--field-selector does not go with -f")
-    subjects = in_files(given, options.selector)
+    subjects = _asked_for(source, given, in_files(given, options.selector))
     if not given.workloads:
         subjects = _policies_in_files(given, options.selector, takes)
         if not subjects:
@@ -183,11 +189,34 @@ def in_files(given: Input, selector: str = "") -> list[Subject]:
     return subjects
 
 
+def _asked_for(source: Source, given: Input, subjects: Iterable[Subject]) -> list[Subject]:
+    """Files' objects, those of kinds that are not known here with what the server, or a file, says of the kind."""
+    defined = {_defined(one) for one in given.manifests if one.kind == "CustomResourceDefinition"}
+
+    def served(subject: Subject) -> bool:
+        kind = subject.kind
+        known = BY_KIND.get(kind.kind) == kind or (kind.kind, kind.group) in defined
+        return known or source.serves(kind.kind, kind.api_version)
+
+    return [structs.replace(one, served=served(one)) for one in subjects]
+
+
+def _defined(definition: Manifest) -> tuple[str, str]:
+    """Kind and group that a CustomResourceDefinition brings."""
+    spec = definition.raw.get("spec") or {}
+    return (spec.get("names") or {}).get("kind", ""), spec.get("group", "")
+
+
 def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
     """Files without workloads are asked about themselves."""
     fits = labels_match(selector)
+    raws = {(one.kind, one.namespace, one.ref.name): one.raw for one in given.manifests if one.kind in _COUNTED}
     return [
-        Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind)
+        Subject(
+            ref := ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace),
+            kind,
+            raws.get((ref.kind, ref.namespace, ref.name), raws.get((ref.kind, "", ref.name))),
+        )
         for kind in map(BY_KIND.__getitem__, given.policies.kinds())
         if takes(kind)
         for one in given.policies.all(kind.kind)
@@ -256,7 +285,13 @@ def _there(source: Source, subject: Subject) -> bool:
 def fault_of(source: Source, group: Sequence[Subject]) -> ClusterError:
     """Why an object is in none of the places where it was looked for; that one could not be read comes first."""
     faults = [missing(source.store, one) for one in group]
-    return next((one for one in faults if not isinstance(one, NotFound)), faults[0])
+    found = next((one for one in faults if not isinstance(one, NotFound)), faults[0])
+    if isinstance(found, NotFound) and len(group) == 1 and not found.hint:
+        space = group[0].ref.namespace
+        source.fill(namespace_needs(source.store, space))
+        absent = no_namespace(source.store, space)
+        found.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else ""
+    return found
 
 
 def _listed(source: Source, kind: Kind, options: Options, wants: Wants) -> Iterator[Found]:
@@ -267,9 +302,7 @@ def _listed(source: Source, kind: Kind, options: Options, wants: Wants) -> Itera
     for space in spaces:
         policies = (Need("LimitRange", space), Need("ResourceQuota", space))
         source.fill(policies)
-        unseen = tuple(
-            Unseen(one.kind, state, space, message=message) for one, state, message in unread(source.store, policies)
-        )
+        unseen = tuple(unread(source.store, policies))
         need = Need(kind.kind, space, label_selector=options.selector, field_selector=options.field_selector)
         for page in readable(_held(source, need) if kind.kind in _BESIDE else source.pages(need), several=several):
             if isinstance(page, Forbidden):

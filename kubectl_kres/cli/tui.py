@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import gc
 import os
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.command import Command
@@ -17,12 +15,6 @@ from kubectl_kres.tui.first import first_frame
 if TYPE_CHECKING:
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.tui.session import Session
-
-#: Objects that are made between two looks of the garbage collector, and how many of these make one at older ones: what
-#: is drawn is full of cycles, so it looks often, and then at little. The last generation is everything.
-_OFTEN, _OLDEST = (5_000, 3, 1), 2
-#: Seconds after which a thread lets another one go on.
-_TURN = 0.001
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -42,37 +34,19 @@ def _shown(options: Options, words: tuple[str, ...]) -> int:
     excluding(options)
     monochrome = _monochrome(options)
     _tell_textual(monochrome=monochrome)
-    from kubectl_kres.tui.app import Kres  # noqa: PLC0415, half a second that only this command needs
-    from kubectl_kres.tui.commands import start  # noqa: PLC0415
+    from kubectl_kres.tui.commands import start  # noqa: PLC0415, half a second that only this command needs
+    from kubectl_kres.tui.garbage import Tidy, settle_down  # noqa: PLC0415
 
     theme = _theme(options, monochrome=monochrome)
     session = _session(options)
     try:
         trail = start(words, session)
-        app = Kres(session, trail, theme=theme, ansi=monochrome)
-        _settle_down()
+        app = Tidy(session, trail, theme=theme, ansi=monochrome)
+        settle_down()
         app.run(mouse=not options.no_mouse)
     finally:
         session.feed.close()
     return app.return_code or 0
-
-
-def _settle_down() -> None:
-    """Has the garbage collector leave alone what is loaded, and later what the first screen consists of.
-
-    A look at all of that takes a tenth of a second. Rows, and what is read of a cluster, are nothing that it looks at.
-    """
-
-    def looked(phase: str, facts: Mapping[str, int]) -> None:
-        if phase == "stop" and facts["generation"] == _OLDEST:
-            gc.callbacks.remove(looked)
-            gc.freeze()
-
-    gc.freeze()
-    gc.set_threshold(*_OFTEN)
-    # What reads and decodes gives way to what draws sooner than usual.
-    sys.setswitchinterval(_TURN)
-    gc.callbacks.append(looked)
 
 
 def _origin(options: Options) -> str:

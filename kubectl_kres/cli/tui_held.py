@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-from datetime import UTC, datetime
-
 from kubectl_kres.cli.answers import read_yaml
+from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.held import open_held
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import speaks_unicode
+from kubectl_kres.cli.proposed import same_source
 from kubectl_kres.cli.selector import labels_match
 from kubectl_kres.cli.server import described
 from kubectl_kres.model.kinds import Kind
@@ -21,7 +20,7 @@ def held(options: Options) -> Session:
     """A session whose moment is that of the snapshot. Raises SnapshotError."""
     source, _ = open_held(options)
     origin = source.store.origin
-    now = origin.time or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = origin.time or moment()
     feed = ReadOnce(source)
 
     def places(kind: Kind, name: str) -> tuple[str, ...]:
@@ -33,7 +32,7 @@ def held(options: Options) -> Session:
         labels_match,
         places=places,
         supposed=source.supposed,
-        flags="--demo" if options.demo else f"--snapshot {shlex.quote(options.snapshot)}",
+        flags=same_source(options),
         read_yaml=read_yaml,
         ascii_only=options.ascii or not speaks_unicode(),
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-from datetime import UTC, datetime
 from functools import partial
 
 from kubectl_kres.cli.answers import read_yaml
 from kubectl_kres.cli.candidates import entries
+from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.live import connected
-from kubectl_kres.cli.options import Options, choosing_flags
+from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import speaks_unicode
+from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.cli.selector import labels_match
 from kubectl_kres.cli.server import described
 from kubectl_kres.cluster import read
@@ -34,14 +34,15 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
     def version() -> str:
         return "" if not asked.done() or asked.exception() is not None else asked.result()
 
+    flags = access_flags(options)
     setting = Setting(
         described(options),
-        _now,
+        moment,
         labels_match,
         clock=feed.clock.now,
         version=version,
         places=lambda _kind, _name: (target.namespace,),
-        flags=flags_of(options),
+        flags=flags,
         read_yaml=read_yaml,
         ascii_only=ascii_only,
         live=True,
@@ -51,14 +52,9 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
             options._replace(context=name, namespaces=(), server="", cluster="", user=""), ascii_only=ascii_only
         ),
     )
-    store = Store(Origin("cluster", target.server, "", _now(), target.context))
+    store = Store(Origin("cluster", target.server, "", moment(), target.context, flags))
     spaces = options.namespaces or (target.namespace,)
     return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
-
-
-def flags_of(options: Options) -> str:
-    """The flags with which another command sees the same objects, quoted for a shell; a token is not shown."""
-    return " ".join(f"{name} {shlex.quote(value)}" for name, value in choosing_flags(options))
 
 
 def _contexts(options: Options) -> tuple[str, ...]:
@@ -67,7 +63,3 @@ def _contexts(options: Options) -> tuple[str, ...]:
         return tuple(entries(options, "contexts"))
     except ConfigError:
         return ()
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -109,6 +109,11 @@ def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
     return tuple(kind for kind in wanted if (kind.group, kind.version, kind.plural) in found)
 
 
+def versions(connection: Connection) -> frozenset[tuple[str, str]]:
+    """Kind and API version of all that the server serves. Raises ClusterError if it cannot be asked."""
+    return frozenset((kind.kind, kind.api_version) for kind in _served(connection))
+
+
 def _choices(rest: str) -> Iterator[Callable[[Kind], bool]]:
     """What ``rest`` behind the type's name may mean, the most exact first."""
     if not rest:

@@ -13,6 +13,7 @@ from kubectl_kres.manifests.number import Number
 
 #: Faults that are listed; whoever has more mends these first.
 LISTED = 20
+_TEMPLATE = "this looks like a template: render it first, as helm template NAME CHART | kubectl kres explain -f - does"
 
 
 def read(paths: Sequence[str], *, recursive: bool, stdin: BinaryIO) -> list[Manifest]:
@@ -97,6 +98,8 @@ def _yaml(
             if broken and text[start:].lstrip()[1:].lstrip()[:1] in {'"', "}"}:
                 faults.append(broken)
                 return
+            if not error.hint and "{{" in "".join(text.splitlines()[error.line - 1 : error.line]):
+                error.hint = _TEMPLATE
             faults.append(error)
         broken = None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from kubectl_kres.admission.mistyped import first_mistyped
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.document import Step
 from kubectl_kres.manifests.manifest import Manifest
@@ -16,6 +17,7 @@ from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.tekton.convert import to_v1
 from kubectl_kres.tekton.misnamed import misnamed
+from kubectl_kres.tekton.strict import fault_in
 
 _MESSAGE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
 _STEP = re.compile(r"\.([^.\[]+)|\[([0-9]+|\.\.\.)\]")
@@ -73,7 +75,17 @@ def _wrong(message: str, raw: Any) -> tuple[tuple[Step, ...], str, str]:
 def _fault(manifest: Manifest, path: Sequence[Step], expected: str, got: str) -> InputError:
     field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
     said = f'invalid type: got "{got}", expected "{expected}"' if got else expected
-    return manifest.fault(f"{manifest.ref}: {field}: {said}" if field else f"{manifest.ref}: {said}", path)
+    fault = manifest.fault(f"{manifest.ref}: {field}: {said}" if field else f"{manifest.ref}: {said}", path)
+    wrong = first_mistyped(manifest.raw, manifest.kind)
+    if wrong is not None and wrong.path == field:
+        fault.hint = f"the API server would say: {wrong.text}"
+    tekton = fault_in(manifest.raw)
+    if tekton is not None:
+        of = "" if tekton.path == field else f", of {tekton.path}"
+        fault.hint = (
+            f"Tekton's webhook would say{of}: mutation failed: cannot decode incoming new object: {tekton.text}"
+        )
+    return fault
 
 
 def _numbers_as(form: type, value: Any) -> Any:

@@ -22,6 +22,13 @@ class ConfigMapData(Base, frozen=True):
     enable_kubernetes_sidecar: str = msgspec.field(default="", name="enable-kubernetes-sidecar")
     coschedule: str = ""
     disable_affinity_assistant: str = msgspec.field(default="", name="disable-affinity-assistant")
+    enable_param_enum: str = msgspec.field(default="", name="enable-param-enum")
+    enable_concise_resolver_syntax: str = msgspec.field(default="", name="enable-concise-resolver-syntax")
+    enable_cel_in_whenexpression: str = msgspec.field(default="", name="enable-cel-in-whenexpression")
+    disable_creds_init: str = msgspec.field(default="", name="disable-creds-init")
+    keep_pod_on_cancel: str = msgspec.field(default="", name="keep-pod-on-cancel")
+    injected_sidecars: str = msgspec.field(default="", name="running-in-environment-with-injected-sidecars")
+    await_sidecar_readiness: str = msgspec.field(default="", name="await-sidecar-readiness")
     set_security_context: str = msgspec.field(default="", name="set-security-context")
     version: str = ""
 

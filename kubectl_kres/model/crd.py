@@ -41,6 +41,8 @@ class CustomResourceDefinition(Base, frozen=True):
 
     metadata: Metadata = Metadata()
     spec: DefinitionSpec = DefinitionSpec()
+    kind: str = "CustomResourceDefinition"
+    api_version: str = "apiextensions.k8s.io/v1"
 
     @property
     def webhook_namespace(self) -> str:

@@ -95,6 +95,13 @@ KINDS = (
     Kind(
         "RuntimeClass", ("runtimeclasses", "runtimeclass"), "node.k8s.io", namespaced=False, struct=policy.RuntimeClass
     ),
+    Kind(
+        "StorageClass",
+        ("storageclasses", "storageclass", "sc"),
+        "storage.k8s.io",
+        namespaced=False,
+        struct=policy.StorageClass,
+    ),
     Kind("Node", ("nodes", "node", "no"), namespaced=False, struct=node.Node),
     Kind("Event", ("events", "event", "ev"), struct=workload.Event),
     Kind(

@@ -10,6 +10,9 @@ from msgspec import Struct
 #: Resource name to quantity as read: the JSON string, or the text or value of a JSON number. See quantity.from_json.
 ResourceList = Mapping[str, Any]
 
+#: The annotation in which kubectl apply keeps the manifest.
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
 
 class Base(Struct, frozen=True, rename="camel", gc=False, omit_defaults=True):
     """What all structs read from Kubernetes share: camel case on the wire, defaults left out when written."""

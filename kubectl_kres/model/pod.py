@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import force_setattr
+
 from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, Metadata, ResourceList
+
+#: Types of conditions: whether a node was found, and how a resize fares.
+SCHEDULED, RESIZES = "PodScheduled", frozenset({"PodResizePending", "PodResizeInProgress"})
 
 
 class ResourceClaimEntry(Base, frozen=True):
@@ -112,9 +117,7 @@ class StateWaiting(Base, frozen=True):
 
 
 class StateRunning(Base, frozen=True):
-    """Since when a container runs."""
-
-    started_at: str | None = None
+    """A container runs."""
 
 
 class ContainerState(Base, frozen=True):
@@ -137,7 +140,11 @@ class ContainerStatus(Base, frozen=True):
 
 
 class PodStatus(Base, frozen=True):
-    """The parts of a pod's status that change an answer or explain one."""
+    """The parts of a pod's status that change an answer or explain one.
+
+    conditions: those of scheduling and resizing that say that something is under way or amiss. All others would be a
+    fifth of what is kept of a pod.
+    """
 
     phase: str = ""
     reason: str = ""
@@ -147,6 +154,16 @@ class PodStatus(Base, frozen=True):
     container_statuses: tuple[ContainerStatus, ...] | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     resize: str = ""
+
+    def __post_init__(self) -> None:
+        if self.conditions:
+            telling = tuple(filter(_tells, self.conditions))
+            if len(telling) < len(self.conditions):
+                force_setattr(self, "conditions", telling or None)
+
+
+def _tells(condition: Condition) -> bool:
+    return condition.type in RESIZES or (condition.type == SCHEDULED and condition.status != "True")
 
 
 class Pod(Base, frozen=True):

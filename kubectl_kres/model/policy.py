@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.meta import Base, ManagedMetadata, ResourceList
+from kubectl_kres.model.meta import Base, ManagedMetadata, Metadata, ResourceList
 
 
 class LimitRangeItem(Base, frozen=True):
@@ -95,6 +95,14 @@ class RuntimeClass(Base, frozen=True):
     overhead: Overhead | None = None
     kind: str = "RuntimeClass"
     api_version: str = "node.k8s.io/v1"
+
+
+class StorageClass(Base, frozen=True):
+    """A kind of storage; an annotation says that it is for claims that name none."""
+
+    metadata: Metadata = Metadata()
+    kind: str = "StorageClass"
+    api_version: str = "storage.k8s.io/v1"
 
 
 class NamespaceStatus(Base, frozen=True):

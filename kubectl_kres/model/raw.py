@@ -1,4 +1,4 @@
-"""An object as sent, decoded into its struct."""
+"""An object as sent, and decoded into its struct."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import msgspec
 
 T = TypeVar("T")
 
+#: An object, or a part of one, as JSON or YAML has it.
+Raw = Mapping[str, Any]
+
 #: Fields whose values are quantities by resource name, where null is zero.
 _QUANTITIES = frozenset({
     *("limits", "requests", "overhead", "hard", "used"),
@@ -16,7 +19,7 @@ _QUANTITIES = frozenset({
 })  # fmt: skip
 
 
-def decoded(raw: Mapping[str, Any], struct: type[T]) -> T:
+def decoded(raw: Raw, struct: type[T]) -> T:
     """The struct. As on the server, a null field is an absent one. Raises msgspec.ValidationError for a wrong type."""
     return msgspec.convert(_without_nulls(raw), struct)
 

@@ -9,14 +9,16 @@ import msgspec
 
 from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import Affinity, ResourceRequirements
-
-
-class Param(Base, frozen=True):
-    """A parameter with its value, which is a text, a list of texts or an object; or its declaration with a default."""
-
-    name: str = ""
-    value: Any = None
-    default: Any = None
+from kubectl_kres.model.tekton_parts import (
+    Named,
+    Param,
+    Result,
+    Variable,
+    VolumeMount,
+    When,
+    WorkspaceBinding,
+    WorkspaceDeclaration,
+)
 
 
 class Reference(Base, frozen=True):
@@ -31,27 +33,6 @@ class Reference(Base, frozen=True):
     resolver: str = ""
     bundle: str = ""
     params: tuple[Param, ...] | None = None
-
-
-class Variable(Base, frozen=True):
-    """An environment variable of a step; only a reference to a path of Tekton's matters."""
-
-    name: str = ""
-    value: str = ""
-
-
-class Named(Base, frozen=True):
-    """A declared result or workspace."""
-
-    name: str = ""
-
-
-class WorkspaceDeclaration(Base, frozen=True):
-    """A workspace that a Task declares; without ``mount_path`` it is below /workspace."""
-
-    name: str = ""
-    mount_path: str = ""
-    optional: bool = False
 
 
 class Step(Base, frozen=True):
@@ -69,6 +50,14 @@ class Step(Base, frozen=True):
     params: tuple[Param, ...] | None = None
     compute_resources: ResourceRequirements | None = None
     on_error: str = ""
+    image_pull_policy: str = ""
+    results: tuple[Result, ...] | None = None
+    volume_mounts: tuple[VolumeMount, ...] | None = None
+    workspaces: tuple[Named, ...] | None = None
+    when: tuple[When, ...] | None = None
+    timeout: str | None = None
+    stdout_config: Any = None
+    stderr_config: Any = None
 
 
 class Sidecar(Base, frozen=True):
@@ -81,6 +70,7 @@ class Sidecar(Base, frozen=True):
     command: tuple[str, ...] | None = None
     security_context: Any = None
     compute_resources: ResourceRequirements | None = None
+    workspaces: tuple[Named, ...] | None = None
 
 
 class TaskSpec(Base, frozen=True):
@@ -89,9 +79,10 @@ class TaskSpec(Base, frozen=True):
     steps: tuple[Step, ...] | None = None
     step_template: Step | None = None
     sidecars: tuple[Sidecar, ...] | None = None
-    results: tuple[Named, ...] | None = None
+    results: tuple[Result, ...] | None = None
     params: tuple[Param, ...] | None = None
     workspaces: tuple[WorkspaceDeclaration, ...] | None = None
+    volumes: tuple[Named, ...] | None = None
     api_version: str = ""
     kind: str = ""
 
@@ -121,6 +112,7 @@ class PodTemplate(Base, frozen=True):
     priority_class_name: str | None = None
     affinity: Affinity | None = None
     security_context: Any = None
+    volumes: tuple[Named, ...] | None = None
 
 
 class Override(Base, frozen=True):
@@ -153,7 +145,7 @@ class TaskRunSpec(Base, frozen=True):
     sidecar_specs: tuple[Override, ...] | None = None
     pod_template: PodTemplate | None = None
     params: tuple[Param, ...] | None = None
-    workspaces: tuple[Named, ...] | None = None
+    workspaces: tuple[WorkspaceBinding, ...] | None = None
     debug: Debug | None = None
     timeout: str | None = None
     retries: int = 0
@@ -219,14 +211,6 @@ class Matrix(Base, frozen=True):
     include: tuple[IncludeParams, ...] | None = None
 
 
-class When(Base, frozen=True):
-    """A condition of a pipeline task; references in it order tasks."""
-
-    input: str = ""
-    values: tuple[str, ...] | None = None
-    cel: str = ""
-
-
 class TaskWorkspace(Base, frozen=True):
     """A workspace of the pipeline that a task uses."""
 
@@ -285,20 +269,6 @@ class TaskRunTemplate(Base, frozen=True):
     """What all TaskRuns of a PipelineRun get."""
 
     pod_template: PodTemplate | None = None
-
-
-class ClaimVolume(Base, frozen=True):
-    """A claim that is there already."""
-
-    claim_name: str = ""
-
-
-class WorkspaceBinding(Base, frozen=True):
-    """What a PipelineRun puts behind a workspace; with a claim or a template for one it is backed by a volume."""
-
-    name: str = ""
-    persistent_volume_claim: ClaimVolume | None = None
-    volume_claim_template: Any = None
 
 
 class Timeouts(Base, frozen=True):

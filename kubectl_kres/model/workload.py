@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kubectl_kres.model.claim import PersistentVolumeClaim
 from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import PodTemplateSpec
 
@@ -53,8 +54,17 @@ class JobTemplate(Base, frozen=True):
     spec: JobTemplateSpec | None = None
 
 
+class Ordinals(Base, frozen=True):
+    """The number of a StatefulSet's first pod."""
+
+    start: int = 0
+
+
 class WorkloadSpec(Base, frozen=True):
-    """Every place where a template can be; absent ``replicas`` is the kind's default."""
+    """Every place where a template can be; absent ``replicas`` is the kind's default.
+
+    ``volume_claim_templates``, ``ordinals``: of a StatefulSet alone.
+    """
 
     template: PodTemplateSpec | None = None
     job_template: JobTemplate | None = None
@@ -66,6 +76,8 @@ class WorkloadSpec(Base, frozen=True):
     update_strategy: Strategy | None = None
     suspend: bool | None = None
     paused: bool | None = None
+    volume_claim_templates: tuple[PersistentVolumeClaim, ...] | None = None
+    ordinals: Ordinals | None = None
 
 
 class WorkloadStatus(Base, frozen=True):

@@ -17,6 +17,10 @@ class Source(Struct, frozen=True, omit_defaults=True, rename="camel"):
     namespace: str = ""
     field: str = ""
 
+    def __str__(self) -> str:
+        """``LimitRange/limits spec.limits[0].max[cpu]``."""
+        return f"{self.kind}/{self.name} {self.field}".rstrip()
+
     @property
     def ref(self) -> ObjectRef:
         return ObjectRef(self.kind, self.name, self.namespace)
@@ -78,13 +82,8 @@ Entry = Set | Derive | Check | Assume
 Journal = tuple[Entry, ...]
 
 
-def steps(journal: Iterable[Entry], path: str) -> Journal:
-    """The entries about one path, in order."""
-    return tuple(entry for entry in journal if entry.path == path)
-
-
 def by_path(journal: Iterable[Entry]) -> dict[str, Journal]:
-    """``steps`` of every path, for those who ask about many."""
+    """The entries about each path, in order."""
     found: dict[str, list[Entry]] = {}
     for entry in journal:
         found.setdefault(entry.path, []).append(entry)

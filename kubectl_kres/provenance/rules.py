@@ -36,6 +36,8 @@ _TEKTON_CONFIG = "tekton pkg/apis/config"
 _CAPSULE_POOL = "capsule internal/controllers/resourcepools/pool_controller.go"
 _CAPSULE_CLAIM = "capsule internal/controllers/resourcepools/claim_controller.go"
 _CAPSULE_HOOKS = "capsule internal/webhook/resourcepool"
+#: What stands for a source where something could not be known and was supposed.
+_SUPPOSED = "supposed, and said with the answer"
 
 RULES: Mapping[str, Rule] = {
     "manifest/written": Rule("The value was written in the manifest or template.", "the object itself"),
@@ -43,6 +45,10 @@ RULES: Mapping[str, Rule] = {
         "The server stores a quantity in its canonical notation, rounded up to thousandths.", _DEFAULTS
     ),
     "quantity/unparsable": Rule("A text that is no quantity ends the request with 400.", "apimachinery quantity.go"),
+    "decoding/type": Rule(
+        "A value of another type than its field's (a number where a text is due) ends the request with 400.",
+        "sigs.k8s.io/json decode.go",
+    ),
     "defaulting/request-from-limit": Rule("A container's limit without a request becomes the request, too.", _DEFAULTS),
     "pod-level/request-from-containers": Rule(
         "With pod-level limits, a missing pod-level request is the sum of the containers' requests.", _DEFAULTS, _LEVEL
@@ -74,10 +80,25 @@ RULES: Mapping[str, Rule] = {
     "limitrange/object-claim": Rule("A LimitRange item for claims needs min or max storage.", _VALIDATION),
     "limitrange/object-order": Rule("min <= defaultRequest <= default <= max.", _VALIDATION),
     "limitrange/object-ratio": Rule("A ratio is at least 1 and at most max divided by min.", _VALIDATION),
+    "kubectl/no-match": Rule(
+        "kubectl sends only objects of kinds and versions that the server serves.", "apimachinery meta/errors.go"
+    ),
+    "namespace/not-found": Rule(
+        "Nothing is stored in a namespace that does not exist.", "apiserver/pkg/admission/plugin/namespace/lifecycle"
+    ),
     "kubectl/unknown-field": Rule(
         "kubectl has the server refuse fields that it does not know, unless told --validate=warn.",
         "apiserver endpoints/handlers/create.go",
     ),
+    "validation/port": Rule(
+        "Ports are numbers from 1, named once, and no port of the host is taken twice.", _VALIDATION
+    ),
+    "validation/tag": Rule("Labels and annotations have qualified names, and a label's value is a word.", _VALIDATION),
+    "validation/claim": Rule(
+        "A PersistentVolumeClaim names how it is accessed, and classes by their names.", _VALIDATION
+    ),
+    "validation/selector": Rule("A workload selects the labels of its own template.", _VALIDATION),
+    "validation/service": Rule("A Service's ports are as its type has them.", _VALIDATION),
     "validation/name": Rule("Names are DNS labels or subdomains, and may not be left out.", _VALIDATION),
     "validation/containers": Rule("A pod has a container at least, and no two of one name.", _VALIDATION),
     "validation/image": Rule("A container names its image.", _VALIDATION),
@@ -245,7 +266,22 @@ RULES: Mapping[str, Rule] = {
         "tekton pkg/reconciler/taskrun/validate_taskrun.go",
     ),
     "tekton/given-twice": Rule("A parameter or workspace is given, and declared, once.", _TEKTON_API),
-    "tekton/undeclared": Rule("Steps refer only to parameters that are declared, or given by the run.", _TEKTON_API),
+    "tekton/undeclared": Rule(
+        "Steps refer only to parameters, results and workspaces that are declared, or given by the run.", _TEKTON_API
+    ),
+    "tekton/variable-use": Rule(
+        "A list stands alone in command and args, an object is taken by key, results of steps wait for their step.",
+        _TEKTON_API,
+    ),
+    "tekton/declaration": Rule(
+        "A parameter has a name of letters, one of three types, a default of that type; an object names its keys.",
+        _TEKTON_API,
+    ),
+    "tekton/result": Rule("A result has a name of letters and one of three types.", _TEKTON_API),
+    "tekton/volume": Rule("Volumes have different names, also from those that Tekton adds.", _TEKTON_API),
+    "tekton/mount": Rule("Nothing is mounted where Tekton's own files are.", _TEKTON_API),
+    "tekton/when": Rule("A condition of a step has an operator, in or notin, and values.", _TEKTON_API),
+    "tekton/action-script": Rule("The script of a StepAction refers to no parameters.", _TEKTON_API),
     "tekton/workspace-binding": Rule("A workspace is bound to exactly one volume, which is named.", _TEKTON_API),
     "tekton/name": Rule("A Task in the namespace is named by at most 63 letters, digits, '-', '_', '.'.", _TEKTON_API),
     "tekton/on-error": Rule(
@@ -256,6 +292,9 @@ RULES: Mapping[str, Rule] = {
     ),
     "tekton/params": Rule("Each parameter of the Task has a value or a default.", _TEKTON_RUN),
     "tekton/workspaces": Rule("A run binds the workspaces of its Task that are not optional, no others.", _TEKTON_RUN),
+    "tekton/one-claim": Rule(
+        "With coschedule: workspaces, the workspaces of a TaskRun are backed by at most one claim.", _TEKTON_RUN
+    ),
     "tekton/unknown-override": Rule(
         "Overrides name steps and sidecars that the Task has.", "tekton pkg/reconciler/taskrun/validate_taskrun.go"
     ),
@@ -271,6 +310,7 @@ RULES: Mapping[str, Rule] = {
     "tekton/pod-creation-failed": Rule("Any other refusal of the pod fails the run.", _TEKTON_RUN),
     "tekton/config-unknown": Rule("Configuration that may not be read is assumed to be as shipped.", _TEKTON_CONFIG),
     "tekton/config-unreadable": Rule("Configuration that is not valid is not used.", _TEKTON_CONFIG),
+    "tekton/older": Rule("Rules are those of Tekton 1.15; what an older one does otherwise is named.", _TEKTON_CONFIG),
     "tekton/too-old": Rule("The rules are those of Tekton 0.40 and later.", _TEKTON_CONFIG),
     "tekton/orders-not-all": Rule("So many LimitRanges that not every order was tried.", _TEKTON_LIMITS),
     "tekton/step-action-unknown": Rule("A StepAction that is not known may add init containers.", _TEKTON_API),
@@ -283,9 +323,6 @@ RULES: Mapping[str, Rule] = {
     "capsule/delete-used": Rule("A claim in use is not deleted.", _CAPSULE_HOOKS),
     "capsule/shrink-claimed": Rule("A pool does not shrink below what is claimed.", _CAPSULE_HOOKS),
     "capsule/remove-claimed": Rule("A resource that is claimed stays in its pool.", _CAPSULE_HOOKS),
-    "capsule/defaults-zero": Rule(
-        "With defaultsZero each resource of the pool without a default gets 0.", _CAPSULE_HOOKS
-    ),
     "capsule/pool-named": Rule("A claim names a pool.", _CAPSULE_CLAIM),
     "capsule/pool-exists": Rule("The named pool exists.", _CAPSULE_CLAIM),
     "capsule/namespace-selected": Rule(
@@ -308,8 +345,21 @@ RULES: Mapping[str, Rule] = {
     "capsule/managed-quota": Rule(
         "The quota in a namespace is the sum of its claims, and the defaults on top.", _CAPSULE_POOL
     ),
-    "capsule/in-use": Rule(
-        "Claims are in use until what the managed quota counts is covered, the one that covers most first.",
-        _CAPSULE_POOL,
+    "server/assumed": Rule("Versions and settings that nobody gave are those of a server as shipped.", _SUPPOSED),
+    "server/feature-gate": Rule("A feature gate that nobody gave is as the version ships it.", _SUPPOSED),
+    "start/live": Rule("Where no template is found, admission starts from the live pod.", _SUPPOSED),
+    "file/unchecked": Rule("What is not checked of a file is taken as valid.", _SUPPOSED),
+    "file/taken-as-new": Rule("An object of a file that could not be looked up is taken as new.", _SUPPOSED),
+    "claim/default-class": Rule(
+        "A claim that names no storage class gets the newest of the default ones.",
+        "plugin/pkg/admission/storage/storageclass/setdefault",
     ),
+    "claim/taken-as-new": Rule("A volume claim that could not be looked up is taken as new.", _SUPPOSED),
+    "policy/unparsable": Rule("A policy, or an overhead, with a quantity that does not parse is left out.", _SUPPOSED),
+    "policy/refused": Rule("A policy of a file that the server would not store is left out.", _SUPPOSED),
+    "quota/from-file": Rule("A quota of a file is enforced, with nothing used yet.", _SUPPOSED),
+    "quota/no-status": Rule("A stored quota without a status enforces nothing yet.", _SUPPOSED),
+    "class/unread": Rule("A class that is named and could not be read exists.", _SUPPOSED),
+    "webhook/not-computed": Rule("What webhooks add to pods is not in the figures for today.", _SUPPOSED),
+    "resize/node-unknown": Rule("A node that is not known has room, and can resize.", _SUPPOSED),
 }

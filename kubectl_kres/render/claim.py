@@ -13,6 +13,8 @@ from kubectl_kres.reports.amounts import listed
 from kubectl_kres.reports.claim import Amount, ClaimReport, ManagedQuota, May
 from kubectl_kres.reports.letting import Deed, Way
 
+#: What may be done to a claim, as it is said of the claim.
+PARTICIPLES = {"change": "changed", "delete": "deleted", "release": "released"}
 _LABEL, _CELL = 32, 20
 #: Claims that are named where many get in or wait.
 _NAMED = 5
@@ -195,9 +197,6 @@ def may_lines(found: Sequence[May], width: int) -> Iterator[Line]:
     yield [("", "")]
     for one in found:
         word, tone = ("yes", "") if one.allowed else ("no", "warn")
-        label = f"may be {_PARTICIPLES[one.verb]}: "
+        label = f"may be {PARTICIPLES[one.verb]}: "
         text = f"{word}{f', {one.follows}' if one.follows else ''}{f': {one.said}' if one.said else ''}"
         yield from toned("warn" if tone else "", wrapped(text, width, first=label, rest="  "))
-
-
-_PARTICIPLES = {"change": "changed", "delete": "deleted", "release": "released"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from kubectl_kres.model.meta import LAST_APPLIED
 from kubectl_kres.render.columns import columns
 from kubectl_kres.reports.describe import LimitRangeBlock, NamespaceBlock, QuotaBlock
 
 Rows = Iterator[Sequence[str]]
 
-#: Annotation that kubectl does not show, and the length from which it breaks others.
-_SKIPPED = "kubectl.kubernetes.io/last-applied-configuration"
+#: The length from which kubectl breaks an annotation.
 _LONG = 140
 
 _HELP = {
@@ -108,7 +108,7 @@ def label_rows(title: str, held: Mapping[str, str]) -> Rows:
 def annotation_rows(held: Mapping[str, str]) -> Rows:
     """Source: kubectl describe.go printAnnotationsMultiline."""
     texts: list[str] = []
-    for key in sorted(set(held) - {_SKIPPED}):
+    for key in sorted(set(held) - {LAST_APPLIED}):
         value = held[key].removesuffix("\n")
         if len(value) + len(key) + 2 > _LONG or "\n" in value:
             texts.append(f"{key}:")

@@ -5,15 +5,15 @@ Left out are events, devices, spread constraints and scheduling groups; only usu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from kubectl_kres.model.raw import Raw
 from kubectl_kres.render.columns import columns
 from kubectl_kres.render.describe import annotation_rows, label_rows, titled
 from kubectl_kres.render.describe_probe import probe_text
 
-Raw = Mapping[str, Any]
 Rows = Iterator[Sequence[str]]
 _NONE = "<none>"
 _HIDDEN = "<not shown>"

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kubectl_kres.reports.explanation import Edit
-
-#: What starts the name of the field manager of what a TenantResource of Capsule distributes.
-_DISTRIBUTED = "projectcapsule.dev/resource"
+from kubectl_kres.reports.kept import MANAGER
 
 
 def edited(edits: Mapping[str, Edit]) -> Iterator[str]:
@@ -17,5 +15,5 @@ def edited(edits: Mapping[str, Edit]) -> Iterator[str]:
         groups.setdefault(edit, []).append(field)
     for edit, fields in groups.items():
         how = f" ({edit.operation})" if edit.operation else ""
-        keeper = ", Capsule's: edits are undone, or refused" if edit.manager.startswith(_DISTRIBUTED) else ""
+        keeper = ", Capsule's: edits are undone, or refused" if edit.manager.startswith(MANAGER) else ""
         yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}{keeper}"

@@ -35,7 +35,7 @@ def lines(
     Raises UsageError where they name nothing. Lines of ours keep to ``width``; the server's own sentences are not cut.
     """
     if question:
-        one, value = asked.value(explanation, question)
+        one, value = asked.value(explanation, question, container)
         found: Iterator[Line] = answer(one, value, width)
     elif container:
         chosen = asked.containers(explanation, container)
@@ -48,6 +48,8 @@ def lines(
 
 #: Width of names in lists, and how far it grows for long ones.
 NAMES, _MOST_NAMES = 40, 72
+#: What objects come to, as the last line of a list counts them.
+_COUNTED = ("admitted", "refused", "depends", "sound", "at odds")
 
 
 def name_column(refs: Iterable[ObjectRef], before: int = NAMES) -> int:
@@ -70,10 +72,9 @@ def summary(outline: Outline, *, color: bool = False, column: int = NAMES) -> st
     return draw(line, color=color)
 
 
-def counts(explanations: Sequence[Verdict]) -> str:
-    """The last line over many objects."""
-    words = [verdict_word(verdict)[0] for verdict in explanations]
-    shown = [f"{words.count(word)} {word}" for word in ("admitted", "refused", "depends") if word in words]
+def counts(words: Sequence[str]) -> str:
+    """The last line over many objects, by what each comes to."""
+    shown = [f"{words.count(word)} {word}" for word in _COUNTED if word in words]
     number = f"{len(words)} object{'s' * (len(words) != 1)}"
     return f"{number}: {', '.join(shown)}" if words else "no objects"
 

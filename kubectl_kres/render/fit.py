@@ -107,10 +107,10 @@ def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
     word = {True: "waiting", False: "refused", None: "depends"}[denied.verdict.allowed]
     if have is None:
         missing = "its pod missing"
+    elif have.missing:
+        missing = f"{have.missing} of {have.wanted} pods missing"
     else:
-        missing = (
-            f"{have.missing} of {have.wanted} pods missing" if have.missing else f"{have.wanted} pods, no new ones"
-        )
+        missing = f"{have.wanted} pod{'s' * (have.wanted != 1)}, no new ones"
     seen = "" if denied.seen else partly(denied.verdict.message, denied.unseen)
     yield [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}{seen}")]
     texts: list[tuple[str, str]] = []
@@ -136,5 +136,7 @@ def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
 def denied_count(refused: int, asked: int) -> str:
     """The last line over all workloads that were looked at."""
     return (
-        f"{refused} of {asked} workloads {'is' if refused == 1 else 'are'} being refused" if asked else "no workloads"
+        f"{refused} of {asked} workload{'s' * (asked != 1)} {'is' if refused == 1 else 'are'} being refused"
+        if asked
+        else "no workloads"
     )

@@ -24,7 +24,7 @@ def draw(line: Line, *, color: bool) -> str:
 
 def size(text: str) -> int:
     """Cells that ``text`` takes once it is drawn."""
-    return cells(plain(text))
+    return cells(plain(capped(text)))
 
 
 def padded(text: str, width: int) -> str:
@@ -42,7 +42,7 @@ def clipped(text: str, width: int) -> str:
     if size(text) <= width:
         return text
     kept, room = "", width - 1
-    for character in text:
+    for character in capped(text):
         room -= size(character)
         if room < 0:
             break

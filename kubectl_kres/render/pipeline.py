@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.errors import UsageError
 from kubectl_kres.render.explain import explanation_lines, fact_lines
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
@@ -12,6 +11,7 @@ from kubectl_kres.render.tekton import time_text
 from kubectl_kres.render.verdict import message_of, verdict_word
 from kubectl_kres.reports.at_once import RUNS
 from kubectl_kres.reports.pipeline import AtOnce, PipelineExplanation, PlannedTask
+from kubectl_kres.reports.question import of_task
 from kubectl_kres.reports.remedy import NOTHING
 
 _NAME, _CELL = 30, 18
@@ -211,11 +211,7 @@ def _assistants(found: PipelineExplanation, width: int) -> Iterator[Line]:
 
 
 def _task_in_full(found: PipelineExplanation, name: str, *, steps: bool, width: int) -> Iterator[Line]:
-    one = next((task for task in found.tasks if task.name == name), None)
-    if one is None:
-        names = ", ".join(task.name for task in found.tasks) or "none"
-        raise UsageError(f'{found.subject} has no task "{name}"', hint=f"its tasks: {names}")
-    yield from _in_full(one, width, steps=steps)
+    yield from _in_full(of_task(found, name).tasks[0], width, steps=steps)
 
 
 def _in_full(one: PlannedTask, width: int, *, steps: bool) -> Iterator[Line]:

@@ -28,12 +28,14 @@ def lines(found: PolicyExplanation, *, ascii_only: bool = False, color: bool = F
 
 def summary(found: PolicyExplanation, *, color: bool = False, column: int = 40) -> str:
     """One line for one of many objects. ``column``: how wide names are."""
-    word, tone = _word(found)
-    line: Line = [(tone, padded(word, 9)), ("", f"{padded(found.subject.full, column)} {_gist(found)}")]
+    said, tone = word(found)
+    seen = "" if found.complete or said == "refused" else f" {PARTLY}"
+    line: Line = [(tone, padded(said, 9)), ("", f"{padded(found.subject.full, column)} {_gist(found)}{seen}".rstrip())]
     return draw(line, color=color)
 
 
-def _word(found: PolicyExplanation) -> tuple[str, Tone]:
+def word(found: PolicyExplanation) -> tuple[str, Tone]:
+    """What the answer comes to, in a word, and its tone."""
     if found.verdict is not None:
         return verdict_word(found.verdict)
     return ("at odds", "warn") if found.contradictions else ("sound", "good")
@@ -44,7 +46,7 @@ def _gist(found: PolicyExplanation) -> str:
         first, *others = found.remedies or (found.verdict.message,)
         return f"{first} (and {len(others)} more)" if others else first
     if found.contradictions:
-        more = f" and {len(found.contradictions) - 1} more" if len(found.contradictions) > 1 else ""
+        more = f" (and {len(found.contradictions) - 1} more)" if len(found.contradictions) > 1 else ""
         return f"{found.contradictions[0]}{more}"
     if found.costs:
         return "costs " + "; ".join(
@@ -71,7 +73,8 @@ def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> I
         yield from cost_lines(cost, _NOUNS.get(found.subject.kind, "object"), width=width)
     if not found.costs and found.subject.kind in _NOUNS:
         yield [("", "")]
-        yield [("quiet", "it costs no quota anything")]
+        known = not any(one.kind == "ResourceQuota" for one in found.unseen)
+        yield [("quiet", "it costs no quota anything" if known else "what it costs quotas is not known")]
     for report in found.quotas:
         yield [("", "")]
         yield from quota_lines(report, ascii_only=ascii_only, width=width)
@@ -89,14 +92,15 @@ def _head(found: PolicyExplanation, width: int) -> Iterator[Line]:
     if verdict is None:
         yield [("strong", found.subject.full)]
         return
-    word, tone = _word(found)
+    said, tone = word(found)
     if verdict.allowed is True:
+        said = said if found.complete else f"{said}{PARTLY}"
         counted = ", already counted in the quotas" if found.counted and found.costs else ""
-        first, *rest = wrapped(f"{word}: {found.subject.full}{counted}", width, rest="  ")
-        yield [(tone, word), ("", first[len(word) :])]
+        first, *rest = wrapped(f"{said}: {found.subject.full}{counted}", width, rest="  ")
+        yield [(tone, said), ("", first[len(said) :])]
         yield from toned("", rest)
     else:
-        yield [(tone, word), ("", f": {verdict.message}")]
+        yield [(tone, said), ("", f": {verdict.message}")]
     for at, remedy in enumerate(found.remedies if verdict.allowed is not True else ()):
         label = "remedy: " if not at else "   and: "
         yield from toned("", wrapped(remedy, width, first=label, rest="        "))

@@ -49,4 +49,6 @@ def trail_lines(trail: PoolTrail, width: int) -> Iterator[Line]:
         yield [("", "  "), (TONES[one.state], padded(one.state, 10)), ("", first[12:])]
         yield from toned("", rest)
     if len(trail.claims) > _SHOWN:
-        yield [("quiet", f"  and {len(trail.claims) - _SHOWN} more: kubectl kres claims --pool {trail.pool}")]
+        space = trail.claims[0].subject.namespace
+        command = f"kubectl kres claims --pool {trail.pool} -n {space}"
+        yield [("quiet", f"  and {len(trail.claims) - _SHOWN} more: {command}")]

@@ -188,7 +188,8 @@ def _queue(report: PoolReport, width: int) -> Iterator[Line]:
             indent = " " * lead
             yield from toned("quiet", wrapped(text, width, first=indent, rest=f"{indent}  "))
     if len(report.queue) > _HOLDERS:
-        yield [("quiet", f"  and {len(report.queue) - _HOLDERS} more; kubectl kres claims --pool lists all")]
+        command = f"kubectl kres claims --pool {report.subject.name} -A"
+        yield [("quiet", f"  and {len(report.queue) - _HOLDERS} more: {command}")]
 
 
 def _lacks(one: Queued) -> str:

@@ -20,10 +20,8 @@ _TAKEN_FROM = {
 
 
 def shown_source(source: Source | None) -> str:
-    """``LimitRange/limits spec.limits[0].max[cpu]``."""
-    if source is None:
-        return ""
-    return f"{source.kind}/{source.name} {source.field}".rstrip()
+    """``LimitRange/limits spec.limits[0].max[cpu]``; empty for none."""
+    return "" if source is None else str(source)
 
 
 def own(rule: str) -> bool:

@@ -53,6 +53,11 @@ def shown(values: Amounts) -> dict[str, str]:
     return {name: str(values[name]) for name in sorted(values)}
 
 
+def plain(found: Amounts) -> dict[str, str]:
+    """Whole numbers without a suffix; a fraction is rounded up."""
+    return {name: str(amount.value()) for name, amount in found.items()}
+
+
 def sentence(values: Mapping[str, str]) -> str:
     """``requests.cpu 2 and requests.memory 4Gi``; ``nothing`` if it is empty."""
     return listed(f"{name} {value}" for name, value in values.items()) or "nothing"

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from kubectl_kres.admission.outcome import Outcome
+from kubectl_kres.admission.outcome import Outcome, QuotaCharge, Refusal
 from kubectl_kres.admission.server import Server
+from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.policies import Known
 from kubectl_kres.reports.start import Start
 from kubectl_kres.reports.tekton_part import TektonPart
+
+
+class PodClaims(Struct, frozen=True):
+    """What the claims of a StatefulSet's next pod come to.
+
+    ``refusals``: what can refuse one of them. ``charges``: what those that are not there yet cost quotas. ``ready``:
+    how many of the missing pods have theirs.
+    """
+
+    refusals: tuple[Refusal, ...] = ()
+    charges: tuple[QuotaCharge, ...] = ()
+    ready: int = 0
+    assumptions: tuple[Assume, ...] = ()
 
 
 class Analysis(Struct, frozen=True):
@@ -16,7 +30,8 @@ class Analysis(Struct, frozen=True):
 
     ``tekton``: what Tekton did before; None where it had no part in it. ``listed``: for each outcome the order in which
     Tekton has to list LimitRanges, empty where that does not matter. ``then``: what would come after ``outcomes``,
-    where the object of a file is refused before its pods are.
+    where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
+    ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet.
     """
 
     start: Start
@@ -26,3 +41,5 @@ class Analysis(Struct, frozen=True):
     listed: tuple[tuple[str, ...], ...] = ()
     then: tuple[Outcome, ...] = ()
     server: Server = Server()
+    claims: PodClaims | None = None
+    undefaulted: bool = False

@@ -10,6 +10,7 @@ import msgspec
 from kubectl_kres.admission.draft import Unparsable
 from kubectl_kres.admission.limitrange import Item, Limits, parse
 from kubectl_kres.admission.quota import Quota
+from kubectl_kres.model.meta import LAST_APPLIED
 from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.provenance.journal import Source
@@ -17,7 +18,6 @@ from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.quantity import parse as quantity
 from kubectl_kres.reports.explanation import Demand
 from kubectl_kres.reports.policy import Band, Default
-from kubectl_kres.reports.start import LAST_APPLIED
 
 _Bound = tuple[Quantity, Source]
 

@@ -12,6 +12,8 @@ from kubectl_kres.admission.outcome import Finding
 from kubectl_kres.provenance.journal import Check, Journal, Source
 from kubectl_kres.quantity import ZERO, Quantity, parse
 
+#: What is counted in bytes.
+_BYTES = frozenset({"memory", "ephemeral-storage", "storage"})
 RULES = ("limitrange/min", "limitrange/max", "limitrange/ratio")
 
 
@@ -64,8 +66,9 @@ def _amount(bound: Bound) -> int:
 def fit(request: Quantity | None, limit: Quantity | None, bounds: Bounds, resource: str) -> Fit:
     """The nearest request and limit within ``bounds``, which must not contradict each other.
 
-    In whole bytes and pieces, for cpu in thousandths. A limit that is demanded and missing is the largest allowed.
-    Under a ratio alone, without request and limit, there is nothing near and both stay as they are.
+    For cpu in thousandths, of bytes in whole Mi or M where the other side is, else in whole bytes and pieces. A limit
+    that is demanded and missing is the largest allowed. Under a ratio alone, without request and limit, there is
+    nothing near and both stay as they are.
     """
     asked = None if request is None and bounds.low is None else _clamped(request or ZERO, bounds)
     allowed = _clamped(limit, bounds) if limit is not None else bounds.high and bounds.high.quantity
@@ -73,14 +76,23 @@ def fit(request: Quantity | None, limit: Quantity | None, bounds: Bounds, resour
         allowed = asked
     if bounds.ratio is None:
         return Fit(asked, allowed)
-    ratio, unit = bounds.ratio.quantity, 10**6 if resource == "cpu" else 10**9
+    ratio = bounds.ratio.quantity
     if asked and not limit:
+        unit = _unit(asked, resource)
         most = Quantity(asked.nano * ratio.nano // 10**9 // unit * unit, asked.format)
         return Fit(asked, most if bounds.high is None or most < bounds.high.quantity else bounds.high.quantity)
     if allowed:
-        least = _least(allowed, ratio, unit)
+        least = _least(allowed, ratio, _unit(allowed, resource))
         asked = least if asked is None or asked < least else asked
     return Fit(asked, allowed)
+
+
+def _unit(other: Quantity, resource: str) -> int:
+    """The steps, in billionths, of a value that is computed from the other side, so that it can be read and typed."""
+    if resource == "cpu":
+        return 10**6
+    step = 2**20 if other.format == "BinarySI" else 10**6
+    return step * 10**9 if resource in _BYTES and other.nano % (step * 10**9) == 0 else 10**9
 
 
 def _clamped(quantity: Quantity, bounds: Bounds) -> Quantity:

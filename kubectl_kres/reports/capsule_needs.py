@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.capsule.managed import POOL_LABEL, quota_name
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.reports.claim_state import HELD, WAITING, standing
-from kubectl_kres.reports.scene import POOL_LABEL, PREFIX
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -47,7 +47,7 @@ def claim_needs(store: Store, space: str, name: str) -> tuple[Need, ...]:
         return tuple(wanted)
     pool = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
     if pool:
-        wanted.append(Need("ResourceQuota", space, f"{PREFIX}{pool}", required=False))
+        wanted.append(Need("ResourceQuota", space, quota_name(pool), required=False))
     found = standing(claim)
     if found.state == "failed" or (found.state == "unassigned" and not pool):
         wanted.append(Need("Namespace", name=space, required=False))

@@ -24,10 +24,11 @@ class Most(NamedTuple):
 class Case:
     """Findings that one change mends, with what its remedy looks at; ``finding`` is the first of them.
 
-    ``names`` gives a container's name by its path, where there is no draft to ask.
+    ``names`` gives a container's name by its path, where there is no draft to ask. ``lacking``: how many such pods are
+    missing.
     """
 
-    __slots__ = ("draft", "finding", "findings", "journal", "limits", "names")
+    __slots__ = ("draft", "finding", "findings", "journal", "lacking", "limits", "names")
 
     def __init__(
         self,
@@ -35,7 +36,9 @@ class Case:
         outcome: Outcome,
         names: Mapping[str, str],
         limits: Sequence[Limits] = (),
+        lacking: int = 1,
     ) -> None:
+        self.lacking = lacking
         self.findings, self.finding, self.names, self.limits = findings, findings[0], names, limits
         self.draft: Draft | None = outcome.draft
         self.journal: Journal = outcome.journal
@@ -55,7 +58,7 @@ class Case:
         last = self.last_set(side)
         if last is None or not last.rule.startswith("limitrange/") or last.source is None:
             return ""
-        return f"{last.source.kind}/{last.source.name}"
+        return str(last.source.ref)
 
     def last_set(self, side: Side) -> Set | None:
         """The last step of one side of the resource; None if it is as written, or the finding is about sums."""

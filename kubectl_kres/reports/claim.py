@@ -75,7 +75,7 @@ class ClaimReport(Record, frozen=True):
 
     asks: what it claims. amounts: each resource, with what is there. ways: what would let it in, the smallest first; in
     a list only where few claims wait. notes: what does not fit together. old: Capsule before 0.13.
-    predicted: it comes from a file, and this is what the controller would make of it.
+    predicted: it comes from a file, and this is what the controller would make of it, or with ``certain`` False may.
     """
 
     subject: ObjectRef
@@ -95,6 +95,7 @@ class ClaimReport(Record, frozen=True):
     edits: Mapping[str, Edit] = {}
     old: bool = False
     predicted: bool = False
+    certain: bool = True
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
 

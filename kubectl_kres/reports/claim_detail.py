@@ -7,10 +7,12 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from msgspec import structs
 
 from kubectl_kres.capsule.amounts import Amounts, added
+from kubectl_kres.capsule.managed import quota_name
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.amounts import listed, parsed
+from kubectl_kres.reports.capsule_unseen import unseen_of_claim
 from kubectl_kres.reports.claim import ClaimReport, ManagedQuota, QuotaLine
 from kubectl_kres.reports.claim_state import HELD
 from kubectl_kres.reports.claims import Claims
@@ -19,8 +21,7 @@ from kubectl_kres.reports.explanation import Edit
 from kubectl_kres.reports.letting_in import ways
 from kubectl_kres.reports.may import may
 from kubectl_kres.reports.pool_room import STAYS, beyond_quota
-from kubectl_kres.reports.scene import PREFIX, Scene
-from kubectl_kres.reports.unseen import unseen_of
+from kubectl_kres.reports.scene import Scene
 
 #: Waiting claims whose remedies a list has, and claims of a pool up to which they are looked for.
 _FEW, _LARGE = 10, 300
@@ -37,10 +38,10 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
         place=place,
         ways=ways(scene, claim, found),
         # What versions before 0.13 refuse is another matter, which nothing here was recorded from.
-        may=() if found.old else may(claim, found),
+        may=() if found.old else may(claim, found, holds=report.state == "failed" and _holds(scene, claim)),
         quota=managed_of(scene, claim),
         edits=_edits(claim),
-        unseen=unseen_of(scene, claim),
+        unseen=unseen_of_claim(scene, claim),
     )
 
 
@@ -68,7 +69,7 @@ def managed_of(scene: Scene, claim: ResourcePoolClaim) -> ManagedQuota | None:
     name = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
     if not name:
         return None
-    ref = ObjectRef("ResourceQuota", f"{PREFIX}{name}", space)
+    ref = ObjectRef("ResourceQuota", quota_name(name), space)
     quota, pool = scene.quota(name, space), scene.pools.get(name)
     if quota is not None:
         over = beyond_quota(quota)
@@ -103,6 +104,12 @@ def _lines(
             str(defaults[name]) if name in defaults else None,
             name in over,
         )
+
+
+def _holds(scene: Scene, claim: ResourcePoolClaim) -> bool:
+    """Whether the status of the claim's pool lists it."""
+    pool = scene.pool_of(claim)
+    return pool is not None and scene.entry(pool, claim) is not None
 
 
 def _edits(claim: ResourcePoolClaim) -> Mapping[str, Edit]:

@@ -8,7 +8,7 @@ from kubectl_kres.capsule.amounts import Amounts, same
 from kubectl_kres.capsule.assignment import LONGEST_NAME, is_writable
 from kubectl_kres.capsule.leaving import wants_release
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
-from kubectl_kres.reports.amounts import faults, parsed, sentence, shown, texts
+from kubectl_kres.reports.amounts import faults, listed, parsed, sentence, shown, texts
 from kubectl_kres.reports.claim_state import HELD, WAITING, Standing
 from kubectl_kres.reports.scene import Scene
 
@@ -17,7 +17,7 @@ def notes_of(
     scene: Scene, claim: ResourcePoolClaim, asked: Amounts, pool: ResourcePool | None, found: Standing
 ) -> tuple[str, ...]:
     """A sentence each; empty for nearly all. ``asked``: what of its amounts parses."""
-    return (*_of_itself(claim, asked), *(_beside(scene, claim, asked, pool, found) if pool is not None else ()))
+    return (*_of_itself(claim, asked, found), *(_beside(scene, claim, asked, pool, found) if pool is not None else ()))
 
 
 def unwritable(name: str) -> bool:
@@ -25,7 +25,7 @@ def unwritable(name: str) -> bool:
     return not is_writable(name)
 
 
-def _of_itself(claim: ResourcePoolClaim, asked: Amounts) -> Iterator[str]:
+def _of_itself(claim: ResourcePoolClaim, asked: Amounts, found: Standing) -> Iterator[str]:
     name = claim.metadata.name
     if unwritable(name):
         yield (
@@ -43,6 +43,12 @@ def _of_itself(claim: ResourcePoolClaim, asked: Amounts) -> Iterator[str]:
     seen = max((one.observed_generation for one in claim.status.conditions or ()), default=0) if now > 1 else 0
     if seen and seen < now:
         yield f"what the controller says is about generation {seen} of it, and it has changed since"
+    held = claim.status.pool
+    if held is not None and found.state in HELD | WAITING and claim.spec.pool not in {"", held.name}:
+        yield (
+            f"its spec names pool {claim.spec.pool}, and what the controller says is of pool {held.name}: it has not "
+            "looked yet, or an older word of it was written over the new one"
+        )
     if claim.metadata.deletion_timestamp:
         yield f"it is being deleted, since {claim.metadata.deletion_timestamp}"
 
@@ -67,6 +73,11 @@ def _beside(
         yield f"it still holds {sentence(texts(entry.claims))} of pool {name}"
     if found.state in HELD and entry is not None and not _holds(entry, claim, asked):
         yield f"it holds {sentence(texts(entry.claims))}; what it asks for now is not decided yet"
+    if names := scene.lowered(pool) & asked.keys():
+        yield f"not certain: Capsule counts {listed(sorted(names))} of pool {name} wrong, since there is so much of it"
+    if names := scene.cut_off(pool) & asked.keys():
+        much = listed(sorted(names))
+        yield f"not certain: pool {name} has so much {much} that the API server cuts sums off (at 2^63-1)"
     hard = scene.hard(pool)
     never = [one for one, value in asked.items() if one in hard and value.nano > hard[one].nano] if not entry else []
     if never:

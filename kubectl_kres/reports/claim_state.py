@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from kubectl_kres.capsule.assignment import is_writable
+from kubectl_kres.capsule.conditions import NO_POOL, told
 from kubectl_kres.model.capsule import CapsuleCondition, ResourcePool, ResourcePoolClaim
 
 #: allocated: it has its amounts. in use: and pods use them. exhausted: the pool has too little for it. queued: it waits
@@ -23,7 +24,6 @@ STUCK = frozenset({*WAITING, "unassigned", "failed", "lost", "pending"})
 #: Why a pool gives nothing to anybody.
 UNWRITABLE_POOL = "the name of its pool has a dot, or more than 63 characters, which no status of a claim can hold"
 
-_NO_POOL = "no pool reference was defined"
 _LINE = re.compile(r"requested: ([^=]+)=([^,]*), (available|queued): ([^=]+)=(.*)")
 
 
@@ -66,7 +66,7 @@ def standing(claim: ResourcePoolClaim, pool: ResourcePool | None = None) -> Stan
 
 
 def _unready(ready: CapsuleCondition) -> Standing:
-    if ready.message == _NO_POOL:
+    if ready.message == NO_POOL:
         return Standing("unassigned", "it names no pool, and none was chosen for it when it was written", ready.message)
     return Standing("failed", _failure(ready.message), ready.message)
 
@@ -92,7 +92,7 @@ def _waiting(exhausted: CapsuleCondition) -> Standing:
     if exhausted.reason == "QueueExhausted":
         names = ", ".join(sorted(queued)) or "a resource"
         return Standing(
-            "queued", f"an earlier claim waits for {names}", exhausted.message, available=available, queued=queued
+            "queued", f"an earlier claim waits for {names}", told(exhausted), available=available, queued=queued
         )
     names = ", ".join(sorted(available)) or "a resource"
     return Standing("exhausted", f"its pool has too little {names}", exhausted.message, available=available)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from kubectl_kres.admission.devices import DEVICES
 from kubectl_kres.admission.objects import names_of, request_of
 from kubectl_kres.admission.quota import Request
 from kubectl_kres.admission.server import Server
@@ -20,7 +21,6 @@ from kubectl_kres.store.store import Store
 #: Names of quotas that count objects of kinds which are not read here: a prefix, or the old names.
 _COUNT = "count/"
 _OLD_NAMES = frozenset({"configmaps", "secrets", "resourceclaims"})
-_DEVICES = ".deviceclass.resource.k8s.io/devices"
 
 _HASH = "pod-template-hash"
 
@@ -70,7 +70,7 @@ def unreadable(quota: ResourceQuota, objects: Objects, server: Server) -> dict[s
     missing = {name: resource for resource, held in objects.items() if held is None
                for name in names_of(resource, server)(hard)}  # fmt: skip
     for name in hard:
-        if name not in counted and (name.startswith(_COUNT) or name in _OLD_NAMES or name.endswith(_DEVICES)):
+        if name not in counted and (name.startswith(_COUNT) or name in _OLD_NAMES or name.endswith(DEVICES)):
             missing[name] = name.removeprefix(_COUNT)
     return missing
 

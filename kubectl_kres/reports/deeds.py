@@ -7,10 +7,11 @@ import shlex
 from collections.abc import Mapping
 
 from kubectl_kres.capsule.allocation import Key
+from kubectl_kres.capsule.leaving import RELEASE
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.claim_state import State
 from kubectl_kres.reports.letting import Deed
-from kubectl_kres.reports.scene import RELEASE
+from kubectl_kres.store.store import Origin
 
 _RELEASED = (
     "its pods keep running, the quota of its namespace falls below their use, and it is not queued again until its "
@@ -25,38 +26,33 @@ def ref_of(key: Key) -> ObjectRef:
     return ObjectRef("ResourcePoolClaim", key[1], key[0])
 
 
-def key_of(ref: ObjectRef) -> Key:
-    """The way back."""
-    return ref.namespace, ref.name
-
-
-def leaving(key: Key, state: State | None, holds: Mapping[str, str], *, old: bool = False) -> Deed:
+def leaving(of: Origin, key: Key, state: State | None, holds: Mapping[str, str], *, old: bool = False) -> Deed:
     """How a claim gives way: one in use is released, any other deleted. ``old``: Capsule before 0.13."""
     space, name = map(shlex.quote, key)
     if state == "in use":
-        command = f"kubectl annotate resourcepoolclaim {name} -n {space} {RELEASE}=true"
+        command = _kubectl(of, f"annotate resourcepoolclaim {name} -n {space} {RELEASE}=true")
         return Deed("release", ref_of(key), state, holds, command=command, follows=_RELEASED)
-    command = f"kubectl delete resourcepoolclaim {name} -n {space}"
+    command = _kubectl(of, f"delete resourcepoolclaim {name} -n {space}")
     follows = _UNKNOWN if state is None else _OLD if old else ""
     return Deed("delete", ref_of(key), state or "", holds, command=command, follows=follows)
 
 
-def asking(key: Key, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> Deed:
+def asking(of: Origin, key: Key, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> Deed:
     """A claim asks for something else; ``dropped``: resources that it no longer names."""
     change: dict[str, str | None] = {**amounts, **dict.fromkeys(dropped)}
-    return Deed("edit", ref_of(key), amounts=amounts, command=_patch(key, {"claim": change}))
+    return Deed("edit", ref_of(key), amounts=amounts, command=_patch(of, key, {"claim": change}))
 
 
-def moving(key: Key, pool: str) -> Deed:
+def moving(of: Origin, key: Key, pool: str) -> Deed:
     """A claim names another pool."""
-    return Deed("move", ref_of(key), command=_patch(key, {"pool": pool}))
+    return Deed("move", ref_of(key), command=_patch(of, key, {"pool": pool}))
 
 
-def again(key: Key, pool: str, other: str) -> Deed:
+def again(of: Origin, key: Key, pool: str, other: str) -> Deed:
     """A claim names ``other``, a pool that does not exist, and then its pool again: its spec has changed, and is as it
     was. Its age, and with it its place among those that wait, stays.
     """
-    command = f"{_patch(key, {'pool': other})} && {_patch(key, {'pool': pool})}"
+    command = f"{_patch(of, key, {'pool': other})} && {_patch(of, key, {'pool': pool})}"
     return Deed(
         "move",
         ref_of(key),
@@ -65,14 +61,19 @@ def again(key: Key, pool: str, other: str) -> Deed:
     )
 
 
-def raising(pool: str, amounts: Mapping[str, str]) -> Deed:
+def raising(of: Origin, pool: str, amounts: Mapping[str, str]) -> Deed:
     """A pool gets more; ``amounts`` is what its hard is then."""
     patch = json.dumps({"spec": {"quota": {"hard": dict(amounts)}}}, separators=(",", ":"))
-    command = f"kubectl patch resourcepool {shlex.quote(pool)} --type merge -p {shlex.quote(patch)}"
+    command = _kubectl(of, f"patch resourcepool {shlex.quote(pool)} --type merge -p {shlex.quote(patch)}")
     return Deed("raise", ObjectRef("ResourcePool", pool), amounts=amounts, command=command)
 
 
-def _patch(key: Key, spec: Mapping[str, object]) -> str:
+def _patch(of: Origin, key: Key, spec: Mapping[str, object]) -> str:
     space, name = map(shlex.quote, key)
     patch = json.dumps({"spec": spec}, separators=(",", ":"))
-    return f"kubectl patch resourcepoolclaim {name} -n {space} --type merge -p {shlex.quote(patch)}"
+    return _kubectl(of, f"patch resourcepoolclaim {name} -n {space} --type merge -p {shlex.quote(patch)}")
+
+
+def _kubectl(of: Origin, words: str) -> str:
+    """A command to the server that the answer is about, as the user who asked."""
+    return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"

@@ -10,7 +10,7 @@ from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation, Fact, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.record import Record
-from kubectl_kres.reports.replicas import Replicas, replicas_of
+from kubectl_kres.reports.replicas import Replicas, is_failing, replicas_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton_part import TektonPart
 from kubectl_kres.store.coverage import Need
@@ -22,7 +22,6 @@ from kubectl_kres.tekton.waiting import waits
 KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
 #: What says that a pod was refused; other events and conditions are about pods that exist.
 _REFUSED = {"FailedCreate"}
-_FAILURE = "ReplicaFailure"
 
 
 class Denied(Record, frozen=True):
@@ -44,15 +43,17 @@ class Denied(Record, frozen=True):
 
 
 def denied_needs(namespace: str) -> tuple[Need, ...]:
-    """The reads for all workloads of a namespace; of pods there are none."""
+    """The reads for all workloads of a namespace; of pods there are none. Claims are those of StatefulSets."""
     policies = (Need("LimitRange", namespace), Need("ResourceQuota", namespace))
     workloads = tuple(Need(kind, namespace) for kind in KINDS)
     events = Need("Event", namespace, field_selector="type=Warning", required=False)
     runs = Need("TaskRun", namespace, required=False)
+    claims = Need("PersistentVolumeClaim", namespace, required=False)
     return (
         *policies,
         *workloads,
         runs,
+        claims,
         events,
         Need("PriorityClass", required=False),
         Need("RuntimeClass", required=False),
@@ -79,7 +80,7 @@ def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
     if not isinstance(workload, Workload):
         return None
     replicas = replicas_of(subject.ref.kind, workload)
-    failing = any(one.type == _FAILURE and one.status == "True" for one in workload.status.conditions or ())
+    failing = is_failing(workload)
     if replicas is None or not (failing or replicas.missing):
         return None
     found = explain(store, subject, ask)

@@ -48,7 +48,7 @@ def elsewhere(scene: Scene, claim: ResourcePoolClaim, but: str) -> Iterator[Way]
         waits = tuple(map(ref_of, left[:_NAMED]))
         if claim.spec.pool == name:
             text = f"{_ANEW}: pool {name} has room for it, but looks at it only then"
-            deeds = (again(key, name, no_pool(scene)),)
+            deeds = (again(scene.store.origin, key, name, no_pool(scene)),)
             yield Way("again", text, deeds, pool=name, replayed=True, waits=waits, waiting=len(left))
             continue
         scopes = "".join(f" and counts {phrase}" for phrase in scope_words(pool.spec.quota))
@@ -75,7 +75,7 @@ def once_more(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:
     seen = pool is not None and scene.claims_known(pool)
     then = "it has no room for it now, so the claim waits" if seen else "whether it has room could not be seen"
     text = f"{_ANEW}: only then does pool {name} look at it; {then}"
-    yield Way("again", text, (again(key_of(claim), name, no_pool(scene)),), pool=name, proven=False)
+    yield Way("again", text, (again(scene.store.origin, key_of(claim), name, no_pool(scene)),), pool=name, proven=False)
 
 
 def no_pool(scene: Scene) -> str:
@@ -97,7 +97,7 @@ def _moving(scene: Scene, claim: ResourcePoolClaim, to: str) -> Deed:
         if name != to and limited and _scopes(pool) == _scopes(scene.pools[to]):
             still.append(f"quota {quota_name(name)} still limits the namespace to {sentence(shown(limited))}")
     follows = f"{listed(still)}: a pod must fit every quota that counts it" if still else ""
-    return structs.replace(moving(key_of(claim), to), follows=follows)
+    return structs.replace(moving(scene.store.origin, key_of(claim), to), follows=follows)
 
 
 def _scopes(pool: ResourcePool) -> frozenset[ScopedRequirement]:
@@ -125,11 +125,15 @@ def without_foreign(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:
         rest = {one: amount for one, amount in asks.items() if one not in missing}
         trial = trial_of(scene, pool)
         after = trial.joined(Candidate(claim, rest))
-        move = (again(key, name, no_pool(scene)),) if claim.spec.pool else (moving(key, name),)
+        move = (
+            (again(scene.store.origin, key, name, no_pool(scene)),)
+            if claim.spec.pool
+            else (moving(scene.store.origin, key, name),)
+        )
         if rest and after.holds(key):
             waits = tuple(map(ref_of, waiting_in(after)[:_NAMED]))
             text = f"do not ask for {listed(sorted(missing))}, which pool {name} does not have"
-            deeds = (asking(key, {}, shown(missing)), *(() if claim.spec.pool else move))
+            deeds = (asking(scene.store.origin, key, {}, shown(missing)), *(() if claim.spec.pool else move))
             yield Way("less", text, deeds, shown(rest), name, replayed=True, waits=waits, waiting=len(after.queue))
         raised = trial.raised(missing).joined(Candidate(claim, asks))
         if raised.holds(key):
@@ -138,7 +142,7 @@ def without_foreign(scene: Scene, claim: ResourcePoolClaim) -> Iterator[Way]:
                 f"let pool {name} have {sentence(shown(missing))}, too; then {_ANEW}: that its pool changed does not "
                 "make it be looked at again"
             )
-            deeds = (raising(name, shown(missing)), *move)
+            deeds = (raising(scene.store.origin, name, shown(missing)), *move)
             yield Way("raise", text, deeds, shown(missing), name, replayed=True, waits=waits, waiting=len(raised.queue))
 
 

@@ -26,20 +26,22 @@ from kubectl_kres.reports.demands import demands_of
 from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.policies import Known, policies, unread
+from kubectl_kres.reports.pod_claims import added, with_claims
+from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.pool_trail import claiming, trails
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.refused_before import barring
 from kubectl_kres.reports.remedy import NOTHING, Remedy, remedies
 from kubectl_kres.reports.remedy_next import following
-from kubectl_kres.reports.replicas import Replicas, replicas_of
+from kubectl_kres.reports.replicas import Replicas, is_failing, replicas_of, resting
 from kubectl_kres.reports.room import room_for
 from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton_remedy import TEKTON_REMEDIES, run_remedies
+from kubectl_kres.reports.unseen import unread
 from kubectl_kres.reports.values import Table, names_of
-from kubectl_kres.reports.verdict import verdict_of
+from kubectl_kres.reports.verdict import verdict_of, worded
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "needs"]
@@ -63,7 +65,7 @@ def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = Tru
         return made
     start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
     if subject.raw is None:
-        return analyse(start, known, ask, journal=journal)
+        return with_claims(store, subject, analyse(start, known, ask, journal=journal), ask.server)
     raw = subject.raw if subject.ref.kind == "Pod" else None
     return filed.judged(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
 
@@ -74,7 +76,8 @@ def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
         return taskrun.taskrun_analysis(store, subject, ask, another=True)
     start = structs.replace(start_of(store, subject), live=None)
     known = policies(store, subject.ref.namespace, ask.server)
-    return analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
+    found = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
+    return with_claims(store, subject, found, ask.server)
 
 
 def analyse(
@@ -107,10 +110,14 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     pods = _replicas(subject, start)
     table = Table(store, start, outcomes, analysis.listed)
     containers, space = table.containers(), subject.ref.namespace
+    # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
+    charged = None if analysis.undefaulted else draft
+    unseen = unseen_of(store, subject)
+    verdict = worded(verdict_of(outcomes), unseen)
     return Explanation(
         subject=subject.ref,
         start=start.text,
-        verdict=(verdict := verdict_of(outcomes)),
+        verdict=verdict,
         remedies=_said(store, subject, analysis, seen, pods),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
@@ -119,16 +126,17 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         replicas=pods,
         live=start.live is not None,
         live_qos=start.live.status.qos_class if start.live is not None else "",
-        quotas=tuple(sorted(_costs(start, known.policies, draft, ask), key=lambda cost: not cost.exceeded)),
-        demands=_demands(start, known.policies, draft),
+        quotas=tuple(sorted(_costs(analysis, charged, ask), key=lambda cost: not cost.exceeded)),
+        demands=_demands(start, known.policies, charged),
         facts=seen,
         warnings=first.warnings,
         assumptions=(
             *_assumptions(start, known, ask, table.injected),
+            *(analysis.claims.assumptions if analysis.claims is not None else ()),
             *(_of_file(store, subject, outcomes) if analysis.tekton is None else ()),
             *(tekton_remarks(store, subject.ref.namespace, ask, first.journal) if analysis.tekton is not None else ()),
         ),
-        unseen=(unseen := unseen_of(store, subject)),
+        unseen=unseen,
         pools=trails(store, space, verdict.findings),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
@@ -168,29 +176,33 @@ def _remedies(
         said = {**special, **TEKTON_REMEDIES}
         return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
     limits = analysis.known.policies.limits
-    found = remedies(analysis.outcomes, names, special, limits)
-    after = remedies((*analysis.then, *following(analysis)), names, special, limits)
+    lacking = pods.missing if pods is not None else 1
+    found = remedies(analysis.outcomes, names, special, limits, lacking)
+    after = remedies((*analysis.then, *following(analysis)), names, special, limits, lacking)
     if after != (NOTHING,):
         found = tuple(dict.fromkeys((*found, *(one for one in after if one != NOTHING))))
+    owner = analysis.start.owner
+    wants = pods is None or owner is None or bool(pods.missing) or is_failing(owner) or not pods.wanted
+    stuck = wants and any(fact.reason == "FailedCreate" for fact in seen)
+    rest = resting(owner) if pods is not None and not pods.wanted and owner is not None else ""
     if found != (NOTHING,):
-        if (
-            pods is not None
-            and pods.wanted
-            and not pods.missing
-            and not any(fact.reason == "FailedCreate" for fact in seen)
-        ):
-            have = f"all {pods.wanted} pods exist" if pods.wanted > 1 else "its pod exists"
-            return (f"{have}; for another one {found[0]}", *found[1:])
-        return found
+        have = rest or (_all_exist(pods) if pods is not None and not pods.missing and not stuck else "")
+        return (f"{have}; for another one {found[0]}", *found[1:]) if have else found
+    if rest and stuck:
+        return (f"{NOTHING}: {rest}",)
     killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
     if killed is not None:
         return (f"raise that memory limit: {killed.text}",)
-    if any(fact.reason == "FailedCreate" for fact in seen):
-        barred = barring(seen) if pods is None or pods.missing else ""
+    if stuck:
+        barred = barring(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
         return (barred or _PASSES,)
     if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
         return (f"{NOTHING} for admission: it is the scheduler that finds no node (see below)",)
     return found
+
+
+def _all_exist(pods: Replicas) -> str:
+    return f"all {pods.wanted} pods exist" if pods.wanted > 1 else "its pod exists"
 
 
 def _refused(outcomes: Sequence[Outcome]) -> Outcome:
@@ -203,7 +215,7 @@ def _located(found: tuple[str, ...], subject: Subject, start: Start, first: Outc
     refusal = first.refusal
     if subject.locate is None or refusal is None or refusal.code != 400:
         return found
-    prefix = "" if filed.is_strict(refusal) else start.prefix
+    prefix = "" if filed.stands_in_object(refusal.findings[0]) else start.prefix
     return (f"{found[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *found[1:])
 
 
@@ -217,18 +229,21 @@ def _replicas(subject: Subject, start: Start) -> Replicas | None:
         return None
 
 
-def _costs(start: Start, known: Policies, draft: Draft | None, ask: Ask) -> Iterator[QuotaCost]:
-    """What the next pod costs, also where something else refused it: the reader asks what comes after the remedy.
+def _costs(analysis: Analysis, draft: Draft | None, ask: Ask) -> Iterator[QuotaCost]:
+    """What the next pod costs with the claims that are made for it, also where something else refused it.
 
+    The reader asks what comes after the remedy.
     A live pod is in ``used`` with what it has, resized or not; room is only asked for by the next one.
     """
     if draft is None:
         return
+    start, known = analysis.start, analysis.known.policies
     request = quota_request(start.pod, draft)
+    claims = analysis.claims.charges if analysis.claims is not None else ()
     lacking = {demand.quota for demand in demands_of(request, known.quotas) if demand.lacking}
     following = tuple(
         structs.replace(cost, fits=None) if cost.quota in lacking else cost
-        for cost in quota_costs(charges(request, known.quotas), counted=False)
+        for cost in quota_costs(tuple(added((*charges(request, known.quotas), *claims))), counted=False)
     )
     if start.live is None:
         yield from following
@@ -297,8 +312,5 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
 
 def unseen_of(store: Store, subject: Subject) -> tuple[Unseen, ...]:
     """What Tekton's configuration is, and what the namespace enforces, is told by the assumptions."""
-    return tuple(
-        Unseen(need.kind, state, need.namespace, need.name, message, need.required)
-        for need, state, message in unread(store, needs(store, subject))
-        if need.required or need.kind not in SETTLING
-    )
+    wanted = unread(store, needs(store, subject))
+    return tuple(one for one in wanted if one.required or one.kind not in SETTLING)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.capsule.allocation import Turn, key_of
 from kubectl_kres.capsule.assignment import steps
 from kubectl_kres.capsule.choice import choose
+from kubectl_kres.capsule.conditions import lines, told
 from kubectl_kres.capsule.managed import terms_of
 from kubectl_kres.model.capsule import CapsuleCondition, ResourcePool, ResourcePoolClaim
 from kubectl_kres.provenance.journal import Check, Source
@@ -45,7 +46,8 @@ def _options(scene: Scene, claim: ResourcePoolClaim) -> Iterator[PoolOption]:
     found = choose(claim.metadata.namespace, parsed(claim.spec.claim), scene.pools.values())
     for one in found.options:
         scopes = scope_words(scene.pools[one.pool].spec.quota)
-        yield PoolOption(one.pool, one.verdict, one.missing, one.short, one.pool == claim.spec.pool, scopes)
+        named = one.pool == claim.spec.pool
+        yield PoolOption(one.pool, one.verdict, one.missing, one.short, named, scopes, "capsule/choice")
 
 
 def _chosen(scene: Scene, claim: ResourcePoolClaim, report: ClaimReport, options: tuple[PoolOption, ...]) -> str:
@@ -85,9 +87,9 @@ def conditions_of(held: tuple[CapsuleCondition, ...], turn: Turn | None = None) 
         computed = ""
         if one.type == "Exhausted" and turn is not None:
             now = turn.message() if not turn.allocated else ""
-            told = one.message if one.status == "True" else ""
-            computed = (now or "resource claimable from pool") if set(now.split("; ")) != set(told.split("; ")) else ""
-        yield Says(one.type, one.status, one.reason, one.message, one.last_transition_time or "", computed)
+            before = one.message if one.status == "True" else ""
+            computed = (now or "resource claimable from pool") if lines(now) != lines(before) else ""
+        yield Says(one.type, one.status, one.reason, told(one), one.last_transition_time or "", computed)
 
 
 def pool_conditions(pool: ResourcePool) -> tuple[Says, ...]:

@@ -13,19 +13,22 @@ from kubectl_kres.reports.at_once import at_once
 from kubectl_kres.reports.explain import explained
 from kubectl_kres.reports.explanation import Explanation, Unseen
 from kubectl_kres.reports.pipeline import AssistantPod, PipelineExplanation, PlannedTask, State
-from kubectl_kres.reports.pipeline_needs import LABEL, pipeline_needs
+from kubectl_kres.reports.pipeline_needs import pipeline_needs
 from kubectl_kres.reports.pipeline_verdict import judged
-from kubectl_kres.reports.policies import policies, unread
+from kubectl_kres.reports.policies import policies
 from kubectl_kres.reports.remedy import NOTHING
 from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.stored_run import stored_run
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.taskrun import analysed, pod_of, refused_run, unknown_task
 from kubectl_kres.reports.tekton_world import tekton_world
+from kubectl_kres.reports.unseen import unread
+from kubectl_kres.reports.verdict import worded
 from kubectl_kres.reports.waiting_run import moment_of
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.affinity_assistant import Assistant
 from kubectl_kres.tekton.answer import Gap, Problem
+from kubectl_kres.tekton.naming import PIPELINE_RUN
 from kubectl_kres.tekton.pipeline import Planned, alone
 from kubectl_kres.tekton.pipeline_run import PipelineAnswer, has_ended, pipeline_run
 from kubectl_kres.tekton.run import Result
@@ -57,7 +60,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     return PipelineExplanation(
         subject.ref,
         f"{source.kind}/{source.name}{f' {source.field}' if source.kind == 'PipelineRun' else ''}",
-        verdict,
+        worded(verdict, unseen),
         remedy,
         found.plan.problem,
         found.plan.cycle,
@@ -80,7 +83,7 @@ def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Pro
     return PipelineExplanation(
         subject.ref,
         where,
-        verdict,
+        worded(verdict, unseen),
         remedy,
         refusals[0],
         assumptions=_assumptions(store, subject, ask),
@@ -108,7 +111,7 @@ def _children(store: Store, run: PipelineRun) -> Mapping[str, TaskRun]:
     return {
         one.metadata.name: one
         for one in store.all("TaskRun", run.metadata.namespace)
-        if (one.metadata.labels or {}).get(LABEL) == name
+        if (one.metadata.labels or {}).get(PIPELINE_RUN) == name
     }
 
 
@@ -176,8 +179,5 @@ def _assumptions(store: Store, subject: Subject, ask: Ask) -> tuple[Assume, ...]
 
 
 def _unseen(store: Store, subject: Subject) -> tuple[Unseen, ...]:
-    return tuple(
-        Unseen(need.kind, state, need.namespace, need.name, message, need.required)
-        for need, state, message in unread(store, pipeline_needs(store, subject))
-        if need.required or need.kind not in SETTLING
-    )
+    wanted = unread(store, pipeline_needs(store, subject))
+    return tuple(one for one in wanted if one.required or one.kind not in SETTLING)

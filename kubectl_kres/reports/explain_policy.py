@@ -9,9 +9,11 @@ import msgspec
 from msgspec import Struct, structs
 
 from kubectl_kres.admission import limitrange
-from kubectl_kres.admission.create import create
+from kubectl_kres.admission.claims import classed
+from kubectl_kres.admission.create import create, create_decoded
 from kubectl_kres.admission.draft import Unparsable
 from kubectl_kres.admission.objects import request_of
+from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.quota import charges
 from kubectl_kres.errors import NotFound, UsageError
@@ -19,20 +21,25 @@ from kubectl_kres.model.claim import PersistentVolumeClaim, Service
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
+from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.bands import bands, contradictions, defaults
 from kubectl_kres.reports.case import Case
 from kubectl_kres.reports.demands import demands
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explain import explain, quota_costs
 from kubectl_kres.reports.explanation import Demand, Edit, Unseen, Verdict
+from kubectl_kres.reports.filed import sent
 from kubectl_kres.reports.kept import kept
-from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.policies import Known, policies, unread
+from kubectl_kres.reports.needs import needs, storage_needs
+from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.quota import quota_reports
 from kubectl_kres.reports.remedy import Remedy, remedies
+from kubectl_kres.reports.shared_quotas import may_share, shared_needs, shared_reports
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.verdict import verdict_of
+from kubectl_kres.reports.unplaced import namespace_needs, no_namespace
+from kubectl_kres.reports.unseen import unread
+from kubectl_kres.reports.verdict import verdict_of, worded
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -54,7 +61,17 @@ def policy_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     """The reads that the answer depends on: the object, the policies beside it, and what a bare pod depends on."""
     ref = subject.ref
     own = Need(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
-    return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))))))
+    place = namespace_needs(store, ref.namespace) if ref in store.files else ()
+    beside = _beside(store, ref.name) if ref.kind == "Namespace" else ()
+    item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
+    classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
+    return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))), *classes, *place, *beside)))
+
+
+def _beside(store: Store, namespace: str) -> tuple[Need, ...]:
+    """Capsule's other quotas, once the quotas of the namespace tell whether there may be some."""
+    known = store.covered(Need("ResourceQuota", namespace)).known
+    return shared_needs(namespace) if known and may_share(store.all("ResourceQuota", namespace)) else ()
 
 
 def _bare(namespace: str) -> Subject:
@@ -76,13 +93,13 @@ def explain_policy(store: Store, subject: Subject, ask: Ask) -> PolicyExplanatio
     if item is None and ref.kind != "Namespace":
         raise NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
     try:
-        return _explained(store, ref, item, ask)
+        return _explained(store, subject, item, ask)
     except Unparsable as fault:
         raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
 
 
 class _Scene(Struct, frozen=True):
-    """What every answer looks at. ``unseen``: what it needs and could not be read."""
+    """What every answer looks at. ``unseen``: what it needs and could not be read. ``raw``: the object of a file."""
 
     store: Store
     ref: ObjectRef
@@ -90,32 +107,40 @@ class _Scene(Struct, frozen=True):
     known: Known
     ask: Ask
     unseen: tuple[Unseen, ...]
+    raw: Mapping[str, Any] | None = None
 
     def unfilled(self, demanded: tuple[Demand, ...]) -> tuple[Demand, ...]:
         """The demands of which it is known that no LimitRange meets them: none where LimitRanges could not be read."""
         return () if any(one.kind == "LimitRange" for one in self.unseen) else demanded
 
 
-def _explained(store: Store, ref: ObjectRef, item: Any, ask: Ask) -> PolicyExplanation:
+def _explained(store: Store, subject: Subject, item: Any, ask: Ask) -> PolicyExplanation:
+    ref = subject.ref
     known = policies(store, namespace_of(ref), ask.server)
     wanted = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
-    unseen = tuple(
-        Unseen(need.kind, state, need.namespace, need.name, message, need.required)
-        for need, state, message in unread(store, wanted)
-        if need.required
-    )
-    scene = _Scene(store, ref, item, known, ask, unseen)
+    unseen = tuple(one for one in unread(store, wanted) if one.required)
+    scene = _Scene(store, ref, item, known, ask, unseen, subject.raw)
     make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
-    found = make(scene)
+    found = _placed(scene, make(scene))
     distributed = kept(item.metadata) if ref.kind in {"LimitRange", "ResourceQuota"} else ""
     return structs.replace(
         found,
         warnings=(*found.warnings, *filter(None, (distributed,))),
-        assumptions=known.assumptions,
+        assumptions=(*known.assumptions, *found.assumptions),
         unseen=unseen,
         complete=not unseen,
+        verdict=worded(found.verdict, unseen) if found.verdict is not None else None,
         edits=_edits(item) if item is not None else {},
     )
+
+
+def _placed(scene: _Scene, found: PolicyExplanation) -> PolicyExplanation:
+    """The answer, or that a file's object cannot be stored, since its namespace does not exist."""
+    refusal = no_namespace(scene.store, scene.ref.namespace) if scene.ref in scene.store.files else None
+    if refusal is None or (found.verdict is not None and found.verdict.code == 400):
+        return found
+    outcomes = (Outcome(False, refusal.code, refusal),)
+    return structs.replace(found, verdict=verdict_of(outcomes), remedies=remedies(outcomes))
 
 
 def _quota(scene: _Scene) -> PolicyExplanation:
@@ -170,7 +195,7 @@ def _namespace(scene: _Scene) -> PolicyExplanation:
     held: Sequence[ResourceQuota] = tuple(scene.store.all("ResourceQuota", space))
     return PolicyExplanation(
         scene.ref,
-        quotas=tuple(quota_reports(scene.store, held, scene.ask)),
+        quotas=(*quota_reports(scene.store, held, scene.ask), *shared_reports(scene.store, space)),
         demands=demanded,
         bands=bands(known.limits),
         contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, scene.unfilled(demanded)))),
@@ -184,8 +209,10 @@ def _counted(scene: _Scene) -> PolicyExplanation:
     assert isinstance(item, PersistentVolumeClaim | Service)
     stored = scene.ref not in scene.store.files
     judged = Policies(known.limits) if stored else known
-    outcomes = create(_raw(scene.ref.kind, item), judged, scene.ask.server)
-    costs = charges(request_of(item, scene.ask.server), known.quotas)
+    raw, server = scene.raw, scene.ask.server
+    outcomes = create_decoded(item, judged, server) if raw is None else sent(raw, create(raw, judged, server))
+    counted = classed(item, known) if isinstance(item, PersistentVolumeClaim) and not stored else item
+    costs = charges(request_of(counted, server), known.quotas)
     return PolicyExplanation(
         scene.ref,
         verdict_of(outcomes),
@@ -194,7 +221,14 @@ def _counted(scene: _Scene) -> PolicyExplanation:
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,
         warnings=outcomes[0].warnings,
+        assumptions=_of_class(known, given=counted is item),
     )
+
+
+def _of_class(known: Policies, *, given: bool) -> tuple[Assume, ...]:
+    """``given``: the claim keeps the storage class that it names, if it does."""
+    text = f"it names no storage class: it gets the default one, {known.default_storage}"
+    return () if given else (Assume("spec.storageClassName", "claim/default-class", text),)
 
 
 def _asking(word: str) -> Remedy:

@@ -10,13 +10,13 @@ from kubectl_kres.capsule.managed import quota_name, terms_of
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.amounts import listed
+from kubectl_kres.reports.capsule_unseen import unseen_of_pool
 from kubectl_kres.reports.explain_claim import pool_conditions
 from kubectl_kres.reports.pool_room import shares
 from kubectl_kres.reports.pooled import PoolExplanation, QuotaSums
 from kubectl_kres.reports.pools import pool_report
 from kubectl_kres.reports.queue_turns import shown_turns, turns_of
 from kubectl_kres.reports.scene import Scene
-from kubectl_kres.reports.unseen import unseen_of_pool
 
 
 def explain_pool(scene: Scene, pool: ResourcePool) -> PoolExplanation:

@@ -52,9 +52,7 @@ class Explaining:
         if ref.kind == "ResourcePool":
             return explain_pool(self._scene, item)
         found = explain_claim(self._scene, item)
-        if ref in self._found.made:
-            return structs.replace(found, claim=structs.replace(found.claim, predicted=True))
-        return found
+        return structs.replace(found, claim=self._found.noted(ref, found.claim))
 
 
 def unseen_in(found: ClaimExplanation | PoolExplanation) -> tuple[Unseen, ...]:

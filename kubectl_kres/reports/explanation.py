@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from kubectl_kres.admission.outcome import Cause, Finding, QuotaCharge
 from kubectl_kres.admission.qos import QoS
@@ -113,6 +114,9 @@ class Fact(Record, frozen=True):
 class Verdict(Record, frozen=True):
     """Whether the pod is admitted; ``allowed`` None: that depends on the order of LimitRanges or quotas.
 
+    ``outcome``: the answer for scripts, all of it in one word. ``allowed`` is what follows from what could be read:
+    where that was not all that bears on it, the word ends in as-far-as-seen, and what was not read may make it the
+    opposite.
     ``message`` and ``causes`` are the server's own words of a refusal, ``findings`` what stands behind them; a finding
     without a text shares that of one before.
     """
@@ -124,6 +128,9 @@ class Verdict(Record, frozen=True):
     causes: tuple[Cause, ...] = ()
     findings: tuple[Finding, ...] = ()
     others: tuple[str, ...] = ()
+    outcome: Literal[
+        "", "admitted", "refused", "depends-on-order", "admitted-as-far-as-seen", "refused-as-far-as-seen"
+    ] = ""
 
 
 class Unseen(Record, frozen=True):
@@ -143,7 +150,8 @@ class Explanation(Record, frozen=True):
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
     figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
-    could not be read.
+    could not be read. With ``-c`` or ``--for`` there are no more containers and values than were asked for, the
+    verdict, and what these depend on.
     """
 
     subject: ObjectRef

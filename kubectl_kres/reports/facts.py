@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.meta import Condition
-from kubectl_kres.model.pod import ContainerStatus, Pod
+from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerStatus, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.explanation import Fact
@@ -31,8 +31,8 @@ def of_pod(pod: Pod) -> Iterator[Fact]:
     if pod.status.reason:
         yield Fact(pod.status.reason, pod.status.message or f"the pod is {pod.status.phase}", source)
     for condition in pod.status.conditions or ():
-        unschedulable = condition.type == "PodScheduled" and condition.status == "False"
-        resizing = condition.type in {"PodResizePending", "PodResizeInProgress"} and condition.status == "True"
+        unschedulable = condition.type == SCHEDULED and condition.status == "False"
+        resizing = condition.type in RESIZES and condition.status == "True"
         if unschedulable or resizing:
             yield _of_condition(condition, source)
     for status in (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ())):
@@ -127,7 +127,7 @@ def _of_status(fact: Fact) -> bool:
     return fact.source.field.startswith("status.")
 
 
-def _gist(text: str) -> str:
+def gist(text: str) -> str:
     """The text without what differs between two tries to create the same pod."""
     return _NEW_NAME.sub("pods", _PREFIX.sub("", text))
 
@@ -136,7 +136,7 @@ def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """What says the same once, with counts added, newest first; what a condition repeats of an event is dropped."""
     found: dict[tuple[str, str], Fact] = {}
     for fact in sorted(facts, key=_of_status):
-        key = (fact.reason, _gist(fact.text))
+        key = (fact.reason, gist(fact.text))
         have = found.get(key)
         if have is None:
             found[key] = fact

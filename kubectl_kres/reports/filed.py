@@ -3,44 +3,63 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
+from kubectl_kres.admission.answer import undecodable
 from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.outcome import Finding, Outcome, Refusal, unparsable
 from kubectl_kres.admission.workload import invalid_workload, uncounted
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.pod_claims import instead, with_claims
 from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.unplaced import no_kind, no_namespace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-
-Raw = Mapping[str, Any]
 
 UNCHECKED = Assume(
     "request",
     "file/unchecked",
-    "of the file its fields' names, its name, containers, images and resources are checked; the rest is taken as valid",
+    "of the file its fields' names and types, its name, labels, containers, images, ports and resources are checked; "
+    "the rest is taken as valid",
 )
 
 
 def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
     """The analysis of the pods, or of what refuses the object first, with the pods' outcomes as ``then``."""
+    unknown = no_kind(subject)
+    if unknown is not None:
+        return structs.replace(analysis, outcomes=tuple(instead(one, unknown) for one in analysis.outcomes))
+    found = _decoded(store, subject, ask, analysis)
+    nowhere = no_namespace(store, subject.ref.namespace) if subject.file else None
+    if nowhere is None or any(one.code == 400 for one in found.outcomes):
+        return found
+    first = tuple(instead(one, nowhere) for one in found.outcomes)
+    return structs.replace(found, outcomes=first, then=found.outcomes + found.then)
+
+
+def _decoded(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    """The analysis, or the refusal of an object whose kind there is, whatever its namespace."""
     raw, outcomes = subject.raw or {}, analysis.outcomes
     if any(one.code == 400 for one in outcomes):
         return structs.replace(analysis, outcomes=tuple(_undecoded(one, raw, subject.ref.kind) for one in outcomes))
     found = analysis
     if subject.ref.kind != "Pod":
-        found = _of_workload(store, subject, ask, analysis)
+        refused = undecodable(raw)
+        if refused is not None:
+            drawn = structs.replace(refused, draft=outcomes[0].draft)
+            return structs.replace(analysis, outcomes=(_of_pod(drawn, analysis.start.prefix),))
+        found = _of_workload(store, subject, ask, with_claims(store, subject, analysis, ask.server))
     unknown = unknown_fields(raw, subject.ref.kind)
     if not unknown:
         return found
     refusal = _strict(raw, subject.ref.kind, unknown)
-    first = tuple(_instead(one, refusal) for one in found.outcomes)
+    first = tuple(instead(one, refusal) for one in found.outcomes)
     return structs.replace(found, outcomes=first, then=found.outcomes + found.then)
 
 
@@ -54,13 +73,17 @@ def _undecoded(outcome: Outcome, raw: Raw, kind: str) -> Outcome:
     return structs.replace(outcome, refusal=refused)
 
 
+def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
+    """With the path of a quantity in the template as that of its pod."""
+    refusal = outcome.refusal
+    if refusal is None or stands_in_object(refusal.findings[0]):
+        return outcome
+    findings = tuple(structs.replace(one, path=one.path.removeprefix(prefix)) for one in refusal.findings)
+    return structs.replace(outcome, refusal=structs.replace(refusal, findings=findings))
+
+
 def _version(raw: Raw) -> str:
     return str(raw.get("apiVersion", "v1")).rpartition("/")[2]
-
-
-def _instead(outcome: Outcome, refusal: Refusal) -> Outcome:
-    """The outcome with its figures, refused for another reason."""
-    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=(), object=None)
 
 
 def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
@@ -72,14 +95,14 @@ def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -
     invalid = invalid_workload(raw, ".".join(path), template["spec"], analysis.start.pod, ask.server)
     if invalid is not None:
         drawn = invalid if invalid.draft is not None else structs.replace(invalid, draft=pods[0].draft)
-        return structs.replace(analysis, outcomes=(drawn,))
+        return structs.replace(analysis, outcomes=(drawn,), undefaulted=invalid.draft is not None)
     if exists(store, subject):
         return analysis
     full = uncounted(raw, analysis.known.policies, ask.server)
     if not full:
         return analysis
-    outcomes = tuple(_instead(pod, one.refusal) for one in full for pod in pods if one.refusal is not None)
-    return structs.replace(analysis, outcomes=outcomes, then=pods)
+    outcomes = tuple(instead(pod, one.refusal) for one in full for pod in pods if one.refusal is not None)
+    return structs.replace(analysis, outcomes=outcomes, then=(*pods, *analysis.then))
 
 
 def exists(store: Store, subject: Subject) -> bool:
@@ -91,11 +114,21 @@ def exists(store: Store, subject: Subject) -> bool:
 def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[Assume]:
     """That the object could not be read, where a quota refuses one more of its kind."""
     ref, first = subject.ref, outcomes[0].refusal
-    if first is None or first.code != 403 or first.message.startswith("pods "):
+    if first is None or first.code != 403 or first.message.startswith(("pods ", "persistentvolumeclaims ")):
         return
     if not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
         text = f"{ref} could not be looked up: it is taken as new"
         yield Assume("request", "file/taken-as-new", text)
+
+
+def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """The answers to an object that makes no pods, as kubectl sends it."""
+    kind = str(raw.get("kind", ""))
+    unknown = unknown_fields(raw, kind)
+    if not unknown or any(one.code == 400 for one in outcomes):
+        return tuple(outcomes)
+    refusal = _strict(raw, kind, unknown)
+    return tuple(instead(one, refusal) for one in outcomes)
 
 
 _DIGITS = re.compile(r"(\d+)")
@@ -120,6 +153,7 @@ def _path(text: str) -> str:
     return text.removeprefix("unknown field ").strip('"')
 
 
-def is_strict(refusal: Refusal | None) -> bool:
-    """Whether unknown fields are what refuses."""
-    return refusal is not None and refusal.findings[0].rule == "kubectl/unknown-field"
+def stands_in_object(finding: Finding) -> bool:
+    """Whether the path of what is not decoded leads from the object of the file, not from its pod."""
+    whole = finding.rule in {"kubectl/unknown-field", "decoding/type"}
+    return whole or finding.path.startswith("spec.volumeClaimTemplates[")

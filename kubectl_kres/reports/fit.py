@@ -90,10 +90,16 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
 
 def _room(outcome: Outcome, analysis: Analysis) -> int | None:
     """How many pods in a row are admitted where each ends as ``outcome``; None: as many as one likes."""
+    claims = analysis.claims
     if outcome.refusal is not None or outcome.draft is None:
         return 0
     costs = charges(quota_request(analysis.start.pod, outcome.draft), analysis.known.policies.quotas)
-    return _least([room_for(cost) for cost in costs])
+    rooms = [room_for(cost) for cost in costs]
+    if claims is not None:
+        # Pods whose claims are there come first.
+        more = _least([room_for(cost) for cost in claims.charges])
+        rooms.append(None if more is None else claims.ready + more)
+    return _least(rooms)
 
 
 def _least(counts: Sequence[int | None]) -> int | None:

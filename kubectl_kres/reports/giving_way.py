@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from kubectl_kres.capsule.allocation import Key
+from kubectl_kres.capsule.allocation import Key, key_of
 from kubectl_kres.capsule.amounts import Amounts
-from kubectl_kres.reports.trial import Trial, held_by, waiting_in
+from kubectl_kres.reports.trial import Trial, fits, held_by, waiting_in
 
 #: Up to so many claims every set is looked at.
 EXACT = 20
@@ -16,6 +16,8 @@ EXACT = 20
 _EFFORT = 100_000
 #: The same where claims are taken one after the other, which is only done where many are there.
 _QUICK = 50_000
+#: Looks at claims where they are taken by their amounts alone.
+_PICKS = 1_000_000
 _PART = 10**6
 
 
@@ -34,10 +36,13 @@ class Giver(NamedTuple):
 
 
 class Giving(NamedTuple):
-    """Who gives way, those that only wait first. ``proven``: fewer do not do."""
+    """Who gives way, those that only wait first. ``proven``: fewer do not do. ``least``: so many it takes at least, by
+    the amounts alone. Without keys: among so many claims none were found with reasonable effort.
+    """
 
     keys: tuple[Key, ...]
     proven: bool
+    least: int = 0
 
 
 def give_way(trial: Trial, key: Key, asks: Amounts, used: Mapping[Key, bool], *, unused: bool = False) -> Giving | None:
@@ -70,7 +75,44 @@ class _Search:
             exact = self._exact(least)
             if exact is not None:
                 return exact
-        return self._greedy(least)
+        found = self._by_amounts(least)
+        if found is None or not found.proven:
+            others = self._greedy(least)
+            found = min(
+                (one for one in (found, others) if one is not None), key=lambda one: len(one.keys), default=None
+            )
+        return found or Giving((), proven=False, least=least)
+
+    def _by_amounts(self, least: int) -> Giving | None:
+        """Whoever frees most of what is short, until it is enough. None: then others take what is freed, or wait for it
+        in front.
+        """
+        lack, chosen, rest = dict(self.deficit), list[Giver](), {one.key: one for one in self.givers if not one.waits}
+        while any(nano > 0 for nano in lack.values()) and len(chosen) * len(rest) < _PICKS:
+            giver = max(rest.values(), key=lambda one: self._merits(one, lack), default=None)
+            if giver is None or not self._covers(giver, lack):
+                return None
+            del rest[giver.key]
+            chosen.append(giver)
+            lack = {name: nano - giver.frees.get(name, 0) for name, nano in lack.items()}
+        for one in chosen[:-1]:
+            without = {name: nano + one.frees.get(name, 0) for name, nano in lack.items()}
+            if all(nano <= 0 for nano in without.values()):
+                chosen.remove(one)
+                lack = without
+        self.effort = 0
+        done = all(nano <= 0 for nano in lack.values()) and self._is_quick(chosen) and self._does(chosen)
+        return Giving(_keys(chosen), proven=len(chosen) == least) if done else None
+
+    def _is_quick(self, chosen: Sequence[Giver]) -> bool:
+        """Whether trying is worth the time: others of the queue who are served meanwhile make the pool be gone through
+        again and again.
+        """
+        if self.trial.size * len(chosen) <= _QUICK:
+            return True
+        room = self.trial.room()
+        most = {name: nano + sum(one.frees.get(name, 0) for one in chosen) for name, nano in room.items()}
+        return not any(fits(one.asks, most) for one in self.trial.queue if key_of(one.claim) != self.key)
 
     def _least(self) -> int | None:
         """How many claims it takes at least, by the amounts alone; None: all of them are not enough."""
@@ -118,7 +160,7 @@ class _Search:
 
     def _does(self, chosen: Sequence[Giver]) -> bool:
         """Whether the claim is in once these have left, one after the other."""
-        self.effort += self.trial.size * len(chosen)
+        self.effort += self.trial.size
         return self.trial.without(_keys(chosen)).holds(self.key)
 
     def _merit(self, chosen: Sequence[Giver]) -> tuple[int, int, int, tuple[Key, ...]]:
@@ -162,14 +204,15 @@ class _Search:
             return None
         lack = {one.resource: max(1, one.asked.nano - one.room.nano) for one in turn.comparisons()}
         best = max(
-            (one for one in rest.values() if not one.waits),
-            key=lambda one: (self._covers(one, lack), not one.used, not one.foreign),
-            default=None,
+            (one for one in rest.values() if not one.waits), key=lambda one: self._merits(one, lack), default=None
         )
         enough = best is not None and all(best.frees.get(name, 0) >= nano for name, nano in lack.items())
         if key != self.key and not enough:
             return rest.get(key)
         return best if best is not None and self._covers(best, lack) else None
+
+    def _merits(self, giver: Giver, lack: Mapping[str, int]) -> tuple[int, bool, bool]:
+        return self._covers(giver, lack), not giver.used, not giver.foreign
 
     def _covers(self, giver: Giver, lack: Mapping[str, int]) -> int:
         hard = self.trial.hard

@@ -13,8 +13,8 @@ from kubectl_kres.model.meta import ManagedMetadata
 _OWNERS = ("TenantResource", "GlobalTenantResource", "Tenant")
 #: Labels of what is distributed, of Capsule's versions from old to new.
 _LABELS = ("capsule.clastix.io/resources", "projectcapsule.dev/created-by", MANAGED_LABEL)
-#: What starts the name of the field manager of distributed objects.
-_MANAGER = "projectcapsule.dev/resource"
+#: What starts the name of the field manager of what a TenantResource distributes.
+MANAGER = "projectcapsule.dev/resource"
 #: The value of the label on what a Tenant's own fields make.
 _OF_TENANT = "controller"
 
@@ -38,7 +38,7 @@ def kept(metadata: ManagedMetadata) -> str:
 def _told(metadata: ManagedMetadata) -> Iterator[str]:
     """What tells that Capsule keeps it."""
     for entry in metadata.managed_fields or ():
-        if entry.manager.startswith(_MANAGER):
+        if entry.manager.startswith(MANAGER):
             yield f"field manager {entry.manager}"
     for one in metadata.owner_references or ():
         if one.kind in _OWNERS and one.api_version.partition("/")[0] in {"", "capsule.clastix.io"}:

@@ -9,7 +9,7 @@ from kubectl_kres.capsule.allocation import Key, key_of
 from kubectl_kres.capsule.amounts import Amounts, added
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.quantity import Quantity, quantity_of
-from kubectl_kres.reports.amounts import listed, parsed, sentence, shown
+from kubectl_kres.reports.amounts import listed, parsed, plain, sentence, shown
 from kubectl_kres.reports.claim_state import WAITING, Standing
 from kubectl_kres.reports.deeds import asking, leaving, raising, ref_of
 from kubectl_kres.reports.elsewhere import elsewhere, once_more, without_foreign
@@ -17,6 +17,7 @@ from kubectl_kres.reports.giving_way import Giving, give_way
 from kubectl_kres.reports.letting import Deed, Way
 from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.trial import Trial, held_by, trial_of, waiting_in
+from kubectl_kres.store.store import Origin
 
 #: The smallest room that serves a claim for 0 of a resource that is used up.
 _ONE = quantity_of(1)
@@ -36,10 +37,11 @@ def ways(scene: Scene, claim: ResourcePoolClaim, found: Standing) -> tuple[Way, 
     pool = scene.pool_of(claim)
     if found.state in WAITING:
         if pool is None or not scene.claims_known(pool):
-            return tuple(_by_message(claim, found))
+            return tuple(_by_message(scene.store.origin, claim, found))
         if claim.metadata.namespace not in scene.spaces(pool):
             return tuple(elsewhere(scene, claim, pool.metadata.name))
-        return tuple(_Ways(scene, claim, pool).all())
+        known = tuple(_written_plain(scene, claim, pool))
+        return known or tuple(_Ways(scene, claim, pool).all())
     if found.state in {"failed", "unassigned", "lost", "released"}:
         known = (*elsewhere(scene, claim, ""), *without_foreign(scene, claim))
         alone = found.state in {"lost", "released"} and all(one.pool != claim.spec.pool for one in known)
@@ -54,6 +56,8 @@ class _Ways:
         self.scene, self.claim, self.pool = scene, claim, pool
         self.key, self.asks = key_of(claim), parsed(claim.spec.claim)
         self.trial = trial_of(scene, pool)
+        #: That claims could give way, where it is not known which.
+        self.untold = ""
 
     def all(self) -> Iterator[Way]:
         now = self.trial.settled()
@@ -65,6 +69,8 @@ class _Ways:
         yield from self._less()
         yield from self._raise()
         yield from elsewhere(self.scene, self.claim, self.pool.metadata.name)
+        if self.untold:
+            yield Way("give way", self.untold, proven=False)
 
     def _way(self, way: Way, after: Trial, gone: Sequence[Key] = ()) -> Way:
         """The way with what becomes of the others."""
@@ -93,10 +99,16 @@ class _Ways:
         found = give_way(self.trial, self.key, self.asks, used)
         if found is None:
             return
+        if not found.keys:
+            self.untold = (
+                f"{found.least} or more claims of pool {self.pool.metadata.name} would have to give way: which are the "
+                f"fewest was not found among {self.trial.size:,}"
+            )
+            return
         yield self._giving(found, held)
         if any(used.get(key) for key in found.keys):
             gentle = give_way(self.trial, self.key, self.asks, used, unused=True)
-            if gentle is not None:
+            if gentle is not None and gentle.keys:
                 yield self._giving(gentle, held)
 
     def _giving(self, found: Giving, held: Mapping[Key, Amounts]) -> Way:
@@ -105,7 +117,7 @@ class _Ways:
             state = states.get(key)
             holds = {name: amount for name, amount in held.get(key, {}).items() if name in self.asks}
             word, old = (state.state, state.old) if state is not None else (None, False)
-            deeds.append(leaving(key, word, shown(holds), old=old and bool(holds)))
+            deeds.append(leaving(self.scene.store.origin, key, word, shown(holds), old=old and bool(holds)))
         doubt = "" if found.proven else " (not proven smallest)"
         way = Way("give way", f"{_words(deeds)}{doubt}", tuple(deeds), proven=found.proven)
         return self._way(way, self.trial.without(found.keys), found.keys)
@@ -125,7 +137,7 @@ class _Ways:
         dropped = {name: amount for name, amount in self.asks.items() if name not in asks}
         after = self.trial.asking(self.key, asks)
         if asks and after.holds(self.key):
-            deed = asking(self.key, shown(lowered), shown(dropped))
+            deed = asking(self.scene.store.origin, self.key, shown(lowered), shown(dropped))
             yield self._way(Way("less", _less_words(lowered, dropped), (deed,), shown(asks)), after)
 
     def _raise(self) -> Iterator[Way]:
@@ -147,7 +159,9 @@ class _Ways:
         hard = {name: after.hard[name] for name in sorted(more)}
         name = self.pool.metadata.name
         text = f"raise hard of pool {name} by {sentence(shown(more))}, to {sentence(shown(hard))}"
-        way = Way("raise", text, (raising(name, shown(hard)),), shown(more), pool=name, proven=least)
+        way = Way(
+            "raise", text, (raising(self.scene.store.origin, name, shown(hard)),), shown(more), pool=name, proven=least
+        )
         yield self._way(way, after)
 
     def _for_all_ahead(self) -> dict[str, Quantity]:
@@ -182,6 +196,19 @@ def _missing(asked: Quantity, room: Quantity) -> Quantity:
     return asked - room if asked > room else _ONE
 
 
+def _written_plain(scene: Scene, claim: ResourcePoolClaim, pool: ResourcePool) -> Iterator[Way]:
+    """Where Capsule cannot count with the pool's amounts, all else is of no use before they are written another way."""
+    names = scene.lowered(pool) & (claim.spec.claim or {}).keys()
+    if names:
+        hard = plain({name: scene.hard(pool)[name] for name in sorted(names)})
+        text = (
+            f"write hard of pool {pool.metadata.name} without a suffix ({sentence(hard)}), and look whether it is what "
+            "was meant: Capsule cannot count with amounts as large otherwise, and takes hard down by itself"
+        )
+        deed = raising(scene.store.origin, pool.metadata.name, hard)
+        yield Way("raise", text, (deed,), hard, pool=pool.metadata.name, proven=False)
+
+
 def _less_words(lowered: Amounts, dropped: Amounts) -> str:
     parts = []
     if lowered:
@@ -191,12 +218,12 @@ def _less_words(lowered: Amounts, dropped: Amounts) -> str:
     return " ".join(parts)
 
 
-def _by_message(claim: ResourcePoolClaim, found: Standing) -> Iterator[Way]:
+def _by_message(of: Origin, claim: ResourcePoolClaim, found: Standing) -> Iterator[Way]:
     """From the claim alone: what its condition says is left."""
     asks = parsed(claim.spec.claim)
     left = {name: amount for name, amount in parsed(found.available).items() if name in asks}
     lowered = {name: amount for name, amount in left.items() if amount.nano > 0}
     dropped = {name: asks[name] for name in [*left, *found.queued] if name in asks and name not in lowered}
     if (lowered or dropped) and len(dropped) < len(asks):
-        deed = asking(key_of(claim), shown(lowered), shown(dropped))
+        deed = asking(of, key_of(claim), shown(lowered), shown(dropped))
         yield Way("less", _less_words(lowered, dropped), (deed,), shown({**asks, **lowered}), proven=False)

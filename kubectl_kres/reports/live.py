@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kubectl_kres.admission.limitranger import ANNOTATION
 from kubectl_kres.model.meta import ManagedMetadata
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import RESIZES, Pod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explanation import Edit
@@ -86,7 +87,7 @@ def _resized(pod: Pod, path: str, names: Mapping[str, str]) -> str:
             at = f" at {edit.time}" if edit.time else ""
             return f"resized by {edit.manager}{at}"
     for condition in pod.status.conditions or ():
-        if condition.type in {"PodResizePending", "PodResizeInProgress"} and condition.status == "True":
+        if condition.type in RESIZES and condition.status == "True":
             return f"resized: {condition.type} {condition.reason}".rstrip()
     return ""
 
@@ -95,9 +96,9 @@ def _filled_at_creation(annotations: Mapping[str, str], path: str, names: Mappin
     container, _, rest = path.partition(".resources.")
     side, _, resource = rest.rstrip("]").partition("[")
     role = "init container" if "initContainers" in container else "container"
-    sets = annotation_sets(annotations.get("kubernetes.io/limit-ranger", ""))
+    sets = annotation_sets(annotations.get(ANNOTATION, ""))
     if resource in sets.get((role, names.get(container, ""), side), frozenset()):
-        return "a LimitRange set it when the pod was created (annotation kubernetes.io/limit-ranger)"
+        return f"a LimitRange set it when the pod was created (annotation {ANNOTATION})"
     return ""
 
 

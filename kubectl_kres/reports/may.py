@@ -12,13 +12,21 @@ from kubectl_kres.reports.claim_state import HELD, WAITING, Standing
 _VANISHES = "the annotation is taken off again and nothing happens: only a claim in use can be released"
 
 
-def may(claim: ResourcePoolClaim, found: Standing) -> tuple[May, May, May]:
-    """Change, delete, release. The webhooks go by the Bound condition, which lags behind the pods by a reconcile."""
+def may(claim: ResourcePoolClaim, found: Standing, *, holds: bool = False) -> tuple[May, May, May]:
+    """Change, delete, release. The webhooks go by the Bound condition, which lags behind the pods by a reconcile.
+
+    ``holds``: its pool lists it, whatever its own conditions say.
+    """
     other = structs.replace(claim, spec=ResourcePoolClaimSpec(claim.spec.pool, {"changed": "1"}))
     change, deletion = refuse_claim(other, claim), refuse_deletion(claim)
     return (
         May("change", change is None, change.message if change else "", "" if change else _changed(found)),
-        May("delete", deletion is None, deletion.message if deletion else "", "" if deletion else _deleted(found)),
+        May(
+            "delete",
+            deletion is None,
+            deletion.message if deletion else "",
+            "" if deletion else _deleted(found, holds=holds),
+        ),
         May("release", found.state == "in use", follows=_released(found)),
     )
 
@@ -34,8 +42,8 @@ def _changed(found: Standing) -> str:
     return "a change of its spec makes the controller look at it again; an annotation does not"
 
 
-def _deleted(found: Standing) -> str:
-    if found.state in HELD:
+def _deleted(found: Standing, *, holds: bool) -> str:
+    if holds or found.state in HELD:
         return "what it holds is free at once, for whoever waits first"
     return "it holds nothing; who waits behind it moves up" if found.state in WAITING else "it holds nothing"
 

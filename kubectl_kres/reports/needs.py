@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kubectl_kres.admission.scopes import requirements
-from kubectl_kres.admission.usage import object_usage
+from kubectl_kres.admission.usage import claim_names, counts_by_class, object_usage
+from kubectl_kres.model.claim import PersistentVolumeClaim
 from kubectl_kres.model.kinds import BY_KIND, TEKTON, WORKLOADS
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.policy import ResourceQuota
@@ -14,7 +15,8 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.pool_trail import trail_needs
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.tekton_needs import pod_needs, tekton_needs
-from kubectl_kres.reports.template import manifest_pod, template_of
+from kubectl_kres.reports.template import manifest_pod, manifest_workload, template_of
+from kubectl_kres.reports.unplaced import namespace_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -24,7 +26,16 @@ REVISION_OWNERS = ("StatefulSet", "DaemonSet")
 
 #: GETs that one object may cost. Of what only adds to an answer, the kinds named last here are left out first.
 MOST = 6
-_WORTH = ("Event", "Pod", "Job", "ReplicationController", "ControllerRevision", "PriorityClass", "ReplicaSet")
+_WORTH = (
+    "Event",
+    "PersistentVolumeClaim",
+    "Pod",
+    "Job",
+    "ReplicationController",
+    "ControllerRevision",
+    "PriorityClass",
+    "ReplicaSet",
+)
 
 
 def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -47,10 +58,13 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
             wanted += made_from(found)
         elif isinstance(found, Workload):
             wanted += _of_workload(subject.ref.kind, found)
+            wanted += claim_needs(store, namespace, found)
         spec = _spec(found)
     else:
         spec = _spec_of_raw(subject)
         wanted += _itself(store, subject)
+        wanted += namespace_needs(store, namespace) if subject.file else ()
+        wanted += claim_needs(store, namespace, manifest_workload(subject))
     if spec is not None:
         wanted += _classes(store, namespace, spec)
     return (*_affordable(tuple(dict.fromkeys(wanted))), *trail_needs(store, namespace))
@@ -64,6 +78,25 @@ def _itself(store: Store, subject: Subject) -> Iterator[Need]:
     names = object_usage(subject.kind.qualified)
     if any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace)):
         yield Need(ref.kind, ref.namespace, ref.name, required=False)
+
+
+def claim_needs(store: Store, namespace: str, found: Workload | None) -> Iterator[Need]:
+    """The claims that there are, where a workload makes some for its pods and a policy of the namespace bounds them."""
+    if found is None or not found.spec.volume_claim_templates:
+        return
+    quotas, ranges = (store.all(kind, namespace) for kind in ("ResourceQuota", "LimitRange"))
+    if any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
+        item.type == "PersistentVolumeClaim" for one in ranges for item in one.spec.limits or ()
+    ):
+        yield Need("PersistentVolumeClaim", namespace, required=False)
+    yield from storage_needs(store, namespace, found.spec.volume_claim_templates)
+
+
+def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolumeClaim]) -> Iterator[Need]:
+    """The storage classes, one of which is the default, where a quota counts by class a claim that names none."""
+    unnamed = any(one.spec.storage_class_name is None for one in claims)
+    if unnamed and any(counts_by_class(one.spec.hard or ()) for one in store.all("ResourceQuota", namespace)):
+        yield Need("StorageClass")
 
 
 def _affordable(wanted: Sequence[Need]) -> tuple[Need, ...]:

@@ -70,7 +70,7 @@ class PipelineExplanation(Record, frozen=True):
     for each other. ``verdict``: over all open tasks, each as if it ran alone; ``at_once``: what they ask for together.
 
     ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started. ``ended``: it has
-    succeeded or failed, so that nothing of it is made any more.
+    succeeded or failed, so that nothing of it is made any more. With ``-c`` there is that task alone.
     """
 
     subject: ObjectRef

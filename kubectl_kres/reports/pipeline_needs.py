@@ -9,14 +9,12 @@ from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.tekton_needs import action_needs, known_object, settling_needs, template_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.naming import PIPELINE_RUN
 
 KINDS = ("PipelineRun", "Pipeline")
 
 #: So many Tasks are read one by one, more of them as one list.
 _FEW = 3
-
-#: What Tekton puts on the TaskRuns of a PipelineRun.
-LABEL = "tekton.dev/pipelineRun"
 
 
 def pipeline_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -29,7 +27,9 @@ def pipeline_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     if isinstance(found, PipelineRun):
         wanted += _of_run(store, found)
         if subject.raw is None:
-            wanted.append(Need("TaskRun", space, label_selector=f"{LABEL}={subject.ref.name}", required=False))
+            # Tekton hands the label of a run on to its TaskRuns, and that of TaskRuns on to their pods.
+            own = f"{PIPELINE_RUN}={subject.ref.name}"
+            wanted += (Need(kind, space, label_selector=own, required=False) for kind in ("TaskRun", "Pod"))
     elif isinstance(found, Pipeline):
         wanted += _of_tasks(store, found.spec, space)
     return tuple(dict.fromkeys((*wanted, *settling_needs(store, space))))

@@ -13,11 +13,11 @@ from kubectl_kres.admission.create import create, policies_of
 from kubectl_kres.admission.draft import Unparsable, parse_list
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.usage import counts_by_class
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, ResourceQuotaStatus, RuntimeClass
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.needs import selects_priority
-from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 
@@ -28,7 +28,8 @@ class Known(Struct, frozen=True):
     assumptions: tuple[Assume, ...]
 
 
-_KINDS = ("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass")
+_KINDS = ("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass", "StorageClass")
+_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 _MOST_TEXT = 500
 
 #: A server as it comes: what files hold is judged by its rules unless another one is given.
@@ -63,7 +64,8 @@ def _policies(store: Store, namespace: str, server: Server) -> Known:
     priorities = _priorities(store, quotas, assumed)
     classes = _classes(store, "RuntimeClass", assumed)
     runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
-    return Known(policies_of(ranges, quotas, priorities, runtimes), tuple(assumed))
+    found = policies_of(ranges, quotas, priorities, runtimes)
+    return Known(structs.replace(found, default_storage=_default_storage(store, quotas)), tuple(assumed))
 
 
 def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:
@@ -134,6 +136,22 @@ def _state(quota: ResourceQuota, store: Store) -> Iterator[Assume]:
         yield Assume(path, "quota/no-status", text)
 
 
+def _default_storage(store: Store, quotas: list[ResourceQuota]) -> str:
+    """The newest of the default storage classes; empty where no quota counts by class: only then they are read.
+
+    Source: pkg/volume/util storageclass.go GetDefaultClass.
+    """
+    if not any(counts_by_class(quota.spec.hard or ()) for quota in quotas):
+        return ""
+    marked = [
+        one
+        for one in store.all("StorageClass")
+        if any((one.metadata.annotations or {}).get(key) == "true" for key in _DEFAULT)
+    ]
+    marked.sort(key=lambda one: one.metadata.creation_timestamp or "", reverse=True)
+    return marked[0].metadata.name if marked else ""
+
+
 def _priorities(store: Store, quotas: list[ResourceQuota], assumed: list[Assume]) -> tuple[PriorityClass, ...] | None:
     """The PriorityClasses. The default among them is left out where no quota counts by it.
 
@@ -155,11 +173,3 @@ def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] 
         text = f"{kind} objects could not be read: a named class is taken to exist"
         assumed.append(Assume(kind, "class/unread", text))
     return None
-
-
-def unread(store: Store, wanted: tuple[Need, ...]) -> Iterator[tuple[Need, str, str]]:
-    """Each need that is not known, with the state and the server's words."""
-    for need in wanted:
-        coverage = store.covered(need)
-        if not coverage.known:
-            yield need, coverage.state, coverage.message

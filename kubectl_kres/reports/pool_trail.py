@@ -85,7 +85,9 @@ def _trail(scene: Scene, space: str, quota: str, name: str, lacks: Mapping[str, 
     if pool is None:
         return PoolTrail(quota, name, lacks, claims)
     met, found = prospect(scene, pool, space, more), growth(scene, pool, space, more)
-    grow = asking((found.claim.namespace, found.claim.name), shown(found.amounts), {}) if found is not None else None
+    grow = None
+    if found is not None:
+        grow = asking(scene.store.origin, (found.claim.namespace, found.claim.name), shown(found.amounts), {})
     return PoolTrail(quota, name, lacks, claims, shown(met.lacks), met.closed, met.behind, grow, known=True)
 
 

@@ -10,7 +10,7 @@ from kubectl_kres.capsule.conditions import READY, find
 from kubectl_kres.capsule.selection import fault, fits, is_active, is_empty, is_usable
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.quantity import ZERO
-from kubectl_kres.reports.amounts import faults, listed, parsed, sentence, shown
+from kubectl_kres.reports.amounts import faults, listed, parsed, plain, sentence, shown
 from kubectl_kres.reports.claim_notes import unwritable
 from kubectl_kres.reports.pool_room import STAYS, beyond_quota, held
 from kubectl_kres.reports.scene import Scene
@@ -26,6 +26,8 @@ def warnings_of(scene: Scene, pool: ResourcePool) -> tuple[str, ...]:
         *_broken(pool),
         *_unnamable(pool),
         *_dotted(scene, pool),
+        *_lowered(scene, pool),
+        *_cut_off(scene, pool),
         *_stale(scene, pool),
         *_overdrawn(scene, pool),
         *_selectors(scene, pool),
@@ -68,6 +70,25 @@ def _dotted(scene: Scene, pool: ResourcePool) -> Iterator[str]:
         yield (
             f"its status cannot be written any more because of claims with a dot in their name, or more than 63 "
             f"characters ({listed(names)}): quotas are still raised, and what is claimed here is too low; delete them"
+        )
+
+
+def _lowered(scene: Scene, pool: ResourcePool) -> Iterator[str]:
+    """Recorded from Capsule 0.14.0: a pool of 1Pi with one claim of 1Ti ended at 98Ti, after 309 edits of its own."""
+    if names := scene.lowered(pool):
+        hard = {name: scene.hard(pool)[name] for name in sorted(names)}
+        yield (
+            f"Capsule cannot count with amounts as large as its {sentence(shown(hard))}: with each look it takes what "
+            "is claimed off spec.quota.hard itself, and gives out less than there is; written without a suffix "
+            f"({sentence(plain(hard))}) it is counted right"
+        )
+
+
+def _cut_off(scene: Scene, pool: ResourcePool) -> Iterator[str]:
+    if names := scene.cut_off(pool):
+        yield (
+            f"its {listed(sorted(names))} {'is' if len(names) == 1 else 'are'} near the most that the API server keeps "
+            "(2^63-1): it cuts sums off there, so what they come to here is not certain"
         )
 
 

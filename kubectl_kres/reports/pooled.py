@@ -12,8 +12,8 @@ from kubectl_kres.reports.record import Record
 class PoolOption(Record, frozen=True):
     """A pool that serves the claim's namespace, as the choice sees it: by its status, and by names before amounts.
 
-    verdict: room, full, lacking or either (see ``capsule.choice``). named: the claim names it now. scopes: what its
-    quotas count, in words; empty: everything.
+    verdict: room, full, lacking or either (see ``capsule.choice``), by ``rule``. named: the claim names it now. scopes:
+    what its quotas count, in words; empty: everything.
     """
 
     pool: str
@@ -22,6 +22,7 @@ class PoolOption(Record, frozen=True):
     short: tuple[str, ...] = ()
     named: bool = False
     scopes: tuple[str, ...] = ()
+    rule: str = ""
 
 
 class Compared(Record, frozen=True):
@@ -37,7 +38,7 @@ class Compared(Record, frozen=True):
 class QueueTurn(Record, frozen=True):
     """How a pass goes for one claim: kept, taken, changed, pool (too little) or queue (behind another).
 
-    ``own``: it is the one that was asked about.
+    ``rule``: which rule says so. ``own``: it is the one that was asked about.
     """
 
     place: int
@@ -46,6 +47,7 @@ class QueueTurn(Record, frozen=True):
     created: str = ""
     compared: tuple[Compared, ...] = ()
     own: bool = False
+    rule: str = ""
 
 
 class Says(Record, frozen=True):

@@ -10,8 +10,13 @@ from msgspec import structs
 from kubectl_kres.admission.outcome import Refusal
 from kubectl_kres.capsule.events import Create, replay
 from kubectl_kres.capsule.world import World, distinct, world_of
+from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.policy import Namespace
+from kubectl_kres.reports.amounts import listed
+from kubectl_kres.reports.arrival import undecided
+from kubectl_kres.reports.claim import ClaimReport
+from kubectl_kres.reports.deeds import ref_of
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Store
 
@@ -19,6 +24,9 @@ from kubectl_kres.store.store import Store
 _KINDS = ("Namespace", "ResourcePool", "ResourcePoolClaim")
 _KEPT = ("Namespace", "ResourcePool", "ResourcePoolClaim", "ResourceQuota")
 _NAME_LABEL = "kubernetes.io/metadata.name"
+_UNDECIDED = "not certain: it depends on which claims of the files come first"
+#: Undecided claims that are named.
+_NAMED = 5
 #: Worlds that are followed where the choice of a pool is open.
 _MOST = 16
 
@@ -26,13 +34,23 @@ _MOST = 16
 class Prediction(NamedTuple):
     """The store with what the controllers make of the files. ``refused``: the server's words for what it does not take.
 
-    made: pools and claims that do not exist yet. supposed: what had to be supposed.
+    made: pools and claims that do not exist yet. supposed: what had to be supposed. undecided: claims that get what
+    they ask for, or wait, by the order in which those of the files arrive.
     """
 
     store: Store
     made: frozenset[ObjectRef] = frozenset()
     refused: Mapping[ObjectRef, str] = {}
     supposed: tuple[str, ...] = ()
+    undecided: frozenset[ObjectRef] = frozenset()
+
+    def noted(self, ref: ObjectRef, report: ClaimReport) -> ClaimReport:
+        """A claim's report that says whether it is predicted, and for sure."""
+        if ref not in self.made:
+            return report
+        if ref not in self.undecided:
+            return structs.replace(report, predicted=True)
+        return structs.replace(report, predicted=True, certain=False, notes=(*report.notes, _UNDECIDED))
 
 
 def predicted(store: Store) -> Prediction:
@@ -45,18 +63,29 @@ def predicted(store: Store) -> Prediction:
     supposed = [*_unlabelled(store, made)]
     worlds: tuple[World, ...] = (_world(store, made),)
     refused: dict[ObjectRef, str] = {}
-    for ref in sorted(made, key=lambda one: (_KINDS.index(one.kind), list(store.files).index(one))):
+    begun, claims = worlds[0], list[ResourcePoolClaim]()
+    order = {ref: number for number, ref in enumerate(store.files)}
+    for ref in sorted(made, key=lambda one: (_KINDS.index(one.kind), order[one])):
+        begun = begun if claims else worlds[0]
         outcomes = [found for one in worlds for found in replay(one, Create(_item(store, ref)))]
         said = next((_said(one.refusal) for one in outcomes if one.refusal is not None), "")
         if said:
             refused[ref] = said
+        elif ref.kind == "ResourcePoolClaim":
+            claims.append(_item(store, ref))
         worlds = distinct(one.world for one in outcomes)[:_MOST]
     if len(worlds) > 1:
         supposed.append(
             f"{len(worlds)} outcomes are possible, since the choice among equal pools is random: this is one"
         )
+    doubtful = frozenset(map(ref_of, undecided(begun, claims, worlds)))
+    if doubtful:
+        supposed.append(
+            "the claims of the files come one after the other, in their order there, and each is looked at before the "
+            f"next one comes; else others may get in: {listed(sorted(one.key for one in doubtful), _NAMED)}"
+        )
     after = _with(store, worlds[0])
-    return Prediction(after, frozenset(made) - refused.keys(), refused, tuple(supposed))
+    return Prediction(after, frozenset(made) - refused.keys(), refused, tuple(supposed), doubtful)
 
 
 def _said(refusal: Refusal) -> str:

@@ -21,7 +21,7 @@ from kubectl_kres.reports.explain import Analysis, analyse, analysis_of
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.node import needs_with_node, node_of
-from kubectl_kres.reports.policies import Known, policies, unread
+from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.qos_reach import CLASSES, Case, Reach, reach
 from kubectl_kres.reports.qos_run import reaches, run_case
 from kubectl_kres.reports.record import Record
@@ -29,6 +29,7 @@ from kubectl_kres.reports.run_facts import SETTLING, tekton_remarks
 from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.taskrun import makes_one_pod, of_pod, taskrun_analysis
+from kubectl_kres.reports.unseen import unread
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -159,10 +160,7 @@ class Brief:
         space = subject.ref.namespace
         if space not in self._known:
             self._known[space] = policies(self._store, space, self._ask.server)
-            self._unseen[space] = tuple(
-                Unseen(need.kind, state, space, message=message)
-                for need, state, message in unread(self._store, (Need("LimitRange", space),))
-            )
+            self._unseen[space] = tuple(unread(self._store, (Need("LimitRange", space),)))
         start, known, unseen = start_of(self._store, subject), self._known[space], self._unseen[space]
         server = self._ask.server
         if subject.raw is not None and subject.ref.kind == "Pod":
@@ -244,6 +242,6 @@ def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
 
 def _unseen(store: Store, subject: Subject) -> Iterator[Unseen]:
     """A node that nobody could ask for is told by the scores."""
-    for need, state, message in unread(store, needs_with_node(store, subject)):
-        if need.kind != "Node" or state != "unread":
-            yield Unseen(need.kind, state, need.namespace, need.name, message, need.required)
+    for one in unread(store, needs_with_node(store, subject)):
+        if one.kind != "Node" or one.state != "unread":
+            yield one

@@ -219,7 +219,7 @@ def _shown(case: Case, edit: Edit) -> FieldEdit:
     for place, name, held in (*steps, *sidecars):
         if name == edit.container:
             before = _side(held, edit.side).get(edit.resource)
-            at = f"{origin.kind}/{origin.name} {origin.field}.{place}.computeResources.{field}"
+            at = f"{origin}.{place}.computeResources.{field}"
             return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
     at = f"ConfigMap/{DEFAULTS} {KEY}[{edit.container}].{field}"
     return FieldEdit(at, None, edit.text, edit.free)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from kubectl_kres.capsule.allocation import Candidate, Comparison, Turn, allocate, in_order, key_of
+from kubectl_kres.capsule.allocation import Candidate, Comparison, Result, Turn, allocate, in_order, key_of
 from kubectl_kres.capsule.assignment import belongs
 from kubectl_kres.capsule.leaving import wants_release
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
@@ -13,6 +13,15 @@ from kubectl_kres.reports.deeds import ref_of
 from kubectl_kres.reports.pool_room import shares
 from kubectl_kres.reports.pooled import Compared, QueueTurn
 from kubectl_kres.reports.scene import Scene
+
+#: What decides a turn, by its result.
+_RULES: Mapping[Result, str] = {
+    "kept": "capsule/kept",
+    "taken": "capsule/room",
+    "changed": "capsule/changed",
+    "pool": "capsule/room",
+    "queue": "capsule/queue",
+}
 
 
 def turns_of(scene: Scene, pool: ResourcePool) -> tuple[Turn, ...]:
@@ -40,6 +49,7 @@ def shown_turns(turns: tuple[Turn, ...], claim: ResourcePoolClaim | None = None)
             found.metadata.creation_timestamp or "",
             tuple(map(_compared, turn.comparisons())),
             own=key == own,
+            rule=_RULES[turn.result],
         )
         if key == own:
             return

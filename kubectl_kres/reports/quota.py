@@ -20,10 +20,11 @@ from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.amounts import percent_of
 from kubectl_kres.reports.counted import Objects, counting_needs, every, objects_of, owner_of, unreadable
 from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.reports.policies import enforced, unread
+from kubectl_kres.reports.policies import enforced
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.scope_words import scope_words
 from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.unseen import unread
 from kubectl_kres.store.store import Store
 
 
@@ -113,9 +114,7 @@ def _report(store: Store, quota: ResourceQuota, ask: Ask, objects: Objects, *, r
     as_if = quota if faults else enforced(quota, store)
     supposed, quota = as_if is not quota, as_if
     reads = counting_needs([quota], ask.server, meta.namespace) if objects else ()
-    unseen = tuple(
-        Unseen(need.kind, state, need.namespace, message=message) for need, state, message in unread(store, reads)
-    )
+    unseen = tuple(unread(store, reads))
     uses = _uses(quota, hard)
     return QuotaReport(
         ObjectRef("ResourceQuota", meta.name, meta.namespace),

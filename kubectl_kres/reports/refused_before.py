@@ -16,14 +16,15 @@ _COMPUTED = re.compile(
 _BEFORE = re.compile(r"^(?:\(combined from similar events\): )?(?:Error creating: )?")
 
 
-def barring(seen: Iterable[Fact]) -> str:
+def barring(seen: Iterable[Fact], *, claims: bool = False) -> str:
     """What to do about the last refusal that quotas and LimitRanges of pods do not explain; empty if there is none.
 
+    ``claims``: admission is computed for the claims of the pods, too.
     Source: controller/statefulset stateful_pod_control.go createPersistentVolumeClaims; controller_utils.go CreatePods.
     """
     last = next((fact.text for fact in seen if fact.reason == "FailedCreate"), "")
     claim = _CLAIM.search(last)
-    if claim is not None:
+    if claim is not None and not (claims and _COMPUTED.search(claim[0])):
         return f"mend what refuses the claim of its pod: {claim[1]}"
     if not last or _COMPUTED.search(last):
         return ""

@@ -15,8 +15,9 @@ from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
 from kubectl_kres.reports.case import Case, Most, grouped
 from kubectl_kres.reports.near import near
-from kubectl_kres.reports.overrun import asking_less, overrun
+from kubectl_kres.reports.overrun import Overrun, asking_less, overrun
 from kubectl_kres.reports.remedy_bounds import within_bounds
+from kubectl_kres.reports.unplaced import nearest_kind
 
 NOTHING = "nothing to change"
 
@@ -30,24 +31,28 @@ def remedies(
     names: Mapping[str, str] | None = None,
     special: Mapping[str, Remedy] | None = None,
     limits: Sequence[Limits] = (),
+    lacking: int = 1,
 ) -> tuple[str, ...]:
     """One sentence for each change that the refusals ask for; for an admitted pod that there is nothing to change.
 
     ``names``: containers by their path, for a pod that could not be decoded. ``special``: remedies by rule that come
-    before those for a new pod. ``limits``: the LimitRanges that are looked at after what refuses now.
+    before those for a new pod. ``limits``: the LimitRanges that are looked at after what refuses now. ``lacking``:
+    how many such pods are missing.
     """
     said = {**_REMEDIES, **(special or {})}
     found: dict[str, None] = {}
-    for case in _largest([*_cases(outcomes, names or {}, limits)]):
+    for case in _largest([*_cases(outcomes, names or {}, limits, lacking)]):
         found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
     first, *rest = found or (NOTHING,)
     return f"{first}{_merging(outcomes)}", *rest
 
 
-def _cases(outcomes: Sequence[Outcome], names: Mapping[str, str], limits: Sequence[Limits]) -> Iterator[Case]:
+def _cases(
+    outcomes: Sequence[Outcome], names: Mapping[str, str], limits: Sequence[Limits], lacking: int
+) -> Iterator[Case]:
     for outcome in outcomes:
         for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
-            yield Case(group, outcome, names, limits)
+            yield Case(group, outcome, names, limits, lacking)
 
 
 def _largest(cases: Sequence[Case]) -> Iterator[Case]:
@@ -193,10 +198,18 @@ def exceeded(case: Case) -> Iterator[str]:
         yield f"raise {name} of quota {quota}"
     elif found.lack > found.used:
         # Nothing that is freed would be enough.
-        yield f"raise {name} of quota {quota} to {found.after}{asking_less(name, found)}"
+        yield f"raise {name} of quota {quota} to {found.after}{_for_all(case, found)}{asking_less(name, found)}"
     else:
         free = f"free {found.lack} of {name} in quota {quota}"
-        yield f"{free}, or raise its hard to {found.after}{asking_less(name, found)}"
+        yield f"{free}, or raise its hard to {found.after}{_for_all(case, found)}{asking_less(name, found)}"
+
+
+def _for_all(case: Case, found: Overrun) -> str:
+    """What it takes where more pods than the next one are missing; claims of a StatefulSet are another number."""
+    if case.lacking < 2 or case.finding.path.startswith("spec.volumeClaimTemplates["):
+        return ""
+    asked = Quantity(found.asked.nano * case.lacking, found.asked.format)
+    return f" ({found.used + asked} for the {case.lacking} missing pods)"
 
 
 def _must_specify(case: Case) -> Iterator[str]:
@@ -210,8 +223,8 @@ def _must_specify(case: Case) -> Iterator[str]:
 def _unparsable(case: Case) -> Iterator[str]:
     text, place = case.finding.observed, _PLACE.fullmatch(case.finding.path)
     at = case.finding.path
-    if place is not None:
-        name = case.names.get(place[1])
+    name = case.names.get(place[1]) if place is not None else None
+    if place is not None and (name or place[1] == "spec"):
         at = f"{place[2]}.{place[3]} of {f'container {name}' if name else 'the pod level'}"
     better = near(text)
     yield f'write {at} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
@@ -253,9 +266,44 @@ def _fixed(text: str) -> Callable[[Case], Iterator[str]]:
     return say
 
 
+_TEMPLATE = re.compile(r"spec\.volumeClaimTemplates\[\d+\]")
+
+
+def _bounds(case: Case) -> Iterator[str]:
+    """A claim of a StatefulSet is asked for by a template, which no update changes."""
+    finding = case.finding
+    template = _TEMPLATE.match(finding.path)
+    if template is None:
+        yield from within_bounds(case)
+        return
+    most = finding.rule == "limitrange/max"
+    word, change, side = ("most", "raise", "max") if most else ("least", "lower", "min")
+    by = f" of {finding.source.ref}" if finding.source is not None else ""
+    asked = f"set requests.{finding.resource} of {template[0]} to at {word} {finding.bound}"
+    yield f"{change} {side}.{finding.resource}{by}, or {asked} (a StatefulSet that exists is made anew for that)"
+
+
+def _no_namespace(case: Case) -> Iterator[str]:
+    name = case.finding.observed
+    yield f"create the namespace first (kubectl create namespace {name}), or name one that there is"
+
+
+def _no_kind(case: Case) -> Iterator[str]:
+    yield nearest_kind(case.finding.resource, case.finding.observed)
+
+
+def _wrong_type(case: Case) -> Iterator[str]:
+    found, wanted = case.finding.observed, case.finding.bound
+    quoted = ", in quotes," if wanted == "string" and found in {"number", "boolean"} else ""
+    yield f"write a {wanted}{quoted} at {case.finding.path}, not a {found}"
+
+
 _REMEDIES: Mapping[str, Remedy] = {
-    "limitrange/max": within_bounds,
-    "limitrange/min": within_bounds,
+    "decoding/type": _wrong_type,
+    "namespace/not-found": _no_namespace,
+    "kubectl/no-match": _no_kind,
+    "limitrange/max": _bounds,
+    "limitrange/min": _bounds,
     "limitrange/ratio": within_bounds,
     "validation/request-over-limit": request_over_limit,
     "validation/request-equals-limit": _request_equals_limit,
@@ -271,6 +319,11 @@ _REMEDIES: Mapping[str, Remedy] = {
     "validation/choice": _fixed("choose a supported value at {path}"),
     "validation/deadline": _fixed("set {path} to at least 1"),
     "kubectl/unknown-field": _unknown_field,
+    "validation/port": _fixed("use a port of its own, from 1 to 65535, at {path}"),
+    "validation/tag": _fixed("write a key or a value that {path} may have: letters, digits, '-', '_' and '.'"),
+    "validation/claim": _fixed("write what a claim may have at {path}"),
+    "validation/selector": _fixed("make spec.selector and the labels of the template agree: {path}"),
+    "validation/service": _fixed("write what a Service of that type may have at {path}"),
     "validation/resource-claim": _fixed("declare the claim in spec.resourceClaims, or take it out of {path}"),
     "validation/claim-size": _fixed("request more than no storage: spec.resources.requests.storage"),
     "validation/resize-policy": _fixed("correct {path}"),

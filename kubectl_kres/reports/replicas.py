@@ -58,6 +58,22 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
             return None
 
 
+def is_failing(workload: Workload) -> bool:
+    """Whether the cluster says that pods of it are being refused. Events of a time that is over may say so, too."""
+    return any(one.type == "ReplicaFailure" and one.status == "True" for one in workload.status.conditions or ())
+
+
+def resting(workload: Workload) -> str:
+    """Why a workload that wants no pods wants none."""
+    for one in workload.status.conditions or ():
+        if one.status == "True" and one.type in {"Complete", "Failed"}:
+            how = "is complete" if one.type == "Complete" else f"has failed{f' ({one.reason})' if one.reason else ''}"
+            return f"the job {how} and makes no more pods"
+    if workload.spec.suspend:
+        return "the job is suspended and makes no pods until it goes on"
+    return "it wants no pods at present"
+
+
 def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replicas:
     """Source: deployment/util ResolveFenceposts: surge is rounded up, unavailable down, and not both are zero."""
     if strategy is not None and strategy.type == "Recreate":

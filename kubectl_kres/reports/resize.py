@@ -23,13 +23,14 @@ from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.explanation import Unseen, Verdict
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.node import needs_with_node, node_of
-from kubectl_kres.reports.policies import policies, unread
+from kubectl_kres.reports.policies import policies
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.remedy import remedies
 from kubectl_kres.reports.remedy_resize import REMEDIES
 from kubectl_kres.reports.resize_patch import patched
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.verdict import verdict_of
+from kubectl_kres.reports.unseen import unread
+from kubectl_kres.reports.verdict import verdict_of, worded
 from kubectl_kres.store.store import Store
 
 
@@ -79,14 +80,14 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
     named = {path: one.name for path, one in _places(old)}
     assumed = (Assume("server", "server/assumed", text) for text in ask.assumptions)
     missed = tuple(
-        Unseen(need.kind, state, need.namespace, need.name, message, need.required)
-        for need, state, message in unread(store, needs_with_node(store, subject))
-        if need.required or (need.kind == "Node" and state != "unread")
+        one
+        for one in unread(store, needs_with_node(store, subject))
+        if one.required or (one.kind == "Node" and one.state != "unread")
     )
     before = decoded_draft(old, ask.server)
     return Resize(
         subject.ref,
-        verdict_of(outcomes),
+        worded(verdict_of(outcomes), missed),
         remedies(outcomes, named, REMEDIES) if same else (f"name the containers that the pod has: {_names(old)}",),
         changed,
         tuple(dict.fromkeys(one.container for one in changed if one.restart)),

@@ -9,17 +9,18 @@ from typing import NamedTuple
 from kubectl_kres.capsule.allocation import Share, left_of, place, uid_of, used_of
 from kubectl_kres.capsule.amounts import Amounts
 from kubectl_kres.capsule.assignment import belongs
+from kubectl_kres.capsule.managed import POOL_LABEL, quota_name
+from kubectl_kres.capsule.reconcile import lowered_in
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import Namespace, ResourceQuota
+from kubectl_kres.reports.amounts import parsed
 from kubectl_kres.reports.claim_state import WAITING, Standing, standing
 from kubectl_kres.reports.pool_room import hard_of, held, shares
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
-PREFIX = "capsule-pool-"
-POOL_LABEL = "projectcapsule.dev/pool"
-RELEASE = "projectcapsule.dev/release"
-GROUP = "capsule.clastix.io"
+#: Half of the largest amount that the API server keeps, in billionths.
+_HALF = 2**62 * 10**9
 
 
 class Standings(NamedTuple):
@@ -157,6 +158,35 @@ class Scene:
     def _rooms(self) -> dict[str, Sums]:
         return {}
 
+    def cut_off(self, pool: ResourcePool) -> frozenset[str]:
+        """The resources of which the pool has so much that a sum may be more than the API server keeps: what it reads
+        back is then less than what was added up.
+        """
+        name = pool.metadata.name
+        if name not in self._cut_off:
+            status = pool.status.allocation
+            lists = (pool.spec.quota.hard, pool.spec.defaults, status.hard, status.used, status.available)
+            waits = {one: amount.requesting for one, amount in (pool.status.exhaustions or {}).items()}
+            self._cut_off[name] = frozenset(
+                one for held in (*lists, waits) for one, amount in parsed(held).items() if abs(amount.nano) > _HALF
+            )
+        return self._cut_off[name]
+
+    @cached_property
+    def _cut_off(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def lowered(self, pool: ResourcePool) -> frozenset[str]:
+        """The resources of which Capsule itself takes hard down while it adds up, so that nothing is as it says."""
+        name = pool.metadata.name
+        if name not in self._lowered:
+            self._lowered[name] = lowered_in(self.hard(pool))
+        return self._lowered[name]
+
+    @cached_property
+    def _lowered(self) -> dict[str, frozenset[str]]:
+        return {}
+
     def entry(self, pool: ResourcePool, claim: ResourcePoolClaim) -> PoolClaim | None:
         """The claim as the pool's status lists it, which knows it by its UID; None: it holds nothing there."""
         return self._entries.get((pool.metadata.name, claim.metadata.namespace, uid_of(claim)))
@@ -198,14 +228,13 @@ class Scene:
 
     def quota(self, pool: str, namespace: str) -> ResourceQuota | None:
         """The managed quota of a pool in a namespace; None: not there, or not read."""
-        found: ResourceQuota | None = self.store.get("ResourceQuota", f"{PREFIX}{pool}", namespace)
+        found: ResourceQuota | None = self.store.get("ResourceQuota", quota_name(pool), namespace)
         return found
 
     def quotas_known(self, pool: str, namespace: str) -> bool:
         """Whether a managed quota that is not here does not exist."""
-        name = f"{PREFIX}{pool}"
         wide = self.store.covered(Need("ResourceQuota", label_selector=POOL_LABEL, required=False))
-        return wide.known or self.store.covered(Need("ResourceQuota", namespace, name)).known
+        return wide.known or self.store.covered(Need("ResourceQuota", namespace, quota_name(pool))).known
 
     def namespace(self, name: str) -> Namespace | None:
         """None: not there, or not read."""

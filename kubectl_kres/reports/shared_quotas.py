@@ -1,12 +1,13 @@
-"""Capsule's other quotas that bear on a namespace, with limits and use as their status says."""
+"""Capsule's other quotas, of a namespace or of all, with limits and use as their status says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kubectl_kres.capsule.conditions import READY, find
 from kubectl_kres.model.capsule import CustomQuota, CustomSource, GlobalResourceQuota
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.amounts import amount, parsed, shown
 from kubectl_kres.reports.quota import QuotaReport, Share, Use
@@ -18,29 +19,32 @@ _KINDS = ("GlobalResourceQuota", "GlobalCustomQuota")
 _LABELS = ("projectcapsule.dev/", "capsule.clastix.io/")
 
 
-def shared_needs(store: Store, namespace: str) -> tuple[Need, ...]:
-    """Only where Capsule shows, by its labels on a quota of the namespace, or where there is no quota at all: on other
-    clusters nobody should wait for three refusals.
+def may_share(quotas: Iterable[ResourceQuota]) -> bool:
+    """Whether such quotas are worth looking for beside these: where Capsule shows by its labels on one of them, or
+    where there is no quota at all. On other clusters nobody should wait for three refusals.
     """
-    quotas = tuple(store.all("ResourceQuota", namespace))
-    if quotas and not any(key.startswith(_LABELS) for one in quotas for key in one.metadata.labels or {}):
-        return ()
+    held = tuple(quotas)
+    return not held or any(key.startswith(_LABELS) for one in held for key in one.metadata.labels or {})
+
+
+def shared_needs(namespace: str) -> tuple[Need, ...]:
+    """The reads of those that bear on a namespace; empty: on any."""
     return (Need("CustomQuota", namespace, required=False), *(Need(kind, required=False) for kind in _KINDS))
 
 
 def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
-    """Quotas over several namespaces of which this is one, then those of the namespace itself."""
+    """Quotas over several namespaces of which this is one, then those of the namespace itself; empty: all there are."""
     shared: Iterator[GlobalResourceQuota] = store.all("GlobalResourceQuota")
     for one in shared:
-        if namespace in (one.status.namespaces or ()):
+        if not namespace or namespace in (one.status.namespaces or ()):
             yield _of_global(one, namespace)
     counted: Iterator[CustomQuota] = store.all("GlobalCustomQuota")
     for custom in counted:
-        if namespace in (custom.status.namespaces or ()):
-            yield _of_custom(custom, "")
-    own: Iterator[CustomQuota] = store.all("CustomQuota", namespace)
+        if not namespace or namespace in (custom.status.namespaces or ()):
+            yield _of_custom(custom)
+    own: Iterator[CustomQuota] = store.all("CustomQuota", namespace or None)
     for custom in own:
-        yield _of_custom(custom, namespace)
+        yield _of_custom(custom)
 
 
 def _of_global(quota: GlobalResourceQuota, namespace: str) -> QuotaReport:
@@ -63,13 +67,13 @@ def _of_global(quota: GlobalResourceQuota, namespace: str) -> QuotaReport:
     )
 
 
-def _of_custom(quota: CustomQuota, namespace: str) -> QuotaReport:
+def _of_custom(quota: CustomQuota) -> QuotaReport:
     """One limit, over whatever is counted."""
     limit, used = amount(quota.spec.limit), amount(quota.status.usage.used)
     sources = quota.spec.sources or ()
     uses = (_use("limit", limit, used or ZERO),) if limit is not None else ()
     return QuotaReport(
-        ObjectRef(quota.kind, quota.metadata.name, namespace),
+        ObjectRef(quota.kind, quota.metadata.name, quota.metadata.namespace),
         uses,
         scopes=tuple(map(_source, sources)),
         enforced=bool(quota.status.conditions) or used is not None,

@@ -11,6 +11,7 @@ from kubectl_kres.admission.pods import quota_request
 from kubectl_kres.admission.quota import Request
 from kubectl_kres.admission.scopes import requirements
 from kubectl_kres.capsule.amounts import Amounts
+from kubectl_kres.capsule.managed import PREFIX
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
@@ -26,7 +27,7 @@ from kubectl_kres.reports.letting import Deed
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas, replicas_of
-from kubectl_kres.reports.scene import PREFIX, Scene
+from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.template import manifest_workload
 from kubectl_kres.store.coverage import Need
@@ -158,7 +159,9 @@ def _pools(scene: Scene, space: str, request: Request, count: _Count) -> Iterato
             continue
         more = parsed(sized.claim)
         met, found = prospect(scene, pool, space, more), growth(scene, pool, space, more)
-        grow = asking((space, found.claim.name), shown(found.amounts), {}) if found is not None else None
+        of, grow = scene.store.origin, None
+        if found is not None:
+            grow = asking(of, (space, found.claim.name), shown(found.amounts), {})
         yield structs.replace(sized, closed=met.closed, behind=met.behind, grow=grow)
 
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_kres.admission.limitranger import ANNOTATION
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
 from kubectl_kres.model.kinds import TEKTON
-from kubectl_kres.model.meta import ResourceList
+from kubectl_kres.model.meta import LAST_APPLIED, ResourceList
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import ControllerRevision, Workload
@@ -20,8 +20,6 @@ from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.template import pod_of_template, raw_template, template_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class Start(Struct, frozen=True):
@@ -61,7 +59,8 @@ def start_of(store: Store, subject: Subject) -> Start:
     if template is None or template.spec.containers is None:
         raise UsageError(
             f'{ref.kind} "{ref.name}" holds no pod template: there is no spec.template.spec.containers '
-            "and no spec.jobTemplate.spec.template.spec.containers"
+            "and no spec.jobTemplate.spec.template.spec.containers",
+            hint="ask about what it makes or scales: its pods, or a deployment",
         )
     source = Source(ref.kind, ref.name, ref.namespace)
     return Start(pod_of_template(template, subject), source, f"{path}.", "its template", owner=found)

@@ -28,7 +28,8 @@ class Ask(Struct, frozen=True):
 class Subject(Struct, frozen=True):
     """One object: in the store under ``ref``, or ``raw`` as a file would send it.
 
-    ``locate`` gives the place of a field in the file, as ``web.yaml:14:19``.
+    ``locate`` gives the place of a field in the file, as ``web.yaml:14:19``. Not ``served``: the server was asked, and
+    has no such kind.
     """
 
     ref: ObjectRef
@@ -36,3 +37,4 @@ class Subject(Struct, frozen=True):
     raw: Mapping[str, Any] | None = None
     file: str = ""
     locate: Callable[[str], str] | None = None
+    served: bool = True

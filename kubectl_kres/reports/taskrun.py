@@ -177,7 +177,7 @@ def _lost(journal: Journal) -> Mapping[str, str]:
 
 def _origin(task: UsedTask) -> str:
     source = task.origin.source
-    where = f"{source.kind}/{source.name}"
+    where = str(source.ref)
     return f"the Task in {source.field} of {where}" if source.kind != "Task" else where
 
 

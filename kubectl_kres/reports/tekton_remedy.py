@@ -137,13 +137,26 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     "tekton/request-over-limit": _over_limit,
     "validation/request-over-limit": _share_over_limit,
     "tekton/given-twice": _say("take all but one of what has the same name out; capitals make no difference in a run"),
-    "tekton/undeclared": _say("declare the parameter in the Task, or correct its name where a step refers to it"),
+    "tekton/undeclared": _say("declare in the Task what is named, or correct its name where it is referred to"),
+    "tekton/variable-use": _say(
+        "take an entry of the list, or a key of the object; a whole list stands alone in command or args"
+    ),
+    "tekton/declaration": _say("correct name, type, default or properties of the parameter"),
+    "tekton/result": _say("correct name, type, properties or value of the result"),
+    "tekton/volume": _say("give each volume a name of its own, without tekton-internal- in front"),
+    "tekton/mount": _say("mount a volume that is not Tekton's, at a path outside of /tekton"),
+    "tekton/when": _say("give the condition of the step input, operator (in, notin) and values"),
+    "tekton/action-script": _say("take the parameter through an environment variable of the StepAction"),
     "tekton/workspace-binding": _say("bind each workspace to exactly one volume, with its name"),
     "tekton/name": _say("correct the name of the Task; what a resolver fetches needs the field resolver"),
     "tekton/on-error": _say("set onError to continue or stopAndFail, and no retries beside continue"),
     "tekton/resolution": _unresolved,
     "tekton/params": _without_value,
     "tekton/workspaces": _unbound,
+    "tekton/one-claim": _say(
+        "back the workspaces by one claim (subPath parts it), or set coschedule to disabled, pipelineruns or "
+        "isolate-pipelinerun in ConfigMap feature-flags"
+    ),
     "tekton/unknown-override": _say("name steps and sidecars as the Task does, without step- or sidecar- in front"),
     "tekton/unknown-pipeline-task": _say("name a task of the Pipeline in taskRunSpecs"),
     "tekton/object-refused": _say("delete runs that have ended, or raise the quota that counts them"),

@@ -68,12 +68,28 @@ class Trial:
 
     def without(self, keys: Iterable[Key]) -> Trial:
         """The claims leave one after the other, each settled; those that only wait should come first."""
-        now = self
+        now, room = self, self.room()
         for key in keys:
             left = [share for share in now.shares if (share.namespace, share.name) != key]
             waiting = [one for one in now.queue if key_of(one.claim) != key]
-            now = now._with(held=left, queue=waiting).settled()
+            if len(left) < len(now.shares):
+                gone = [share.amounts for share in now.shares if (share.namespace, share.name) == key]
+                room = {name: nano + sum(one[name].nano for one in gone if name in one) for name, nano in room.items()}
+            now = now._with(held=left, queue=waiting)
+            # Of many that leave few make a difference, and a pass goes through all claims.
+            if any(fits(one.asks, room) for one in waiting):
+                now = now.settled()
+                room = now.room()
         return now
+
+    def room(self) -> dict[str, int]:
+        """What is left, in billionths."""
+        found = {name: quantity.nano for name, quantity in self.hard.items()}
+        for share in self.shares:
+            for name, quantity in share.amounts.items():
+                if name in found:
+                    found[name] -= quantity.nano
+        return found
 
     def asking(self, key: Key, asks: Amounts) -> Trial:
         """A claim that waits asks for something else, in its old place."""
@@ -96,6 +112,11 @@ class Trial:
     def turn(self, key: Key) -> Turn | None:
         """How it goes for a claim that waits; None: it does not."""
         return self._turns.get(key)
+
+
+def fits(asks: Amounts, room: Mapping[str, int]) -> bool:
+    """Whether a pass would serve it if no queue held it up: room that is used up serves not even a claim for 0."""
+    return all((left := room.get(name)) and left >= asked.nano for name, asked in asks.items())
 
 
 def trial_of(scene: Scene, pool: ResourcePool) -> Trial:

@@ -1,41 +1,17 @@
-"""What an answer about a claim or a pool could not see: never an error, since tenants may read little."""
+"""What an answer wanted and could not read, with the server's words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
-from kubectl_kres.reports.capsule_needs import claim_needs, pool_needs
 from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.reports.scene import Scene
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
 
 
-def unseen_of(scene: Scene, claim: ResourcePoolClaim) -> tuple[Unseen, ...]:
-    """Reads that an answer about one claim wanted, and that failed or were not allowed."""
-    return _unseen(scene, claim_needs(scene.store, claim.metadata.namespace, claim.metadata.name))
-
-
-def unseen_of_pool(scene: Scene, pool: ResourcePool) -> tuple[Unseen, ...]:
-    """The same for a pool."""
-    return _unseen(scene, pool_needs(scene.store, pool.metadata.name))
-
-
-def _unseen(scene: Scene, needs: Iterable[Need]) -> tuple[Unseen, ...]:
-    """A list over all namespaces that was not allowed does not matter where each namespace was read."""
-    found = []
-    needs = tuple(needs)
+def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:
+    """Each need whose objects the store does not have all of; a kind that the server has not is known to be empty."""
     for need in needs:
-        coverage = scene.store.covered(need)
-        if coverage.known or _made_good(scene, need, needs):
-            continue
-        found.append(Unseen(need.kind, coverage.state, need.namespace, need.name, coverage.message, need.required))
-    return tuple(found)
-
-
-def _made_good(scene: Scene, need: Need, needs: Iterable[Need]) -> bool:
-    narrower = [one for one in needs if one.kind == need.kind and one.namespace and not one.name]
-    if need.kind != "ResourcePoolClaim" or need.namespace or need.name or not narrower:
-        return False
-    # The namespaces that were asked for anyway are no more than the user named.
-    return any(not one.required for one in narrower) and all(scene.store.covered(one).known for one in narrower)
+        coverage = store.covered(need)
+        if not coverage.known:
+            yield Unseen(need.kind, coverage.state, need.namespace, need.name, coverage.message, need.required)

@@ -11,6 +11,7 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.meta import ManagedMetadata
 from kubectl_kres.model.pod import Container as PodContainer
 from kubectl_kres.model.pod import Pod, ResourceRequirements
+from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
 from kubectl_kres.quantity import Quantity, stored
 from kubectl_kres.reports.editors import last_edit
@@ -19,8 +20,6 @@ from kubectl_kres.reports.live import injected, why_different
 from kubectl_kres.reports.start import Start
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-
-_Raw = Mapping[str, Any]
 
 #: What LimitRanges mostly fill in, and what stands there where nobody could read them.
 _FILLED = {(side, resource) for side in SIDES for resource in ("cpu", "memory")}
@@ -67,8 +66,8 @@ class Table:
                 # What is enforced is the status, which the controller copies from what somebody wrote.
                 self._edit(source and source.at(source.field.replace("status.hard", "spec.hard", 1)))
         return {
-            f"{source.kind}/{source.name} {source.field}": edit
-            for (source, _), edit in sorted(self._edits.items(), key=lambda item: str(item[0][0]))
+            str(source): edit
+            for (source, _), edit in sorted(self._edits.items(), key=lambda item: repr(item[0][0]))
             if edit is not None
         }
 
@@ -164,7 +163,7 @@ class Table:
                 yield Container(name, role, path, values)
 
 
-def _below(texts: _Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
+def _below(texts: Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
     """Path, side, resource and text of each value of one container: cpu, memory, the others; requests first."""
     heads = {side: f"{path}.resources.{side}[" for side in reversed(SIDES)}
     found = [(at, side, at[len(head) : -1]) for side, head in heads.items() for at in texts if at.startswith(head)]
@@ -176,7 +175,7 @@ def _shown(draft: Draft | None) -> Mapping[str, Quantity]:
     return draft.values() if draft is not None else {}
 
 
-def _resources(slot: Slot, places: Iterable[_Raw]) -> list[str]:
+def _resources(slot: Slot, places: Iterable[Raw]) -> list[str]:
     """Names that the slot has in any outcome or source, each by its paths: cpu, memory, then the others."""
     places = tuple(places)
     found = {name for side in SIDES for name in slot.side(side)}

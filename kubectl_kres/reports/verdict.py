@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.admission.outcome import Finding, Outcome
-from kubectl_kres.reports.explanation import Verdict
+from kubectl_kres.reports.explanation import Unseen, Verdict
 
 
 def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
@@ -21,6 +21,21 @@ def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
     others = tuple(dict.fromkeys(one.message for one in refused[1:] if one.message != first.message))
     allowed = False if len(refused) == len(outcomes) else None
     return Verdict(allowed, first.code, first.message, first.reason, first.causes, tuple(_once(findings)), others)
+
+
+def worded(verdict: Verdict, unseen: Iterable[Unseen]) -> Verdict:
+    """The verdict with its word. ``unseen``: what could not be read.
+
+    Of refusals only that for what a container does not state can end with what was not read: a LimitRange may fill it
+    in.
+    """
+    missing = {one.kind for one in unseen if one.required}
+    if verdict.allowed is None:
+        return structs.replace(verdict, outcome="depends-on-order")
+    if verdict.allowed:
+        return structs.replace(verdict, outcome="admitted-as-far-as-seen" if missing else "admitted")
+    fillable = "failed quota: " in verdict.message and "LimitRange" in missing
+    return structs.replace(verdict, outcome="refused-as-far-as-seen" if fillable else "refused")
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.model import tekton
 from kubectl_kres.model.configmap import ConfigMap
+from kubectl_kres.model.tekton_parts import Param, Result, Variable, When, WorkspaceDeclaration
 from kubectl_kres.tekton.containers import ARTIFACTS, needs_directory
 
 T = TypeVar("T", bound=Struct)
@@ -36,6 +37,12 @@ def quiet(item: T) -> T:
     return _Hush().of(item) if isinstance(item, KINDS) else item
 
 
+#: What of a step only the webhook looks at, which sees no object of a snapshot.
+_ASIDE = frozenset({"volume_mounts", "workspaces", "when", "timeout", "stdout_config", "stderr_config"})
+
+_TEXTS = frozenset({"value", "default", "input", "values", "cel"})
+
+
 class _Hush:
     """One object's texts, each with the number that stands for it."""
 
@@ -55,11 +62,17 @@ class _Hush:
     def _field(self, item: Struct, field: str, held: Any) -> Any:
         if field in {"security_context", "volume_claim_template", "pipeline_spec"} and not isinstance(held, Struct):
             return held if held is None else {HIDDEN: True}
-        if isinstance(item, tekton.Step | tekton.Sidecar | tekton.Variable):
+        if isinstance(item, tekton.Step) and field in _ASIDE:
+            return None
+        if isinstance(item, tekton.Step | tekton.Sidecar | Variable):
             return self._step(field, held)
-        if isinstance(item, tekton.WorkspaceDeclaration) and field == "mount_path":
+        if isinstance(item, Param | Result) and field == "properties":
+            return held and {key: {} for key in held}
+        if (isinstance(item, Param) and field == "enum") or (isinstance(item, Result) and field == "value"):
+            return None
+        if isinstance(item, WorkspaceDeclaration) and field == "mount_path":
             return held and f"{_root(held)}x"
-        if isinstance(item, tekton.Param | tekton.When) and field in {"value", "default", "input", "values", "cel"}:
+        if isinstance(item, Param | When) and field in _TEXTS:
             return self._values(held)
         return self._below(held)
 

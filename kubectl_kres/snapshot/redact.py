@@ -22,6 +22,8 @@ ANNOTATIONS = frozenset(
         "kubernetes.io/limit-ranger",
         "pipeline.tekton.dev/release",
         "projectcapsule.dev/release",
+        "storageclass.beta.kubernetes.io/is-default-class",
+        "storageclass.kubernetes.io/is-default-class",
         "volume.beta.kubernetes.io/storage-class",
         "vpaObservedContainers",
         "vpaUpdates",
@@ -67,7 +69,7 @@ FIELDS = frozenset(
 )
 
 #: Attributes on the way from an object to any metadata in it.
-PARTS = ("metadata", "spec", "data", "template", "job_template")
+PARTS = ("metadata", "spec", "data", "template", "job_template", "volume_claim_templates")
 
 T = TypeVar("T", bound=Struct)
 
@@ -81,6 +83,8 @@ def redact(item: T) -> T:
             kept = _metadata(held) if isinstance(held, Metadata) else redact(held)
             if kept is not held:
                 changes[part] = kept
+        elif isinstance(held, tuple):
+            changes[part] = tuple(map(redact, held))
     return structs.replace(item, **changes) if changes else item
 
 

@@ -8,18 +8,21 @@ from typing import Any
 import msgspec
 from msgspec.structs import force_setattr
 
-from kubectl_kres.model.pod import ContainerStatus, PodSpec, PodStatus
+from kubectl_kres.model.pod import Container, ContainerStatus, PodSpec, PodStatus
 
 #: Parts that are remembered; beyond that the next ones are compared with each other only.
 _MOST = 4_000
 
-#: Texts, and other parts, of the structs of an object.
+#: Texts, and other parts, of the structs of an object, and of the structs in those parts.
+_ITEM = ("kind", "api_version"), ()
 _METADATA = ("namespace", "generate_name", "creation_timestamp"), ("labels", "annotations", "owner_references")
 _SPEC = (
     ("node_name", "restart_policy", "priority_class_name", "preemption_policy"),
     ("containers", "init_containers", "affinity"),
 )
 _STATUS = ("phase", "qos_class"), ("conditions", "container_statuses", "init_container_statuses")
+_CONTAINER = ("name", "image"), ("resources", "resize_policy")
+_OF_CONTAINER = ("name",), ("resources", "allocated_resources", "state", "last_state")
 
 
 class Sharing:
@@ -37,19 +40,20 @@ class Sharing:
             self._texts.clear()
         for holder, (texts, parts) in _holders(item):
             self._told(holder, texts)
-            if not isinstance(holder, PodStatus):
-                self._same(holder, parts)
-                continue
-            for condition in holder.conditions or ():
-                self._told(condition, ("type", "status", "last_transition_time"))
-            for one in (*(holder.container_statuses or ()), *(holder.init_container_statuses or ())):
-                self._of_container(one)
+            for part in self._same(holder, parts):
+                self._within(part)
 
-    def _of_container(self, status: ContainerStatus) -> None:
-        self._told(status, ("name",))
-        self._same(status, ("resources", "allocated_resources", "last_state"))
-        if status.state is not None and status.state.running is not None:
-            self._told(status.state.running, ("started_at",))
+    def _within(self, part: Any) -> None:
+        """The same for what a part that is new consists of."""
+        if isinstance(part, dict):
+            for name, value in part.items():
+                if isinstance(value, str):
+                    part[name] = self._texts.setdefault(value, value)
+        for one in part if isinstance(part, tuple) else ():
+            names = _CONTAINER if isinstance(one, Container) else _OF_CONTAINER
+            if isinstance(one, Container | ContainerStatus):
+                self._told(one, names[0])
+                self._same(one, names[1])
 
     def _told(self, holder: Any, names: tuple[str, ...]) -> None:
         """The same for texts."""
@@ -59,14 +63,18 @@ class Sharing:
             if text:
                 force_setattr(holder, name, texts.setdefault(text, text))
 
-    def _same(self, holder: Any, names: tuple[str, ...]) -> None:
-        """The same for parts, compared by their text: Python takes 1 for true."""
+    def _same(self, holder: Any, names: tuple[str, ...]) -> list[Any]:
+        """The same for parts, compared by their text: Python takes 1 for true. Those that were not known before."""
+        new = []
         for name in names:
             part = getattr(holder, name)
             if part is not None:
                 kept = self._parts.setdefault(self._encode((name, part)), part)
                 if kept is not part:
                     force_setattr(holder, name, kept)
+                else:
+                    new.append(part)
+        return new
 
 
 def share_with(before: Any, item: Any) -> None:
@@ -77,8 +85,12 @@ def share_with(before: Any, item: Any) -> None:
     for (old, (texts, parts)), (new, _) in zip(_holders(before), _holders(item), strict=False):
         for name in (*texts, *parts):
             part, held = getattr(new, name), getattr(old, name)
-            if part is not held and part == held:
+            if part is held:
+                continue
+            if part == held:
                 force_setattr(new, name, held)
+            elif isinstance(part, dict) and isinstance(held, dict):
+                part.update((key, text) for key, text in held.items() if part.get(key) == text)
     for name in ("name", "uid"):
         if getattr(item.metadata, name) == (held := getattr(before.metadata, name)):
             force_setattr(item.metadata, name, held)
@@ -86,6 +98,7 @@ def share_with(before: Any, item: Any) -> None:
 
 def _holders(item: Any) -> Iterator[tuple[Any, tuple[tuple[str, ...], tuple[str, ...]]]]:
     """The structs of an object that hold parts worth sharing, with the names of its texts and of other parts."""
+    yield item, _ITEM
     yield item.metadata, _METADATA
     if isinstance(spec := getattr(item, "spec", None), PodSpec):
         yield spec, _SPEC

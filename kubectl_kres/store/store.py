@@ -16,6 +16,7 @@ class Origin(Struct, frozen=True, omit_defaults=True):
 
     kind: cluster, snapshot, demo or files. name: the server's address or the file. version: the API server's
     ``gitVersion``, empty if unknown. time: RFC 3339 moment of reading, empty if unknown. context: of the kubeconfig.
+    flags: those with which kubectl asks that server as the same user, quoted for a shell.
     """
 
     kind: str
@@ -23,6 +24,7 @@ class Origin(Struct, frozen=True, omit_defaults=True):
     version: str = ""
     time: str = ""
     context: str = ""
+    flags: str = ""
 
 
 #: Kinds that tenants may usually list in their namespaces and not in all.

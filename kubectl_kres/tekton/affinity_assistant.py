@@ -13,6 +13,7 @@ from kubectl_kres.model.meta import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.model.tekton import PipelineRun
 from kubectl_kres.tekton.config import Flags
+from kubectl_kres.tekton.naming import PIPELINE, PIPELINE_RUN
 from kubectl_kres.tekton.resolve import UsedPipeline
 from kubectl_kres.tekton.run import World
 
@@ -58,8 +59,8 @@ def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: 
     labels = {
         "app.kubernetes.io/component": "affinity-assistant",
         "app.kubernetes.io/instance": name,
-        "tekton.dev/pipeline": pipeline.name,
-        "tekton.dev/pipelineRun": meta.name,
+        PIPELINE: pipeline.name,
+        PIPELINE_RUN: meta.name,
     }
     owner = OwnerReference(kind="StatefulSet", name=name, api_version="apps/v1", controller=True)
     held = Container(name="affinity-assistant", resources=ResourceRequirements(_AMOUNTS, _AMOUNTS))

@@ -9,9 +9,8 @@ from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.amounts import read
 from kubectl_kres.tekton.answer import Problem
 from kubectl_kres.tekton.config import Config
-
-#: The label that a PipelineRun gives its runs.
-_PIPELINE = "tekton.dev/pipelineRun"
+from kubectl_kres.tekton.naming import PIPELINE_RUN
+from kubectl_kres.tekton.param_checks import unfit
 
 
 def problems(run: TaskRun, spec: TaskSpec, config: Config) -> tuple[Problem, ...]:
@@ -24,23 +23,17 @@ def problems(run: TaskRun, spec: TaskSpec, config: Config) -> tuple[Problem, ...
     texts = _above_limit(spec)
     if texts:
         return tuple(_failed(text, "tekton/request-over-limit") for text in texts)
-    if _PIPELINE not in (run.metadata.labels or {}) and not run.status.pod_name:
-        if text := _without_value(run, spec):
+    if PIPELINE_RUN not in (run.metadata.labels or {}) and not run.status.pod_name:
+        name = run.spec.task_ref.name if run.spec.task_ref is not None else run.metadata.name
+        if text := unfit(run.spec, spec, name):
             return (_failed(text, "tekton/params"),)
         if not config.binds_workspaces and (text := _unbound(run.spec, spec)):
             return (_failed(text, "tekton/workspaces"),)
+    if config.flags.coschedule == "workspaces" and not run.status.pod_name and _claims(run.spec) > 1:
+        return (_failed("more than one PersistentVolumeClaim is bound", "tekton/one-claim"),)
     unknown = [*_unknown(run.spec.step_specs, {step.name for step in spec.steps or ()}, "Step")]
     unknown += _unknown(run.spec.sidecar_specs, {sidecar.name for sidecar in spec.sidecars or ()}, "Sidecar")
     return (_failed("\n".join(unknown), "tekton/unknown-override"),) if unknown else ()
-
-
-def _without_value(run: TaskRun, spec: TaskSpec) -> str:
-    """A sentence of the parameters that have neither a value nor a default; empty if there are none."""
-    given = {one.name for one in run.spec.params or ()}
-    missing = [one.name for one in spec.params or () if one.default is None and one.name not in given]
-    name = run.spec.task_ref.name if run.spec.task_ref is not None else run.metadata.name
-    text = f"missing values for these params which have no default values: [{' '.join(missing)}]"
-    return f"invalid input params for task {name}: {text}" if missing else ""
 
 
 def _unbound(run: TaskRunSpec, spec: TaskSpec) -> str:
@@ -54,6 +47,15 @@ def _unbound(run: TaskRunSpec, spec: TaskSpec) -> str:
         if name not in declared:
             return f'workspace binding "{name}" does not match any declared workspace'
     return ""
+
+
+def _claims(run: TaskRunSpec) -> int:
+    """How many claims there are behind the workspaces: the affinity assistant can follow one.
+
+    Source: pkg/workspace/validate.go ValidateOnlyOnePVCIsUsed.
+    """
+    held = {one.persistent_volume_claim.claim_name for one in run.workspaces or () if one.persistent_volume_claim}
+    return len(held) + len({one.name for one in run.workspaces or () if one.volume_claim_template is not None} - held)
 
 
 def _above_limit(spec: TaskSpec) -> list[str]:

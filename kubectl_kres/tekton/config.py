@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from kubectl_kres.model.configmap import ConfigMap, ConfigMapData
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import PodTemplate, Provenance
+from kubectl_kres.model.tekton_parts import Named
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.tekton.amounts import read
 
@@ -27,6 +28,18 @@ Version = tuple[int, int, int]
 #: The rules of today hold from here on.
 OLDEST: Version = (0, 40, 0)
 
+#: What has changed since, with the version from which on today's rule holds.
+_CHANGES = (
+    ((0, 53, 0), "resources of a whole Task need enable-api-fields alpha"),
+    ((0, 56, 0), "config-defaults gives containers nothing"),
+    (
+        (0, 62, 0),
+        "values for single steps and sidecars need enable-api-fields alpha, sidecars are never init containers",
+    ),
+    ((0, 63, 0), "config-defaults comes after the LimitRange"),
+    ((0, 68, 0), "resources of a whole Task are divided into thousandths of a byte"),
+)
+
 Entries = Mapping[str, ResourceRequirements]
 
 
@@ -39,6 +52,13 @@ class Flags(Struct, frozen=True):
     coschedule: str = "workspaces"
     security_context: bool = False
     artifacts: bool = False
+    param_enum: bool = False
+    concise_resolver: bool = False
+    cel: bool = False
+    creds_init: bool = True
+    keep_pod: bool = False
+    injected_sidecars: bool = True
+    await_sidecars: bool = True
 
 
 class Config(Struct, frozen=True):
@@ -83,9 +103,7 @@ def config_of(
             remark = f"{key} of {DEFAULTS} cannot be read ({text}): assumed empty"
             remarks.append(Assume("", "tekton/config-unreadable", remark))
     version = None if info is None else version_of(info.data.version)
-    if version is not None and version < OLDEST:
-        text = f"Tekton {'.'.join(map(str, version))} is older than 0.40: the rules of 0.40 and later are shown"
-        remarks.append(Assume("", "tekton/too-old", text))
+    remarks += _older(version)
     namespace = next((held.metadata.namespace for held in (defaults, flags, info) if held is not None), NAMESPACE)
     source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
     minutes = _minutes(data.default_timeout_minutes)
@@ -130,7 +148,13 @@ def merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate |
         under.priority_class_name if over.priority_class_name is None else over.priority_class_name,
         over.affinity or under.affinity,
         over.security_context or under.security_context,
+        _by_name(over.volumes or (), under.volumes or ()) or None,
     )
+
+
+def _by_name(over: Sequence[Named], under: Sequence[Named]) -> tuple[Named, ...]:
+    names = {one.name for one in over}
+    return (*(one for one in under if one.name not in names), *over)
 
 
 def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
@@ -149,6 +173,13 @@ def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
         coschedule=str(by_name.get("coschedule") or otherwise.coschedule),
         security_context=bool(by_name.get("setsecuritycontext", False)),
         artifacts=bool(by_name.get("enableartifacts", False)),
+        param_enum=bool(by_name.get("enableparamenum", False)),
+        concise_resolver=bool(by_name.get("enableconciseresolversyntax", False)),
+        cel=bool(by_name.get("enablecelinwhenexpression", False)),
+        creds_init=not by_name.get("disablecredsinit", False),
+        keep_pod=bool(by_name.get("enablekeeppodoncancel", False)),
+        injected_sidecars=bool(by_name.get("runninginenvwithinjectedsidecars", False)),
+        await_sidecars=bool(by_name.get("awaitsidecarreadiness", False)),
     )
 
 
@@ -189,6 +220,13 @@ def _flags(held: ConfigMap | None) -> Flags:
         coschedule=coschedule or shipped.coschedule,
         security_context=_on(data.set_security_context),
         artifacts=_on(data.enable_artifacts),
+        param_enum=_on(data.enable_param_enum),
+        concise_resolver=_on(data.enable_concise_resolver_syntax),
+        cel=_on(data.enable_cel_in_whenexpression),
+        creds_init=not _on(data.disable_creds_init),
+        keep_pod=_on(data.keep_pod_on_cancel),
+        injected_sidecars=_on(data.injected_sidecars or "true"),
+        await_sidecars=_on(data.await_sidecar_readiness or "true"),
     )
 
 
@@ -198,6 +236,18 @@ def _on(text: str) -> bool:
 
 def _minutes(text: str) -> int:
     return int(text) if re.fullmatch(r"\d{1,9}", text) else 60
+
+
+def _older(version: Version | None) -> Iterator[Assume]:
+    """What the version did otherwise, as far as that is known; the pods shown are those of today's rules."""
+    if version is None or version >= _CHANGES[-1][0]:
+        return
+    name = ".".join(map(str, version))
+    if version < OLDEST:
+        yield Assume("", "tekton/too-old", f"Tekton {name} is older than 0.40: the rules of 0.40 and later are shown")
+        return
+    changes = "; ".join(text for since, text in _CHANGES if version < since)
+    yield Assume("", "tekton/older", f"Tekton {name}: today's rules are shown, not those of then ({changes})")
 
 
 def _unread(name: str) -> Assume:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 
+from kubectl_kres.admission.draft import SIDES
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.provenance.journal import Entry, Source
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.amounts import read
 from kubectl_kres.tekton.config import KEY
-from kubectl_kres.tekton.place import SIDES, Amounts, Place, note
+from kubectl_kres.tekton.place import Amounts, Place, note
 
 DEFAULT, PREFIX = "default", "prefix-"
 

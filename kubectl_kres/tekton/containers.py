@@ -59,21 +59,25 @@ def needs_directory(path: str) -> bool:
     return not clean.startswith("/") or f"/{clean.lstrip('/')}".startswith("/workspace/")
 
 
+def has_scripts(spec: TaskSpec) -> bool:
+    """Whether a step or sidecar has a script, which has to be put in place."""
+    return any(one.script for one in spec.steps or ()) or any(one.script for one in spec.sidecars or ())
+
+
+def stops(debug: Debug | None, flags: Flags) -> bool:
+    """Whether the run asks for a breakpoint, which is an alpha feature."""
+    points = debug.breakpoints if debug is not None else None
+    return flags.api_fields == "alpha" and points is not None and bool(points.on_failure or points.before_steps)
+
+
 def _injected(spec: TaskSpec, debug: Debug | None, flags: Flags, variables: Variables) -> Iterator[Place]:
     yield Place("prepare", "injected", init=True)
-    scripts = (*(one.script for one in spec.steps or ()), *(one.script for one in spec.sidecars or ()))
-    if any(scripts) or _stops(debug, flags):
+    if has_scripts(spec) or stops(debug, flags):
         yield Place("place-scripts", "injected", init=True)
     default = spec.step_template.working_dir if spec.step_template is not None else ""
     directories = [replaced(one, variables) for one in (default, *(step.working_dir for step in spec.steps or ()))]
     if any(needs_directory(own or directories[0]) for own in directories[1:]):
         yield Place("working-dir-initializer", "injected", init=True)
-
-
-def _stops(debug: Debug | None, flags: Flags) -> bool:
-    """Whether the run asks for a breakpoint, which is an alpha feature."""
-    points = debug.breakpoints if debug is not None else None
-    return flags.api_fields == "alpha" and points is not None and bool(points.on_failure or points.before_steps)
 
 
 def _steps(spec: TaskSpec) -> Iterator[Place]:

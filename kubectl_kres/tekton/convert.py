@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-Raw = Mapping[str, Any]
+from kubectl_kres.model.raw import Raw
 
 V1 = "tekton.dev/v1"
 V1BETA1 = "tekton.dev/v1beta1"
@@ -39,7 +39,7 @@ def _override(raw: Raw) -> Raw:
 
 def _reference(raw: Raw) -> Raw:
     """``bundle`` has become a resolver."""
-    return {**raw, "resolver": "bundles"} if raw.get("bundle") else raw
+    return {**raw, "resolver": raw.get("resolver") or "bundles"} if raw.get("bundle") else raw
 
 
 def _task_run(spec: Raw) -> Raw:

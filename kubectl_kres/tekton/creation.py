@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from kubectl_kres.model.tekton import TaskRun, TaskSpec
+from kubectl_kres.model.tekton import PodTemplate, TaskRun, TaskSpec
 from kubectl_kres.tekton.answer import Problem
+from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.field_error import by_rule, joined
+from kubectl_kres.tekton.internal_volumes import doubled
 from kubectl_kres.tekton.task_faults import sidecar_faults
+from kubectl_kres.tekton.variable_faults import result_faults
 
 #: Seconds until the next try.
 AFTER_QUOTA, AFTER_CONFLICT = 60, 1
@@ -34,15 +37,24 @@ def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pod
     return _condition("PodCreationFailed", text, "tekton/pod-creation-failed", status="False")
 
 
-def unbuildable(run: TaskRun, spec: TaskSpec) -> tuple[Problem, ...]:
-    """What ends a run before its pod is sent: faults that v1beta1 lets pass; empty if there are none.
+def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:
+    """What ends a run before its pod is sent; empty if nothing does.
 
-    Source: reconciler/taskrun/taskrun.go createPod.
+    Faults that v1beta1 lets pass, or that come up once StepActions are put in; then volumes with one name.
+    ``template``: the run's with what config-defaults adds. Source: reconciler/taskrun/taskrun.go createPod.
     """
-    found = [fault for one in spec.sidecars or () for fault in sidecar_faults(one, "sidecars")]
-    if not found or run.status.pod_name:
+    if run.status.pod_name:
         return ()
-    said = refused(run, 0, "", joined(found))
+    found = [fault for one in spec.sidecars or () for fault in sidecar_faults(one, "sidecars")]
+    if spec is not run.spec.task_spec:
+        found += result_faults(spec.steps or (), spec.results, "")
+    text = joined([one._replace(path=one.path.removeprefix(".")) for one in found])
+    if not found:
+        found += doubled(run, spec, template, flags)
+        text = f"translating TaskSpec to Pod: {joined(found)}"
+    if not found:
+        return ()
+    said = refused(run, 0, "", text)
     return (msgspec.structs.replace(said, rule=found[0].rule, faults=by_rule(found)),)
 
 

@@ -11,6 +11,9 @@ from kubectl_kres.tekton.answer import Fault
 #: What a name is that becomes part of a container's name: at most 63 of these.
 LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b"}
+_ESCAPES |= {"\f": "\\f", "\v": "\\v"}
+
 
 class FieldError(NamedTuple):
     """A fault: the sentence, the field that it is about (empty: none), the code of the rule, what is said below it."""
@@ -19,6 +22,16 @@ class FieldError(NamedTuple):
     path: str
     rule: str
     details: str = ""
+
+
+def quote(text: str) -> str:
+    """The text as Go's %q writes it."""
+    return '"{}"'.format("".join(_ESCAPES.get(one) or (one if one.isprintable() else _code(one)) for one in text))
+
+
+def keyed(field: str, key: str) -> str:
+    """The path of an entry of a map. Source: knative.dev/pkg/apis flatten."""
+    return f"{field}.[{key}]" if "." in key else f"{field}[{key}]"
 
 
 def by_rule(errors: Sequence[FieldError]) -> tuple[Fault, ...]:
@@ -39,3 +52,10 @@ def joined(errors: Sequence[FieldError]) -> str:
             for (text, details), paths in by_text.items()
         )
     )
+
+
+def _code(char: str) -> str:
+    number = ord(char)
+    if number < 0x80:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

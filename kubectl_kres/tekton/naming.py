@@ -1,9 +1,11 @@
-"""Names that Tekton derives from others."""
+"""Names that Tekton derives from others, and the labels that say from which."""
 
 from __future__ import annotations
 
 import hashlib
 
+#: The labels that a PipelineRun gives its runs and its affinity assistants.
+PIPELINE, PIPELINE_RUN, PIPELINE_TASK = "tekton.dev/pipeline", "tekton.dev/pipelineRun", "tekton.dev/pipelineTask"
 _LONGEST, _HEAD = 63, 31
 
 

@@ -9,8 +9,6 @@ from msgspec import Struct
 
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.tekton import (
-    Named,
-    Param,
     Pipeline,
     PipelineRun,
     PipelineRunSpec,
@@ -21,13 +19,14 @@ from kubectl_kres.model.tekton import (
     TaskRunSpec,
     Timeouts,
 )
+from kubectl_kres.model.tekton_parts import ClaimVolume, Param, WorkspaceBinding
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.answer import Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.config import merged
 from kubectl_kres.tekton.dag import cycle_in
 from kubectl_kres.tekton.duration import go_text, seconds
 from kubectl_kres.tekton.matrix import runs, values_of
-from kubectl_kres.tekton.naming import child_name
+from kubectl_kres.tekton.naming import PIPELINE_RUN, PIPELINE_TASK, child_name
 from kubectl_kres.tekton.order import waits_for
 from kubectl_kres.tekton.resolve import Lookups, UsedPipeline, UsedTask, pipeline_of, task_by_reference, used
 from kubectl_kres.tekton.variables import parameters, replaced
@@ -173,7 +172,7 @@ def _task_run(
     params: tuple[Param, ...],
 ) -> TaskRun:
     meta = run.metadata
-    labels = {"tekton.dev/pipelineRun": meta.name, "tekton.dev/pipelineTask": task.name}
+    labels = {PIPELINE_RUN: meta.name, PIPELINE_TASK: task.name}
     spec = TaskRunSpec(
         task_ref=task.task_ref,
         task_spec=task.task_spec,
@@ -182,11 +181,29 @@ def _task_run(
         sidecar_specs=entry.sidecar_specs,
         pod_template=entry.pod_template,
         params=params or None,
-        workspaces=tuple(Named(one.name) for one in task.workspaces or ()) or None,
+        workspaces=_bindings(task, run) or None,
         timeout=entry.timeout or task.timeout or timeout,
         retries=task.retries,
     )
     return TaskRun(Metadata(name=name, namespace=meta.namespace, labels=labels), spec)
+
+
+def _bindings(task: PipelineTask, run: PipelineRun) -> tuple[WorkspaceBinding, ...]:
+    """What the run's workspaces are bound to: a claim that is made from a template is one by then.
+
+    Source: pipelinerun/pipelinerun.go taskWorkspaceByWorkspaceVolumeSource.
+    """
+    held = {one.name: one for one in run.spec.workspaces or ()}
+    return tuple(
+        _bound(one.name, held.get(one.workspace or one.name, WorkspaceBinding())) for one in task.workspaces or ()
+    )
+
+
+def _bound(name: str, binding: WorkspaceBinding) -> WorkspaceBinding:
+    claim = binding.persistent_volume_claim
+    if binding.volume_claim_template is not None:
+        claim = ClaimVolume(f"pvc of {binding.name}")
+    return WorkspaceBinding(name, claim)
 
 
 def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:

@@ -9,7 +9,8 @@ from kubectl_kres.model.tekton import PipelineSpec, PipelineTask
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.field_error import LABEL, FieldError
 from kubectl_kres.tekton.order import ring, waits_for
-from kubectl_kres.tekton.task_faults import ON_ERROR, reference_faults, task_faults
+from kubectl_kres.tekton.reference_faults import reference_faults
+from kubectl_kres.tekton.task_faults import ON_ERROR, task_faults
 
 _RESULT = re.compile(r"\$\(tasks\.([A-Za-z0-9-]+)\.results[.\[]")
 _NAME = (
@@ -65,7 +66,7 @@ def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterato
     if task.task_spec is not None and not task.task_spec.kind and not task.task_spec.api_version:
         yield from task_faults(task.task_spec, f"{path}.taskSpec", flags, beta=beta)
     if task.task_ref is not None and not task.task_ref.api_version:
-        yield from reference_faults(task.task_ref, f"{path}.taskRef")
+        yield from reference_faults(task.task_ref, f"{path}.taskRef", flags)
 
 
 def _results(task: PipelineTask, spec: PipelineSpec, path: str) -> Iterator[FieldError]:

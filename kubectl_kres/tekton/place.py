@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+from kubectl_kres.admission.draft import Side
 from kubectl_kres.model.pod import ResourceClaimEntry
 from kubectl_kres.provenance.journal import Entry, Set, Source
 from kubectl_kres.quantity import Quantity
 
-Side = Literal["limits", "requests"]
-SIDES: tuple[Side, Side] = ("limits", "requests")
 Amounts = dict[str, Quantity]
 Role = Literal["injected", "step", "sidecar"]
 

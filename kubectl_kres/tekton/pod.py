@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubectl_kres.admission.draft import SIDES
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.meta import Metadata, OwnerReference
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
@@ -18,7 +19,7 @@ from kubectl_kres.tekton.containers import layout
 from kubectl_kres.tekton.creation import unbuildable
 from kubectl_kres.tekton.duration import deadline
 from kubectl_kres.tekton.naming import pod_name
-from kubectl_kres.tekton.place import SIDES, Amounts, Place, copies, put
+from kubectl_kres.tekton.place import Amounts, Place, copies, put
 from kubectl_kres.tekton.variables import Variables, replaced, variables_of
 from kubectl_kres.tekton.virtual_limitrange import Virtual
 
@@ -49,7 +50,8 @@ def pods(
     problem, not an error.
     """
     try:
-        failed = problems(run, spec, config) or unbuildable(run, spec)
+        template = merged(run.spec.pod_template, config.pod_template)
+        failed = problems(run, spec, config) or unbuildable(run, spec, template, config.flags)
         return failed or tuple(_built(run, spec, origin, virtuals, config, version, fields, journal=journal))
     except QuantityError as error:
         # Such an object is not stored; it can only come from a file that no webhook has seen.

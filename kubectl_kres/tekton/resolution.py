@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubectl_kres.model.tekton import Param, PipelineRun, Step, TaskRun
+from kubectl_kres.model.tekton import PipelineRun, Step, TaskRun
+from kubectl_kres.model.tekton_parts import Param
 from kubectl_kres.tekton.answer import Gap, Problem
 
 RULE = "tekton/resolution"

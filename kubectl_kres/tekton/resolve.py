@@ -157,6 +157,8 @@ def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], said: l
         args=action.args,
         env=action.env,
         security_context=action.security_context,
+        results=action.results,
+        volume_mounts=action.volume_mounts,
         working_dir=replaced(action.working_dir, parameters(step.params, action.params)),
     )
 

@@ -15,7 +15,8 @@ from kubectl_kres.admission.server import Server
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import Namespace
-from kubectl_kres.model.tekton import Named, Param, Reference, Task, TaskRun, TaskRunSpec
+from kubectl_kres.model.tekton import Reference, Task, TaskRun, TaskRunSpec
+from kubectl_kres.model.tekton_parts import Param, WorkspaceBinding
 from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.tekton import creation, webhook
 from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
@@ -145,7 +146,7 @@ def alone(task: Task) -> TaskRun:
     """
     meta, spec = task.metadata, task.spec
     params = tuple(Param(one.name, f"$(params.{one.name})") for one in spec.params or () if one.default is None)
-    workspaces = tuple(Named(one.name) for one in spec.workspaces or () if not one.optional)
+    workspaces = tuple(WorkspaceBinding(one.name) for one in spec.workspaces or () if not one.optional)
     run = TaskRunSpec(task_ref=Reference(name=meta.name), params=params or None, workspaces=workspaces or None)
     return TaskRun(Metadata(name=meta.name, namespace=meta.namespace), run)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kubectl_kres.admission.draft import SIDES
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton import Override, TaskSpec
 from kubectl_kres.provenance.journal import Entry, Source
 from kubectl_kres.tekton.amounts import read
 from kubectl_kres.tekton.answer import Origin
-from kubectl_kres.tekton.place import SIDES, Place, put
+from kubectl_kres.tekton.place import Place, put
 
 _WRITTEN = {"step": "tekton/step", "sidecar": "tekton/sidecar"}
 _OVERRIDDEN = {"step": "tekton/step-spec", "sidecar": "tekton/sidecar-spec"}

@@ -1,42 +1,24 @@
-"""Where the webhook's decoder stops: at the first text that is no quantity, or field that it does not know."""
+"""Where the webhook's decoder stops: at the first value of a type that does not fit, or field that it does not know."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
+from kubectl_kres.admission.mistyped import json_type
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import from_json
-from kubectl_kres.tekton.convert import V1BETA1
 from kubectl_kres.tekton.duration import fault
+from kubectl_kres.tekton.go_types import GoType, fields_of, table
 
-_CONTAINER = frozenset({
-    *("args", "command", "env", "envFrom", "image", "imagePullPolicy", "securityContext", "volumeDevices"),
-    *("volumeMounts", "workingDir"),
+#: Below these nothing is pruned before the webhook sees it, by the struct that they stand in.
+_UNPRUNED = frozenset({
+    *("TaskRunSpec.taskSpec", "PipelineRunSpec.pipelineSpec", "PipelineTask.taskSpec", "PipelineTask.pipelineSpec"),
+    *("TaskSpec.volumes", "Template.affinity", "Template.securityContext", "Template.volumes"),
+    "WorkspaceBinding.volumeClaimTemplate",
 })  # fmt: skip
-_LIFE = frozenset({
-    *("lifecycle", "livenessProbe", "name", "ports", "readinessProbe", "startupProbe", "stdin", "stdinOnce"),
-    *("terminationMessagePath", "terminationMessagePolicy", "tty"),
-})  # fmt: skip
-_STEP = _CONTAINER | {
-    *("displayName", "name", "onError", "params", "ref", "results", "script", "stderrConfig", "stdoutConfig"),
-    *("timeout", "when", "workspaces"),
-}
-_SIDECAR = _CONTAINER | _LIFE | {"restartPolicy", "script", "workspaces"}
-_TASK = frozenset({
-    *("description", "displayName", "params", "results", "sidecars", "stepTemplate", "steps", "volumes"),
-    *("workspaces", "metadata", "apiVersion", "kind", "spec"),
-})  # fmt: skip
-_PIPELINE = frozenset({"description", "displayName", "finally", "params", "results", "tasks", "workspaces"})
-_PIPELINE_TASK = frozenset({
-    *("description", "displayName", "matrix", "name", "onError", "params", "pipelineRef", "pipelineSpec", "retries"),
-    *("runAfter", "taskRef", "taskSpec", "timeout", "when", "workspaces"),
-})  # fmt: skip
-
-_ACTION = frozenset({"name", "params", "resolver"})
-
-_LISTS = frozenset({"limits", "requests"})
-_SIDES = _LISTS | {"claims"}
 
 
 class Fault(NamedTuple):
@@ -47,156 +29,93 @@ class Fault(NamedTuple):
     observed: str
 
 
-class _Stopped(Exception):
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.text)
-        self.fault = fault
-
-
 def fault_in(raw: Mapping[str, Any]) -> Fault | None:
     """Where the decoder stops; None if it takes the object.
 
-    Unknown fields are only looked for in embedded specs and below: elsewhere the API server prunes them first. Keys are
-    met in sorted order, since that is how the API server sends the object. Source: knative webhook defaulting.
+    Unknown fields are only looked for where the API server does not prune them first. Keys are met in sorted order,
+    since that is how the API server sends the object. Source: knative webhook defaulting; encoding/json decode.go,
+    which goes on after a fault and reports the first.
     """
-    spec = raw.get("spec")
-    if not isinstance(spec, Mapping):
+    kind = str(raw.get("kind", ""))
+    name = table().kinds.get(str(raw.get("apiVersion", "")), {}).get(kind)
+    if name is None or raw.get("spec") is None:
         return None
-    beta = raw.get("apiVersion") == V1BETA1
-    walk = _Walk(beta=beta)
-    kind = raw.get("kind")
-    try:
-        if kind == "Task":
-            walk.task(spec, "spec", strict=False)
-        elif kind == "TaskRun":
-            walk.task_run(spec, "spec")
-        elif kind == "Pipeline":
-            walk.pipeline(spec, "spec", strict=False)
-        elif kind == "PipelineRun":
-            walk.pipeline_run(spec, "spec")
-    except _Stopped as stopped:
-        return stopped.fault
-    return None
+    return next(_faults(raw["spec"], name, _At(kind, "spec", "spec"), strict=False), None)
 
 
-class _Walk:
-    """One object's way through the decoder."""
+class _At(Struct, frozen=True):
+    """Where a value stands: in which struct, at which path of Go's, which leaves places out, at which of ours."""
 
-    def __init__(self, *, beta: bool) -> None:
-        self.beta = beta
-        self.own = "resources" if beta else "computeResources"
+    struct: str
+    go_path: str
+    path: str
 
-    def task_run(self, spec: Mapping[str, Any], path: str) -> None:
-        for key in sorted(spec, key=str):
-            at = f"{path}.{key}"
-            if key == "computeResources":
-                _quantities(spec[key], at)
-            elif key == "taskSpec":
-                self.task(spec[key], at, strict=True)
-            elif key in self._override_lists():
-                self._overrides(spec[key], at)
-            elif key == "timeout":
-                _duration(spec[key], at)
+    def within(self, place: str) -> _At:
+        return _At(self.struct, self.go_path, f"{self.path}{place}")
 
-    def pipeline_run(self, spec: Mapping[str, Any], path: str) -> None:
-        for key in sorted(spec, key=str):
-            if key == "pipelineSpec":
-                self.pipeline(spec[key], f"{path}.{key}", strict=True)
-            elif key == "timeout":
-                _duration(spec[key], f"{path}.{key}")
-            elif key == "timeouts" and isinstance(spec[key], Mapping):
-                for part in sorted(spec[key], key=str):
-                    _duration(spec[key][part], f"{path}.{key}.{part}")
-            elif key == "taskRunSpecs":
-                for at, entry in _maps(spec[key], f"{path}.{key}"):
-                    self.task_run({name: value for name, value in entry.items() if name != "taskSpec"}, at)
-
-    def pipeline(self, spec: Any, path: str, *, strict: bool) -> None:
-        known = _PIPELINE | ({"resources"} if self.beta else set())
-        for key, value in self._known(spec, known, path, strict=strict):
-            if key in {"tasks", "finally"}:
-                for at, task in _maps(value, f"{path}.{key}"):
-                    self._pipeline_task(task, at, strict=strict)
-
-    def task(self, spec: Any, path: str, *, strict: bool) -> None:
-        known = _TASK | ({"resources"} if self.beta else set())
-        for key, value in self._known(spec, known, path, strict=strict):
-            fields = {"steps": _STEP, "stepTemplate": _CONTAINER, "sidecars": _SIDECAR}.get(key)
-            if fields is not None:
-                more = _LIFE if self.beta and key != "sidecars" else frozenset()
-                if key == "stepTemplate":
-                    self._container(value, fields | more, f"{path}.{key}", strict=strict)
-                    continue
-                for at, container in _maps(value, f"{path}.{key}"):
-                    self._container(container, fields | more, at, strict=strict)
-
-    def _pipeline_task(self, task: Mapping[str, Any], path: str, *, strict: bool) -> None:
-        known = _PIPELINE_TASK | ({"resources"} if self.beta else set())
-        for key, value in self._known(task, known, path, strict=strict):
-            if key == "taskSpec":
-                self.task(value, f"{path}.{key}", strict=True)
-            elif key == "timeout":
-                _duration(value, f"{path}.{key}")
-
-    def _container(self, container: Any, fields: frozenset[str], path: str, *, strict: bool) -> None:
-        for key, value in self._known(container, fields | {self.own}, path, strict=strict):
-            if key == self.own:
-                _quantities(value, f"{path}.{key}", strict=strict)
-            elif key == "ref" and strict:
-                _reference(value, f"{path}.{key}")
-
-    def _override_lists(self) -> tuple[str, str]:
-        return ("stepOverrides", "sidecarOverrides") if self.beta else ("stepSpecs", "sidecarSpecs")
-
-    def _overrides(self, value: Any, path: str) -> None:
-        for at, entry in _maps(value, path):
-            _quantities(entry.get(self.own), f"{at}.{self.own}")
-
-    @staticmethod
-    def _known(value: Any, fields: frozenset[str], path: str, *, strict: bool) -> Iterator[tuple[str, Any]]:
-        if not isinstance(value, Mapping):
-            return
-        folded = {field.casefold() for field in fields}
-        for key in sorted(value, key=str):
-            if strict and str(key).casefold() not in folded:
-                raise _Stopped(Fault(f'json: unknown field "{key}"', f"{path}.{key}", str(key)))
-            yield str(key), value[key]
+    def mistyped(self, value: Any, go: str) -> Fault:
+        found = json_type(value)
+        shown = f"{found} {value}" if found == "number" and go.startswith("int") else found
+        text = f"json: cannot unmarshal {shown} into Go struct field {self.struct}.{self.go_path} of type {go}"
+        return Fault(text, self.path, str(value) if found in {"number", "string", "bool"} else found)
 
 
-def _reference(value: Any, path: str) -> None:
-    """Stops at what a step's reference to a StepAction does not have: it is always a StepAction."""
-    for key in sorted(value, key=str) if isinstance(value, Mapping) else ():
-        if str(key).casefold() not in _ACTION:
-            raise _Stopped(Fault(f'json: unknown field "{key}"', f"{path}.{key}", str(key)))
-
-
-def _duration(value: Any, path: str) -> None:
-    """Stops at a text that is no duration, or a number, which JSON does not take for one."""
-    text = fault(value) if isinstance(value, str) else ""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        text = "json: cannot unmarshal number into Go value of type string"
-    if text:
-        raise _Stopped(Fault(text, path, str(value)))
-
-
-def _quantities(resources: Any, path: str, *, strict: bool = False) -> None:
-    if not isinstance(resources, Mapping):
+def _faults(value: Any, name: str, at: _At, *, strict: bool) -> Iterator[Fault]:
+    held = table().types[name]
+    own = _DECODERS.get(held.kind)
+    if own is not None:
+        yield from own(value, at)
+    elif value is None or held.kind == "any":
         return
-    for side in sorted(resources, key=str):
-        values = resources[side]
-        if strict and str(side).casefold() not in _SIDES:
-            raise _Stopped(Fault(f'json: unknown field "{side}"', f"{path}.{side}", str(side)))
-        if side not in _LISTS:
-            continue
-        if isinstance(values, Mapping):
-            for name in sorted(values, key=str):
-                try:
-                    from_json(values[name])
-                except QuantityError as error:
-                    place = f"{path}.{side}[{name}]"
-                    raise _Stopped(Fault(error.message, place, str(values[name]))) from error
+    elif json_type(value) != _FORMS.get(held.kind, held.kind) or (held.kind == "int" and not _fits(value, held.more)):
+        yield at.mistyped(value, held.go)
+    elif held.kind == "struct":
+        yield from _struct(value, held, at, strict=strict)
+    elif held.kind in {"list", "map"}:
+        places = enumerate(value) if held.kind == "list" else sorted(value.items(), key=lambda item: str(item[0]))
+        for place, one in places:
+            yield from _faults(one, held.more, at.within(f"[{place}]"), strict=strict)
 
 
-def _maps(value: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if isinstance(value, list | tuple):
-        yield from ((f"{path}[{at}]", one) for at, one in enumerate(value) if isinstance(one, Mapping))
+_FORMS = {"struct": "object", "map": "object", "list": "array", "int": "number"}
+
+
+def _struct(value: Mapping[str, Any], held: GoType, at: _At, *, strict: bool) -> Iterator[Fault]:
+    fields = fields_of(held)
+    folded = {field.casefold(): field for field in fields} if strict else {}
+    struct = held.go.rpartition(".")[2]
+    for key in sorted(value, key=str):
+        field = key if key in fields else folded.get(str(key).casefold())
+        if field is not None:
+            entry = fields[field]
+            name, inlined = (entry, "") if isinstance(entry, str) else entry
+            place = _At(struct, f"{at.go_path}.{inlined}{field}", f"{at.path}.{key}")
+            yield from _faults(value[key], name, place, strict=strict or f"{struct}.{field}" in _UNPRUNED)
+        elif strict:
+            yield Fault(f'json: unknown field "{key}"', f"{at.path}.{key}", str(key))
+
+
+def _quantity(value: Any, at: _At) -> Iterator[Fault]:
+    try:
+        from_json(value)
+    except QuantityError as error:
+        yield Fault(error.message, at.path, str(value))
+
+
+def _duration(value: Any, at: _At) -> Iterator[Fault]:
+    """A text that is no duration; anything else does not even come to be one."""
+    if value is None:
+        return
+    if json_type(value) != "string":
+        yield at.mistyped(value, "string")
+    elif text := fault(value):
+        yield Fault(text, at.path, value)
+
+
+_DECODERS = {"quantity": _quantity, "duration": _duration}
+
+
+def _fits(value: Any, bits: int) -> bool:
+    """Whether the number is whole: one that is written with a point has none once the API server has sent it on."""
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return whole and -(2**bits) <= value < 2**bits

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from kubectl_kres.admission.draft import Side
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.provenance.journal import Derive, Entry, Source, Term
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.amounts import lost, read, share
-from kubectl_kres.tekton.place import Place, Side, Sourced, replace
+from kubectl_kres.tekton.place import Place, Sourced, replace
 
 _LIMITS = ("tekton/task-level-limit", "tekton/task-level-dropped")
 _REQUESTS = ("tekton/task-level-request", "tekton/task-level-dropped")

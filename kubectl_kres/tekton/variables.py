@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.tekton import Param, TaskRunSpec, TaskSpec
+from kubectl_kres.model.tekton import TaskRunSpec, TaskSpec
+from kubectl_kres.model.tekton_parts import Param
 
 Variables = Mapping[str, str]
 

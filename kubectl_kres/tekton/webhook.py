@@ -10,16 +10,21 @@ import msgspec
 from kubectl_kres.model import tekton
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import Override
+from kubectl_kres.tekton import template_merge
+from kubectl_kres.tekton.action_faults import action_faults
 from kubectl_kres.tekton.answer import Problem, webhook_refusal
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.convert import V1BETA1, to_v1
+from kubectl_kres.tekton.declarations import declaration_faults, declared, type_faults, with_given
 from kubectl_kres.tekton.field_error import FieldError, by_rule, joined
-from kubectl_kres.tekton.name_faults import binding_faults, given_faults, local_name_faults, undeclared_faults
+from kubectl_kres.tekton.name_faults import binding_faults, given_faults
 from kubectl_kres.tekton.pipeline_faults import pipeline_faults
+from kubectl_kres.tekton.reference_faults import reference_faults
 from kubectl_kres.tekton.retired import retired
 from kubectl_kres.tekton.run_faults import pipeline_run_faults, task_run_faults
 from kubectl_kres.tekton.strict import fault_in
-from kubectl_kres.tekton.task_faults import action_faults, reference_faults, sidecar_faults, task_faults
+from kubectl_kres.tekton.task_faults import sidecar_faults, task_faults
+from kubectl_kres.tekton.variable_faults import param_faults, use_faults
 
 _STRUCTS: Mapping[str, Any] = {
     "Task": tekton.Task,
@@ -45,7 +50,8 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
     try:
         item = decoded(to_v1(raw), _STRUCTS[kind])
     except msgspec.ValidationError as error:
-        return _undecodable(kind, str(error))
+        # What is left is a null in a list, or a field in other capitals than it has: not the decoder's own words.
+        return _undecodable(kind, f"in other words: {error}")
     beta = raw.get("apiVersion") == V1BETA1
     found = tuple(_faults(raw, item, flags, minutes, beta=beta))
     if not found:
@@ -62,7 +68,7 @@ def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
     spec = run.spec
     sidecars = spec.task_spec.sidecars if spec.task_spec is not None else None
     found = (
-        *_one_of(spec.task_ref, spec.task_spec, "spec.taskRef", "spec.taskSpec"),
+        *_one_of(spec.task_ref, spec.task_spec, flags, "spec.taskRef", "spec.taskSpec"),
         *(fault for one in sidecars or () for fault in sidecar_faults(one, "spec.taskSpec.sidecars")),
         *task_run_faults(spec),
         *_values(spec, "spec", flags, beta=False),
@@ -90,20 +96,19 @@ def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, be
         yield from _pipeline_run(item, flags, minutes, beta=beta)
     elif isinstance(item, tekton.Task):
         yield from task_faults(item.spec, "spec", flags, beta=beta)
-        yield from undeclared_faults(item.spec.steps, _names_of(item.spec.params), beta=beta)
+        steps = template_merge.merged(item.spec.steps, item.spec.step_template, beta=beta)
+        yield from param_faults(steps, declared(item.spec.params), "spec", beta=beta)
     elif isinstance(item, tekton.Pipeline):
         yield from pipeline_faults(item.spec, "spec", flags, beta=beta)
     elif isinstance(item, tekton.StepAction):
-        yield from action_faults(item.spec, "spec")
+        yield from action_faults(item.spec, "spec", flags)
 
 
 def _task_run(spec: tekton.TaskRunSpec, flags: Flags, *, beta: bool) -> Iterator[FieldError]:
-    yield from _one_of(spec.task_ref, spec.task_spec, "spec.taskRef", "spec.taskSpec")
+    yield from _one_of(spec.task_ref, spec.task_spec, flags, "spec.taskRef", "spec.taskSpec")
     if spec.task_spec is not None:
         yield from task_faults(spec.task_spec, "spec.taskSpec", flags, beta=beta)
-        known = (*_names_of(spec.task_spec.params), *_names_of(spec.params))
-        yield from undeclared_faults(spec.task_spec.steps, known, beta=beta)
-    yield from local_name_faults(spec.task_ref, "spec.taskRef")
+        yield from _inline(spec, spec.task_spec, flags, beta=beta)
     if spec.debug is not None and flags.api_fields != "alpha":
         text = f'debug requires "enable-api-fields" feature gate to be "alpha" but it is "{flags.api_fields}"'
         yield FieldError(text, "", "tekton/api-fields")
@@ -111,9 +116,24 @@ def _task_run(spec: tekton.TaskRunSpec, flags: Flags, *, beta: bool) -> Iterator
     yield from _values(spec, "spec", flags, beta=beta)
 
 
+def _inline(run: tekton.TaskRunSpec, task: tekton.TaskSpec, flags: Flags, *, beta: bool) -> Iterator[FieldError]:
+    """What an embedded Task mentions, which may be given by the run alone.
+
+    Source: v1/taskrun_validation.go validateInlineParameters.
+    """
+    params, bare = with_given(run.params, declared(task.params))
+    yield from (FieldError("missing field(s)", f"spec.{name}.properties", "tekton/declaration") for name in bare)
+    if task.steps:
+        steps = template_merge.merged(task.steps, task.step_template, beta=beta)
+        yield from type_faults(params, "spec")
+        yield from declaration_faults(params, "spec", enum=flags.param_enum)
+        yield from use_faults(steps, params, "spec")
+        yield from param_faults(steps, params, "spec", beta=beta)
+
+
 def _pipeline_run(run: tekton.PipelineRun, flags: Flags, minutes: int, *, beta: bool) -> Iterator[FieldError]:
     spec = run.spec
-    yield from _one_of(spec.pipeline_ref, spec.pipeline_spec, "spec.pipelineRef", "spec.pipelineSpec")
+    yield from _one_of(spec.pipeline_ref, spec.pipeline_spec, flags, "spec.pipelineRef", "spec.pipelineSpec")
     if spec.pipeline_spec is not None:
         yield from pipeline_faults(spec.pipeline_spec, "spec.pipelineSpec", flags, beta=beta)
     yield from pipeline_run_faults(spec, minutes)
@@ -121,15 +141,11 @@ def _pipeline_run(run: tekton.PipelineRun, flags: Flags, minutes: int, *, beta: 
         yield from _values(entry, f"spec.taskRunSpecs[{index}]", flags, beta=beta)
 
 
-def _names_of(params: Sequence[tekton.Param] | None) -> tuple[str, ...]:
-    return tuple(one.name for one in params or ())
-
-
-def _one_of(ref: tekton.Reference | None, spec: object, *paths: str) -> Iterator[FieldError]:
+def _one_of(ref: tekton.Reference | None, spec: object, flags: Flags, *paths: str) -> Iterator[FieldError]:
     if (ref is None) == (spec is None):
         which = "neither" if ref is None else "both"
         yield from (FieldError(f"expected exactly one, got {which}", path, "tekton/one-of") for path in paths)
-    yield from reference_faults(ref, paths[0])
+    yield from reference_faults(ref, paths[0], flags)
 
 
 def _values(

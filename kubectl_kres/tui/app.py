@@ -17,13 +17,14 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui import commands, save
 from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.drawn import Bar, safe, taken
+from kubectl_kres.tui.first import LEAST
 from kubectl_kres.tui.keys import BY_ID, CHANGING, STARTING
 from kubectl_kres.tui.palette import Keys
 from kubectl_kres.tui.place import HOME, History, Place, Trail
 from kubectl_kres.tui.screens.making import pane_of
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
 from kubectl_kres.tui.session import Session, connecting
-from kubectl_kres.tui.shell import Shell
+from kubectl_kres.tui.shell import Shell, show_prompt
 from kubectl_kres.tui.widgets.chrome import crumb_line, fresh_line, key_line, typing_line, where_line
 from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
 
@@ -31,7 +32,6 @@ from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
 TICK, _SUMMING, _TYPING = 0.1, 0.015, 0.004
 #: Seconds that a remark stands in the status line.
 _REMARK = 4.0
-_LEAST = (60, 16)
 #: The digits go to namespaces, and commands name them, on every screen.
 _SPACES = Need("Namespace", required=False)
 
@@ -47,8 +47,6 @@ class Kres(App[None]):
     #typing { height: 1; display: none; }
     #sign { width: auto; min-width: 1; }
     #prompt { width: 1fr; }
-    .typing #typing { display: block; }
-    .typing #command { display: none; }
     .small #body, .small #where, .small #crumbs { display: none; }
     .small #room { display: block; }
     """
@@ -197,11 +195,11 @@ class Kres(App[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         width, height = event.size
-        small = width < _LEAST[0] or height < _LEAST[1]
+        small = width < LEAST[0] or height < LEAST[1]
         shell = self.screen_stack[0]
         shell.set_class(small, "small")
         if small:
-            self._bar("room").put([("warn", f" {width}x{height} is too small: make room for {_LEAST[0]}x{_LEAST[1]}")])
+            self._bar("room").put([("warn", f" {width}x{height} is too small: make room for {LEAST[0]}x{LEAST[1]}")])
         self.tell()
 
     # Messages of the screens
@@ -223,6 +221,7 @@ class Kres(App[None]):
         if place.view == "object" and place.ref is not None and place.ref.kind == "ResourceQuota":
             place = Place("quota", ref=place.ref)
         self.history.go(place, fresh=fresh)
+        self._said = ()
         self.show()
 
     def copy(self, text: str, what: str) -> None:
@@ -338,13 +337,13 @@ class Kres(App[None]):
         self._bar("sign").put([("strong", f" {SIGNS[purpose]}")])
         self._bar("sign").styles.width = len(SIGNS[purpose]) + 1
         self._purpose = purpose
-        self.screen.add_class("typing")
+        show_prompt(self.screen_stack[0], shown=True)
         complete = (lambda so_far: list(commands.words(so_far, self.session))) if words else None
         self.screen.query_one(Prompt).ask(purpose, text, complete)
         self.tell()
 
     def _typed(self) -> None:
-        self.screen.remove_class("typing")
+        show_prompt(self.screen_stack[0], shown=False)
         if self.pane is not None:
             self.pane.focus_main()
         self.tell()

@@ -30,7 +30,7 @@ def safe(text: str) -> str:
 
 def fitted(text: str, width: int, *, right: bool = False) -> str:
     """The text in exactly ``width`` cells; what is longer ends in an ellipsis."""
-    shown = safe(text)
+    shown = _begun(safe(text), width)
     taken = cell_len(shown)
     if taken > width:
         return f"{set_cell_size(shown, width - 1)}…" if width > 1 else set_cell_size(shown, width)
@@ -44,14 +44,24 @@ def folded(line: Line, width: int) -> Iterator[Line]:
     room = width
     for tone, text in _outdented([(tone, safe(text)) for tone, text in line], width):
         rest = text
-        while cell_len(rest) > room:
-            head = _head(rest, room, whole=room == width)
+        while cell_len(begun := _begun(rest, room)) > room:
+            head = _head(begun, room, whole=room == width)
             row.append((tone, head))
             yield row
             rest, row, room = rest[len(head) :].lstrip(" "), [], width
         row.append((tone, rest))
         room -= cell_len(rest)
     yield row
+
+
+def _begun(text: str, room: int) -> str:
+    """As much of the text as tells where it is cut: who measures the rest for each piece takes its square."""
+    length = room + 1
+    while length < len(text):
+        if cell_len(some := text[:length]) > room:
+            return some
+        length *= 2
+    return text
 
 
 def _outdented(line: list[tuple[Tone, str]], width: int) -> Line:

@@ -11,7 +11,8 @@ from io import StringIO
 from kubectl_kres.render.escape import capped, plain
 
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J", "\x1b[?25h\x1b[?1049l"
-_LEAST = (60, 16)
+#: Columns and rows below which no screen is drawn.
+LEAST = (60, 16)
 _MOST = 200
 
 
@@ -50,7 +51,7 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
 def drawn(origin: str, way: str, size: tuple[int, int], *, ascii_only: bool) -> str:
     """The lines where those of the screen will be; empty where there is no room for them."""
     width, height = size
-    if width < _LEAST[0] or height < _LEAST[1]:
+    if width < LEAST[0] or height < LEAST[1]:
         return ""
     rule = "-" if ascii_only else "─"
     lines = {

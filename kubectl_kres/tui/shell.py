@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -42,3 +42,13 @@ class Shell(Screen[None], inherit_bindings=False):
             yield Prompt(id="prompt")
         yield Bar(id="command")
         yield Bar(id="keys")
+
+
+def show_prompt(screen: Screen[Any], *, shown: bool) -> None:
+    """The prompt in the place of the command, or the other way round; the class ``typing`` tells which.
+
+    The class has no styles: by a rule for it all that is on the screen would be styled anew, and a key wait for that.
+    """
+    screen.set_class(shown, "typing", update=False)
+    screen.query_one("#typing").display = shown
+    screen.query_one("#command").display = not shown

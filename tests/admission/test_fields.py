@@ -59,7 +59,7 @@ def test_a_lone_surrogate_is_shown_as_go_reads_it():
 
 
 def test_the_table_is_of_the_version_recorded_and_whole():
-    table = fields._table()
+    table = fields.table()
     held = {inner.removeprefix("[]") for known in table.types.values() for inner in known.values()}
     assert table.version == RECORDED["server"]
     assert held - {""} <= table.types.keys()

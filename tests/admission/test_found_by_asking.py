@@ -33,8 +33,11 @@ def pod(*, container: Any = None, **spec: Any) -> dict[str, Any]:
 
 
 def workload(resources: Any, kind: str = "Deployment", version: str = "apps/v1") -> dict[str, Any]:
-    template = {"spec": pod(container={"resources": resources})["spec"]}
-    spec = {"jobTemplate": {"spec": {"template": template}}} if kind == "CronJob" else {"template": template}
+    labels, policy = {"app": "d"}, {"restartPolicy": "Never"} if kind == "CronJob" else {}
+    template = {"metadata": {"labels": labels}, "spec": pod(container={"resources": resources}, **policy)["spec"]}
+    spec: dict[str, Any] = {"selector": {"matchLabels": labels}, "template": template}
+    if kind == "CronJob":
+        spec = {"jobTemplate": {"spec": {"template": template}}}
     return {"apiVersion": version, "kind": kind, "metadata": {"name": "d"}, "spec": spec}
 
 

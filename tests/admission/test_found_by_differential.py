@@ -165,7 +165,12 @@ def test_a_claim_is_warned_of_both_sizes_and_the_old_annotation() -> None:
     resources = {"requests": {"storage": "1.5"}, "limits": {"storage": "1n"}}
     annotation = "volume.beta.kubernetes.io/storage-class"
     metadata = {"name": "v", "annotations": {annotation: ""}}
-    sent = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {"resources": resources}}
+    sent = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": metadata,
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": resources},
+    }
     (outcome,) = create(sent, policies_of([], []), Server())
     text = 'fractional byte value "{}" is invalid, must be an integer'
     assert outcome.warnings == (

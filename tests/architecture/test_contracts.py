@@ -18,6 +18,10 @@ BREACHES = {
     "reading": ("render/__init__.py", "from kubectl_kres import snapshot", "render -> kubectl_kres.snapshot"),
     "kubernetes": ("cli/__init__.py", "import kubernetes.client", "cli -> kubernetes"),
     "click": ("tui/__init__.py", "import click", "tui -> click"),
+    "urllib3": ("manifests/__init__.py", "import urllib3", "manifests -> urllib3"),
+    "yaml": ("reports/__init__.py", "import yaml", "reports -> yaml"),
+    "pydantic": ("model/__init__.py", "from pydantic import BaseModel", "model -> pydantic"),
+    "textual": ("render/verdict.py", "from textual import on", "render.verdict -> textual"),
 }
 
 

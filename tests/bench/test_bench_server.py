@@ -99,10 +99,10 @@ def test_a_watch_can_be_closed_early(folder: Path, tmp_path: Path) -> None:
 
 
 def passed(server: Served, rate: int, version: int, count: int) -> None:
-    """Let things happen at a rate until ``count`` versions after ``version``, then stop."""
+    """Let things happen at a rate until ``count`` versions after ``version``, or that one is too old, then stop."""
     server.get(f"/bench/pace?rate={rate}")
     for event in server.watch(f"{PODS}?watch=1&resourceVersion={version}&allowWatchBookmarks=1"):
-        if int(event["object"]["metadata"]["resourceVersion"]) > version + count:
+        if event["type"] == "ERROR" or int(event["object"]["metadata"]["resourceVersion"]) > version + count:
             break
     server.get("/bench/pace?rate=0")
 

@@ -8,7 +8,7 @@ from capsule.samples import assigned, claim, namespace, pool, says, world, world
 
 from kubectl_kres.capsule.assignment import is_assigned
 from kubectl_kres.capsule.events import Create, Delete, Patch, replay
-from kubectl_kres.capsule.reconcile import allocation_of, reconcile
+from kubectl_kres.capsule.reconcile import reconcile
 from kubectl_kres.capsule.settle import settle
 from kubectl_kres.capsule.world import world_of
 from kubectl_kres.model.capsule import (
@@ -56,7 +56,7 @@ def test_an_amount_that_is_none_is_refused_when_sent_and_a_fault_when_stored(tex
 )
 def test_odd_amounts_are_amounts(asks, result):
     held = world_of([namespace("a")], [pool("green", {"pods": "4"})], [assigned(claim("one", asks))])
-    found = allocation_of(held, "green")
+    found = reconcile(held, "green")
     assert [turn.result for turn in found.allocation.turns] == [result]
     assert not found.faults
 

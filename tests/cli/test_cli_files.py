@@ -59,3 +59,10 @@ def test_a_file_without_apiversion(kres: Kres, tmp_path: Path):
 
 def test_one_container_begins_with_its_table(kres: Kres, file: str):
     assert kres("explain", "-f", file, "--offline", "-c", "a").out.startswith("container a ")
+
+
+def test_a_service_beside_several_workloads_is_a_line_as_they_are(kres: Kres, tmp_path: Path):
+    (tmp_path / "two.yaml").write_text(SERVICE + POD + "---\n" + POD.replace("name: p", "name: other"))
+    lines = kres("explain", "-f", str(tmp_path / "two.yaml"), "--offline").out.splitlines()
+    assert [line.split()[1] for line in lines[:-1]] == ["default/Pod/p", "default/Pod/other", "default/Service/svc"]
+    assert lines[-1] == "3 objects: 3 admitted"

@@ -247,7 +247,7 @@ def test_all_faults_of_the_files_are_told(kres: Kres, file):
     bad = [{**pod(name), "spec": {"containers": "none"}} for name in ("one", "two")]
     code, out, err = kres(f"explain --offline -f {file(*bad)}")
     assert (code, out) == (2, "")
-    assert [line.split(":")[4] for line in err.splitlines()] == [" Pod/one", " Pod/two"]
+    assert [line.split(":")[4] for line in err.splitlines() if line.startswith("error: ")] == [" Pod/one", " Pod/two"]
 
 
 def test_classes_that_no_file_holds_are_unknown(kres: Kres, file):
@@ -273,3 +273,13 @@ def test_what_files_hold_does_not_exist_yet(kres: Kres, file):
     code, out, err = kres(f"quota --offline --recount -f {file(hard, pod('web'))}")
     assert code == 4 and "not recounted: the pods were not read" in out
     assert "without the Pod objects" in err and "a Pod of a file does not exist yet, and --offline reads nothing" in err
+
+
+@pytest.mark.parametrize(
+    ("space", "hint"), [("chekout", 'there is no namespace "chekout" (--namespace)\n'), ("shop", "")]
+)
+def test_of_what_is_not_found_a_namespace_that_is_not_there_is_told(kres: Kres, space: str, hint: str):
+    for command in ("explain", "qos", "diff"):
+        code, out, err = kres(f"{command} --demo deploy/checkout -n {space}")
+        assert (code, out) == (3, "")
+        assert err == f'Error from server (NotFound): deployments.apps "checkout" not found\n{hint}'

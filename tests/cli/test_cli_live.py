@@ -156,8 +156,8 @@ def test_what_may_not_be_read(kres: Kres, shop, text: str, denied: str, code: in
     [
         ("explain pod/web-1", "pods", "get pods -n shop"),
         ("explain pods -A", "pods", "list pods -A"),
-        ("explain pods -A --as bob --as-group $x", "pods", "list pods -A --as=bob --as-group='$x'"),
-        ("-n shop diff pods --context lab", "pods", "list pods -n shop --context=lab"),
+        ("explain pods -A --as bob --as-group $x", "pods", "list pods -A --as bob --as-group '$x'"),
+        ("-n shop diff pods --context lab", "pods", "list pods -n shop --context lab"),
         ("diff deploy", "deployments", "list deployments.apps -n shop"),
     ],
 )
@@ -243,6 +243,8 @@ def test_files_over_the_cluster(kres: Kres, shop, file):
         json.dumps(looser).replace("8Gi", "1Mi").replace('"limits", "namespace"', '"mine", "namespace"')
     )
     huge = deployment("huge", "4Gi")
+    # A LimitRange of the files is no sign of the namespace, so it is read.
+    shop.objects.append({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
     assert kres(f"explain --exit-code -f {file(huge)}").code == 1
     assert kres(f"explain --exit-code -f {file(huge, looser)}").code == 0
     assert kres(f"explain --exit-code -f {file(huge, looser, stricter)}").code == 1

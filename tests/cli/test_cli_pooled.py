@@ -142,7 +142,7 @@ def test_a_pool_that_does_not_exist_has_no_claims(kres: Kres, estate: Any):
 
 def test_files_are_told_what_would_become_of_them(kres: Kres):
     code, out, err = kres(f"claims -f {CHECKOUT} --offline --exit-code")
-    assert (code, [line.split()[:3] for line in out.splitlines()[1:3]]) == (
+    assert (code, [line.split()[:3] for line in out.splitlines() if " * " in line]) == (
         1,
         [["allocated", "*", "base"], ["exhausted", "*", "more"]],
     )
@@ -249,6 +249,55 @@ def test_capsules_other_quotas_stand_beside_those_of_the_namespace(kres: Kres, t
     )
 
 
+@pytest.fixture
+def sharing(api: Any) -> Any:
+    api.objects += [one for one in yaml.safe_load_all(SHARED) if one]
+    api.objects += [{"kind": "Namespace", "metadata": {"name": name}} for name in ("shop", "shop-dev")]
+    return api
+
+
+OTHERS = ["GlobalResourceQuota", "GlobalCustomQuota", "CustomQuota"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("quota -n shop", ["ResourceQuota", *OTHERS]),
+        ("quota -A", ["ResourceQuota", OTHERS[0], *OTHERS]),
+        ("explain ns/shop", ["ResourceQuota", *OTHERS]),
+        ("explain namespaces", ["ResourceQuota", *OTHERS, "GlobalResourceQuota"]),
+    ],
+)
+def test_capsules_other_quotas_of_a_cluster_are_shown_wherever_quotas_are(
+    kres: Kres, sharing: Any, text: str, kinds: list[str]
+):
+    def shown() -> list[str]:
+        found = json.loads(kres(f"{text} -o json").out)
+        assert found["metadata"]["complete"]
+        items = (
+            found["items"]
+            if text.startswith("quota")
+            else [one for item in found["items"] for one in item.get("quotas", ())]
+        )
+        return [one["subject"]["kind"] for one in items]
+
+    assert shown() == kinds
+    sharing.denied = {"globalresourcequotas", "globalcustomquotas", "customquotas"}
+    assert shown() == ["ResourceQuota"], "tenants may usually not read them"
+
+
+@pytest.mark.parametrize("text", ["quota -A", "quota -n shop", "explain ns/shop"])
+def test_where_capsule_does_not_show_its_other_quotas_are_not_asked_for(kres: Kres, api: Any, text: str):
+    meta = {"name": "team", "namespace": "shop"}
+    hard = {"pods": "1"}
+    api.objects += [
+        {"kind": "Namespace", "metadata": {"name": "shop"}},
+        {"kind": "ResourceQuota", "metadata": meta, "spec": {"hard": hard}, "status": {"hard": hard, "used": hard}},
+    ]
+    assert kres(text).code == 0
+    assert not [path for path in api.asked if "capsule" in path]
+
+
 @pytest.mark.parametrize("command", ["explain deploy/heavy -n solar-prod", "quota --denied -n solar-prod"])
 def test_a_pod_refused_by_a_managed_quota_is_told_what_to_claim(kres: Kres, estate: Any, command: str):
     pod = {"containers": [{"name": "app", "resources": {"requests": {"cpu": "2500m", "memory": "1Gi"}}}]}
@@ -302,3 +351,61 @@ def test_the_hint_names_the_first_of_the_queue_and_can_be_typed(kres: Kres, esta
     first = "sweep -n ml-training" if source == "--demo" else "train"
     assert hint == f'What would let one in: "kubectl kres claims {first} {given}"'
     assert "what would let it in" in kres(hint.partition("kubectl kres ")[2].removesuffix('"')).out
+
+
+@pytest.mark.parametrize("output", ["", " -o json"])
+@pytest.mark.parametrize(
+    "text",
+    ["claims late -n solar-prod", "claims -n solar-prod", "explain claim/late -n solar-prod", "claims lost -n rain"],
+)
+def test_what_to_type_names_server_and_user(kres: Kres, estate: Any, text: str, output: str):
+    _, out, err = kres(f"{text}{output} --context lab --as eve --as-group dev")
+    typed = [line for line in (out + err).splitlines() if "kubectl " in line and "Check with" not in line]
+    assert typed or "lost" in text
+    for line in typed:
+        commands = line.split(" && ")
+        assert all("--context lab --as eve --as-group dev" in one for one in commands), line
+
+
+@pytest.mark.parametrize(
+    "text", ["claims -A -o json", "explain claims -A -o yaml", "explain claim/late -n solar-prod --steps"]
+)
+def test_queued_lines_that_only_change_places_change_no_answer(kres: Kres, estate: Any, text: str):
+    def once() -> str:
+        return "".join(line for line in kres(text).out.splitlines(keepends=True) if "time" not in line)
+
+    before = once()
+    conditions = [one for item in estate.objects for one in (item.get("status") or {}).get("conditions", ())]
+    [queued] = [one for one in conditions if one["reason"] == "QueueExhausted" and "; " in one["message"]]
+    queued["message"] = "; ".join(reversed(queued["message"].split("; ")))
+    assert once() == before
+
+
+RACE = """
+{apiVersion: v1, kind: Namespace, metadata: {name: a, labels: {team: x}}}
+---
+apiVersion: capsule.clastix.io/v1beta2
+kind: ResourcePool
+metadata: {name: green}
+spec: {selectors: [{matchLabels: {team: x}}], quota: {hard: {requests.cpu: 2}}}
+"""
+
+
+@pytest.mark.parametrize("text", ["claims", "explain"])
+def test_where_it_is_open_who_gets_in_each_claim_says_so(kres: Kres, tmp_path: Path, text: str):
+    """Three claims of one file for the room of two: recorded were all three pairs."""
+    made = [
+        {
+            "apiVersion": "capsule.clastix.io/v1beta2",
+            "kind": "ResourcePoolClaim",
+            "metadata": {"name": name, "namespace": "a"},
+            "spec": {"pool": "green", "claim": {"requests.cpu": amount}},
+        }
+        for name, amount in (("c", "1"), ("b", "1"), ("a", "1"), ("huge", "9"))
+    ]
+    (tmp_path / "race.yaml").write_text(RACE + "---\n" + yaml.safe_dump_all(made))
+    found = kres(f"{text} -f race.yaml --offline -o json")
+    assert "assumed: the claims of the files come one after the other" in found.err
+    assert "else others may get in: a/a, a/b and a/c\n" in found.err
+    assert found.out.count('"certain": false') == 3
+    assert found.out.count("not certain: it depends on which claims of the files come first") == 3

@@ -181,5 +181,5 @@ def test_several_workloads_of_a_file(kres: Kres, file):
 def test_a_quantity_that_does_not_parse(kres: Kres, file):
     code, out, err = kres(f"qos --offline -f {file(deployment('bad', 'x'))}")
     assert (code, out) == (2, "")
-    assert err.splitlines()[1] == f"kubectl kres explain -f {file(deployment('bad', 'x'))}"
+    assert err.splitlines()[1] == f"kubectl kres explain -f {file(deployment('bad', 'x'))} --offline"
     assert err.startswith("error: Deployment/bad: no class, since a quantity cannot be parsed\n")

@@ -236,3 +236,11 @@ def test_each_fault_of_a_message_has_its_remedy(kres: Kres, file: Any):
     words = " ".join(found.out.split())
     assert "remedy: give each step a name of its own, of small letters, digits and dashes" in words
     assert "and: give each step and sidecar an image and: set the timeout to 0 or more status:" in words
+
+
+def test_a_task_of_a_run_is_told_as_its_taskrun_is(kres: Kres):
+    """Its pod is there, so that quotas count it already."""
+    alone = kres("explain --demo taskrun/release-41-unit -n ci").out
+    within = kres("explain --demo pipelinerun/release-41 -n ci -c unit").out
+    assert "this pod is already counted" in alone
+    assert within.strip().removeprefix("task unit\n") == alone.strip()

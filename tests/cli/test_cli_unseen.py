@@ -95,3 +95,22 @@ def test_namespaces_that_may_be_read_are(kres: Kres, api, text: str, first: str)
     found = json.loads(out)
     assert found["metadata"]["complete"] is False and "far" in json.dumps(found["items"])
     assert kres(f"{text} -n shop -o json")[:2] == (3, "")
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_a_claim_whose_bounds_may_not_be_read_is_admitted_as_far_as_seen(kres: Kres, tenant, file, listed: bool):
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    head = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
+    claims = [{**head, "metadata": {"name": name, "namespace": "shop"}, "spec": spec} for name in ("a", "b")]
+    tenant.denied |= {"resourcequotas"}
+    code, out, _ = kres(f"explain -f {file(*claims[: 1 + listed])}")
+    assert (code, out.count("as far as seen")) == (4, 1 + listed)
+    assert "it costs no quota anything" not in out and ("what it costs quotas is not known" in out) is not listed
+
+
+def test_every_line_of_a_list_is_counted(kres: Kres, tenant, file):
+    tenant.denied = set()
+    limits = {**LIMITS, "apiVersion": "v1", "metadata": {"name": "other", "namespace": "shop"}}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    *lines, last = kres(f"explain -f {file(limits, space)}").out.splitlines()
+    assert (len(lines), last) == (2, "2 objects: 1 admitted, 1 sound")

@@ -108,3 +108,28 @@ def test_thousands_of_resources(kres: Kres, file, what: str, output: str):
     assert (found.code, found.err) == (int(what == "pod"), "")
     assert all(name in found.out for name in names[::100])
     assert len(found.out) < 5000 * MANY[what]
+
+
+def rollout(group: str) -> dict[str, object]:
+    spec = {"template": {"spec": {"containers": [{"name": "a", "image": "i"}]}}}
+    return {
+        "apiVersion": f"{group}/v1",
+        "kind": "Rollout",
+        "metadata": {"name": "a", "namespace": "shop"},
+        "spec": spec,
+    }
+
+
+def definition(group: str) -> dict[str, object]:
+    spec = {"group": group, "names": {"kind": "Rollout", "plural": "rollouts"}}
+    head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    return {**head, "metadata": {"name": f"rollouts.{group}"}, "spec": spec}
+
+
+def test_kinds_that_the_server_has_and_those_that_files_bring(kres: Kres, api, file):
+    served = {"resource": "rollouts", "responseKind": {"kind": "Rollout"}, "scope": "Namespaced"}
+    api.groups = [{"metadata": {"name": "here.io"}, "versions": [{"version": "v1", "resources": [served]}]}]
+    given = file(rollout("here.io"), rollout("gone.io"), rollout("brought.io"), definition("brought.io"))
+    said = json.loads(kres("explain -o json -f", given).out)["items"]
+    assert [one["verdict"]["allowed"] for one in said] == [True, False, True]
+    assert said[1]["verdict"]["message"] == 'no matches for kind "Rollout" in version "gone.io/v1"'

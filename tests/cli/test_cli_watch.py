@@ -121,6 +121,53 @@ def test_what_changes_no_answer_prints_nothing(
     assert "2Gi" in result.out.split("after a change of ResourceQuota/team")[1]
 
 
+def event(message: str, count: int, name: str = "web.1", second: int = 1) -> dict[str, Any]:
+    return {
+        # The server of these tests selects by metadata alone.
+        "metadata": {"name": name, "namespace": "shop", "type": "Warning"},
+        "type": "Warning",
+        "involvedObject": {"kind": "ReplicaSet", "name": "web-7", "namespace": "shop"},
+        "reason": "FailedCreate",
+        "message": f'Error creating: pods "web-7-{count}" is forbidden: {message}',
+        "count": count,
+        "lastTimestamp": f"2026-11-21T10:00:{second:02}Z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("command", "then"),
+    [
+        ("explain deploy/web", ["FailedCreate 8x", "last 2026-11-21T10:00:08Z", "no luck"]),
+        ("quota --denied", ["seen:     FailedCreate of ReplicaSet/web-7, last 2026-11-21T10:00:09Z"]),
+    ],
+)
+def test_an_event_that_comes_again_is_no_news_and_another_is(
+    cluster: Cluster, watched: Watched, monkeypatch: pytest.MonkeyPatch, command: str, then: list[str]
+) -> None:
+    """The same said more often, and by a second object, is told with the next answer that is another one."""
+    put(cluster, "events", event("no room", 2))
+    owner = [{"kind": "Deployment", "name": "web", "apiVersion": "apps/v1", "controller": True}]
+    labels = {"namespace": "shop", "labels": {"app": "web"}, "ownerReferences": owner}
+    put(cluster, "replicasets", {**deployment("web-7", "512Mi"), "metadata": {"name": "web-7", **labels}})
+    again = following._Loop._again
+
+    def go_on(loop: Any) -> None:
+        again(loop)
+        counts = {one.metadata.name: one.count for one in loop._source.store.all("Event")}
+        if counts == {"web.1": 5}:
+            put(cluster, "events", event("no room", 3, "web.2", 8))
+        elif counts == {"web.1": 5, "web.2": 3}:
+            put(cluster, "events", event("no luck", 1, "web.3", 9))
+
+    monkeypatch.setattr(following._Loop, "_again", go_on)
+    result = watched(f"{command} -w", lambda: put(cluster, "events", event("no room", 5, second=7)))
+    assert result.code == 130
+    first, second = result.out.split("\n2026-", 1)
+    assert ("FailedCreate 2x" in first, "no luck" in first) == (True, False)
+    assert [text for text in then if text not in second] == []
+    assert second.partition("\n")[0].endswith(" after a change of Event/web.3")
+
+
 def test_a_json_document_for_each_change(cluster: Cluster, watched: Watched) -> None:
     result = watched(
         "explain deploy/web -w --until admitted -o json", lambda: put(cluster, "resourcequotas", quota("4Gi"))
@@ -142,6 +189,11 @@ def test_pods_that_come_and_go(cluster: Cluster, watched: Watched) -> None:
     assert (result.code, result.err) == (130, "")
     counts = [line.split(":")[0] for line in result.out.splitlines() if re.search(" objects?: ", line)]
     assert counts == ["1 object", "2 objects", "1 object"]
+    first, second, third = (part.splitlines() for part in result.out.split("\n\n20"))
+    assert [line.split()[1] for line in (first[0], second[1])] == ["shop/Pod/web", "shop/Pod/more"]
+    assert second[0].endswith("Z after a change of Pod/more")
+    assert third[0].endswith("Z after a change of Pod/web (gone)")
+    assert [len(first), len(second), len(third)] == [2, 3, 2], "of a list only what is new, and the counts"
 
 
 def test_an_object_that_goes_and_comes_back(cluster: Cluster, watched: Watched) -> None:

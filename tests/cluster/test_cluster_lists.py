@@ -4,7 +4,7 @@ import pytest
 
 from kubectl_kres.cluster.lists import decode
 from kubectl_kres.errors import ClusterError
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND, KINDS, Kind
 from kubectl_kres.model.workload import Workload
 
 POD, QUOTA, DEPLOYMENT = BY_KIND["Pod"], BY_KIND["ResourceQuota"], BY_KIND["Deployment"]
@@ -47,6 +47,12 @@ def test_items_get_the_kind_that_lists_leave_out(struct):
     item = decode(json.dumps(content).encode(), kind).items[0]
     assert (item.kind, item.api_version) == ("Rollout", "argoproj.io/v1alpha1")
     assert item.spec.template is not None
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
+def test_items_of_every_kind_say_which_they_are(kind):
+    item = decode(b'{"items": [{"metadata": {"name": "a"}}]}', kind).items[0]
+    assert (item.kind, item.api_version) == (kind.kind, kind.api_version)
 
 
 BAD = {"metadata": {"name": "bad", "namespace": "team-a"}, "spec": {"containers": 7}}

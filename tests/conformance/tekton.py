@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -88,7 +89,12 @@ def configured(given: Data) -> config.Config:
 
 
 def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:
-    return {raw["metadata"]["name"]: decoded(to_v1(raw), struct) for raw in raws}
+    """Those that decode: the others are refused when they are sent."""
+    found: dict[str, Any] = {}
+    for raw in raws:
+        with suppress(msgspec.ValidationError):
+            found[raw["metadata"]["name"]] = decoded(to_v1(raw), struct)
+    return found
 
 
 def said(given: Data) -> Sequence[Built | Problem]:

@@ -12,6 +12,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 
 pytestmark = pytest.mark.e2e
@@ -40,6 +41,22 @@ def test_faults_of_structure(controlplane: ControlPlane, namespace: str, what: s
     assert found.verdict.allowed is (status == 201), answer
     if status != 201:
         assert unordered(found.verdict.message) == unordered(answer["message"])
+
+
+UNREADABLE = {"containers": [{**GOOD, "resources": {"limits": {"cpu": "x"}}}]}
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Deployment", "Job"])
+@pytest.mark.parametrize("spec", [SPECS["nothing wrong"], SPECS["no image"], UNREADABLE], ids=["good", "bad", "text"])
+def test_a_namespace_that_is_not_there(controlplane: ControlPlane, kind: str, spec: dict[str, Any]) -> None:
+    """It comes before all but what the server cannot even read."""
+    sent = made(kind, spec, "nowhere")
+    status, answer = controlplane.request("POST", f"{BY_KIND[kind].path('nowhere')}?dryRun=All", sent)
+    store = Store(Origin("cluster"))
+    for known in ("LimitRange", "ResourceQuota", "Namespace"):
+        store.cover(Need(known), READ)
+    found = explain(store, Subject(ObjectRef(kind, "one", "nowhere"), BY_KIND[kind], sent, "one.yaml"), Ask()).verdict
+    assert (found.code, found.message) == (status, answer["message"])
 
 
 def made(kind: str, spec: dict[str, Any], namespace: str) -> dict[str, Any]:

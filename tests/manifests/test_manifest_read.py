@@ -320,7 +320,11 @@ PIECES = [
 ]
 
 
-@with_any(st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.binary(max_size=40))
+WHOLE = ['{"kind":"A","metadata":{"name":"a"}}', "kind: A\napiVersion: v1\nmetadata: {name: a}", "# nothing\n"]
+DOCUMENTS = st.lists(st.sampled_from([*WHOLE, *WHOLE, *PIECES]), max_size=3).map("\n---\n".join)
+
+
+@with_any(st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | DOCUMENTS | st.binary(max_size=40))
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_text_is_read_or_refused_with_its_place(text):
     data = text if isinstance(text, bytes) else text.encode()
@@ -335,3 +339,18 @@ def test_any_text_is_read_or_refused_with_its_place(text):
             line, column = manifest.position(("metadata", "name"))
             assert line >= 1
             assert column >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "hinted"),
+    [
+        ('{{- include "labels" . }}\nkind: Pod\n', True),
+        (CONFIG + "  a: {{ .Values.a }}\n", True),
+        (CONFIG + "  {{- range .Values.all }}\n  a: b\n  {{- end }}\n", True),
+        ("# {{ rendered }}\nkind: A\nb: c: d\n", False),
+    ],
+)
+def test_a_template_that_nobody_rendered_is_called_one(text: str, hinted: bool):
+    with pytest.raises(InputError) as refused:
+        given(text)
+    assert ("helm template" in refused.value.hint) is hinted

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Journal, Set, Source, Term, replay, steps
+from kubectl_kres.provenance.journal import Assume, Check, Derive, Entry, Journal, Set, Source, Term, by_path, replay
 
 AT = Source("LimitRange", "lr", "ns", "spec.limits[0].max[cpu]")
 ENTRIES: Journal = (
@@ -31,9 +31,10 @@ def test_replay_leaves_what_it_is_given_alone():
     assert given == {"a": "1"}
 
 
-def test_the_steps_of_one_path_in_order():
-    assert steps(ENTRIES, "a") == (ENTRIES[0], ENTRIES[2], ENTRIES[3])
-    assert steps(ENTRIES, "none") == ()
+def test_the_entries_about_each_path_in_order():
+    found = by_path(ENTRIES)
+    assert (found["a"], found["b"]) == ((ENTRIES[0], ENTRIES[2], ENTRIES[3]), (ENTRIES[1],))
+    assert found.keys() == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from kubectl_kres.render import data
 from kubectl_kres.render.explain import counts, lines, summary
 from kubectl_kres.render.line import size
 from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explanation import Explanation, Verdict
+from kubectl_kres.reports.explanation import Explanation
 from kubectl_kres.reports.subject import Ask
 from kubectl_kres.store.coverage import Coverage, Need
 
@@ -165,15 +165,16 @@ def test_summary_lines_up_and_says_the_remedy():
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "text"),
+    ("words", "text"),
     [
-        ([], "no objects"),
-        ([True, True], "2 objects: 2 admitted"),
-        ([True, False, None, False], "4 objects: 1 admitted, 2 refused, 1 depends"),
+        ("", "no objects"),
+        ("admitted admitted", "2 objects: 2 admitted"),
+        ("admitted refused depends refused", "4 objects: 1 admitted, 2 refused, 1 depends"),
+        ("sound admitted", "2 objects: 1 admitted, 1 sound"),
     ],
 )
-def test_counts(verdicts, text):
-    assert counts([Verdict(allowed, 0) for allowed in verdicts]) == text
+def test_counts(words, text):
+    assert counts(words.split()) == text
 
 
 WEB = made("Deployment", "web", spec=template({"name": "app", "resources": {"limits": {"cpu": "1"}}}))

@@ -36,7 +36,7 @@ def box(name: str = "app", requests: Any = None, limits: Any = None, **more: Any
 
 
 def limits(name: str, **fields: Any) -> dict[str, Any]:
-    """A LimitRange with one item, for containers."""
+    """A LimitRange with one item, for containers if no ``type`` is given."""
     return made("LimitRange", name, spec={"limits": [{"type": "Container", **fields}]})
 
 

@@ -56,7 +56,7 @@ def test_the_claim_that_is_named_gets_more_at_once(world: World, space: str, amo
     if found is None:
         return
     key = (found.claim.namespace, found.claim.name)
-    event = event_of(asking(key, shown(found.amounts), {}))
+    event = event_of(asking(scene.store.origin, key, shown(found.amounts), {}))
     for after in replay_all(world, [event]):
         assert standing(after.claims[key]).state in HELD
         [entry] = [one for one in after.pools["green"].status.claims[key[0]] if one.name == key[1]]

@@ -226,6 +226,34 @@ def test_a_queue_of_a_thousand_takes_no_minutes():
     assert not found["raise"].proven
 
 
+def crowd(held: int, others: int, asks: int) -> Scene:
+    """So many claims of 1 hold all there is; so many wait for 2 each, and after them one for more."""
+    scene = situation(hard={CPU: held})
+    world = world_of(
+        scene.store.all("Namespace"), scene.store.all("ResourcePool"), (), scene.store.all("ResourceQuota")
+    )
+    claims = [claim(f"c{place:04}", "a", {CPU: 1}, 0) for place in range(held)]
+    claims += [claim(f"o{place:04}", "a", {CPU: 2}, 1) for place in range(others)]
+    claims.append(claim("w", "a", {CPU: asks}, 2))
+    keyed = {("a", one.metadata.name): one for one in claims}
+    return Scene(store_of(settle(with_claims(world, keyed), claims=tuple(keyed))[0]))
+
+
+def test_many_of_a_thousand_give_way_to_one_that_waits_alone():
+    way = ways_of(crowd(1000, 0, 60), "w")["give way"]
+    assert (len(way.deeds), way.proven, way.replayed, way.waiting) == (60, True, True, 0)
+
+
+def test_where_those_who_give_way_cannot_be_found_that_is_said_last():
+    """Whatever is freed goes to others that wait: to go through that for each of hundreds takes too long."""
+    found = list(ways_of(crowd(700, 100, 300), "w").values())
+    assert found[-1].kind == "give way"
+    assert found[-1].text == (
+        "300 or more claims of pool green would have to give way: which are the fewest was not found among 801"
+    )
+    assert (found[-1].deeds, found[-1].proven, found[-1].replayed) == ((), False, False)
+
+
 def lost(*more: Event) -> World:
     """A claim of 2 that was moved from pool blue to pool green while it was allocated."""
     events: list[Event] = [Create(pool(name, {CPU: 4}, ordered=False)) for name in ("green", "blue", "none")]

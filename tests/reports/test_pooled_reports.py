@@ -168,6 +168,12 @@ def test_a_tenant_gets_an_answer_from_the_claim_alone():
     assert report.place is None
 
 
+def vast() -> Raw:
+    found = pool()
+    found["spec"]["quota"] = {"hard": {CPU: "5Ei"}}
+    return found
+
+
 @pytest.mark.parametrize(
     ("objects", "note"),
     [
@@ -176,6 +182,8 @@ def test_a_tenant_gets_an_answer_from_the_claim_alone():
         ((pool(), claim("a.b", READY, SHORT, asks={CPU: "three"})), "spec.claim[requests.cpu] is no quantity"),
         ((pool(), claim("a.b", READY, SHORT, asks={CPU: "9"})), "waits for ever unless one of the two changes"),
         ((pool(spaces=()), claim("a.b", READY, SHORT)), "stale: pool green no longer serves namespace ns"),
+        ((pool(), {**claim("a.b", READY, SHORT), "spec": {"pool": "x", "claim": {CPU: "3"}}}), "its spec names pool x"),
+        ((vast(), claim("a.b", READY, SHORT)), f"not certain: pool green has so much {CPU} that the API server cuts"),
         (
             (
                 pool(),
@@ -187,6 +195,31 @@ def test_a_tenant_gets_an_answer_from_the_claim_alone():
 )
 def test_what_is_odd_about_a_claim_is_a_note(objects: tuple[Raw, ...], note: str):
     assert any(note in text for text in report_of("a.b", *objects).notes)
+
+
+def test_of_an_amount_that_capsule_cannot_count_with_nothing_else_is_proposed():
+    large = pool()
+    large["spec"]["quota"] = {"hard": {CPU: "1Pi", "pods": "3"}}
+    report = report_of("c", large, claim("c", READY, SHORT))
+    assert any(f"not certain: Capsule counts {CPU} of pool green wrong" in text for text in report.notes)
+    [way] = report.ways
+    assert (way.kind, way.amounts, way.proven, way.replayed) == ("raise", {CPU: "1125899906842624"}, False, False)
+    assert '{"hard":{"requests.cpu":"1125899906842624"}}' in way.deeds[0].command
+    other = report_of("c", large, claim("c", READY, SHORT, asks={"pods": "2"}))
+    assert not any("not certain" in text for text in other.notes)
+    assert all("suffix" not in way.text for way in other.ways)
+
+
+def test_what_a_pool_still_holds_is_not_nothing():
+    entry = {"name": "c", "namespace": "ns", "uid": "u-c", "claims": {CPU: "1"}}
+    failed = condition("Ready", "False", "Failed", 'ResourcePool.capsule.clastix.io "x" not found')
+    held = report_of("c", pool(claims={"ns": [entry]}), claim("c", failed))
+    assert [one.follows for one in held.may if one.verb == "delete"] == [
+        "what it holds is free at once, for whoever waits first"
+    ]
+    assert [one.follows for one in report_of("c", pool(), claim("c", failed)).may if one.verb == "delete"] == [
+        "it holds nothing"
+    ]
 
 
 def test_what_is_under_way_is_a_note():
@@ -219,6 +252,9 @@ def test_a_status_that_contradicts_the_claims_is_a_note():
         ({"quota": {"hard": {CPU: "0"}}}, f"nobody can ever claim {CPU}"),
         ({"quota": {"hard": {CPU: "1e2000"}}}, "spec.quota.hard[requests.cpu] is no quantity"),
         ({"quota": {"hard": {CPU: "5"}}}, "its status still counts with hard"),
+        ({"quota": {"hard": {CPU: "5Ei"}}}, f"its {CPU} is near the most that the API server keeps"),
+        ({"quota": {"hard": {CPU: "100Ti"}}}, f"written without a suffix ({CPU} 109951162777600) it is counted right"),
+        ({"quota": {"hard": {CPU: "5Ei"}}, "defaults": {"pods": "-5Ei"}}, f"its pods and {CPU} are near the most"),
         ({}, f"the pool does not limit {CPU} in ns"),
     ],
 )

@@ -210,3 +210,49 @@ def test_values_come_in_a_fixed_order():
         for name in ("cpu", "memory", "ephemeral-storage", "example.com/gpu")
         for side in ("requests", "limits")
     ]
+
+
+@pytest.mark.parametrize(
+    ("existing", "hard", "said"),
+    [
+        (0, "4", "free 1 of pods in quota q, or raise its hard to 5 (7 for the 3 missing pods)"),
+        (2, "4", "free 1 of pods in quota q, or raise its hard to 5"),
+        (0, "2", "free 3 of pods in quota q, or raise its hard to 5 (7 for the 3 missing pods)"),
+    ],
+)
+def test_what_all_missing_pods_take_is_said_beside_the_next_one(existing: int, hard: str, said: str):
+    web = made("Deployment", "web", spec={"replicas": 3, **template(APP)}, status={"replicas": existing})
+    full = quota("q", {"pods": hard}, {"pods": "4"})
+    assert explain(store_of(web, full), subject("Deployment/web"), Ask()).remedies == (said,)
+
+
+FAILED = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "conditions", "said"),
+    [
+        ("Job", {}, [FAILED], "the job has failed (DeadlineExceeded) and makes no more pods"),
+        ("Job", {}, [{"type": "Complete", "status": "True"}], "the job is complete and makes no more pods"),
+        ("Job", {"suspend": True}, [], "the job is suspended and makes no pods until it goes on"),
+        ("Deployment", {"replicas": 0}, [], "it wants no pods at present"),
+    ],
+)
+def test_nobody_tries_again_where_no_pods_are_wanted(kind: str, spec: dict, conditions: list, said: str):
+    held = made(kind, "web", spec={**spec, **template(APP)}, status={"conditions": conditions})
+    tried = event(f"{kind}/web", "FailedCreate", 'Error creating: pods "web-x" is forbidden: exceeded quota: q')
+    asked = subject(f"{kind}/web")
+    assert explain(store_of(held, tried), asked, Ask()).remedies == (f"nothing to change: {said}",)
+    full = quota("q", {"pods": "1"}, {"pods": "1"})
+    [remedy] = explain(store_of(held, tried, full), asked, Ask()).remedies
+    assert remedy == f"{said}; for another one free 1 of pods in quota q, or raise its hard to 2"
+
+
+@pytest.mark.parametrize(("failing", "existing"), [(False, 1), (True, 1), (False, 0)])
+def test_a_refusal_of_a_time_that_is_over_is_not_waited_for(failing: bool, existing: int):
+    """Events stay for an hour after the pods have come; what goes on is said by the condition, or by missing pods."""
+    conditions = [{"type": "ReplicaFailure", "status": "True"}] if failing else []
+    held = made("Deployment", "web", spec=template(APP), status={"conditions": conditions, "replicas": existing})
+    tried = event("Deployment/web", "FailedCreate", 'Error creating: pods "web-x" is forbidden: exceeded quota: q')
+    [remedy] = explain(store_of(held, tried), subject("Deployment/web"), Ask()).remedies
+    assert ("tries again" in remedy) is (failing or not existing)

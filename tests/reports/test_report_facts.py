@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from reports.stored import event, made, owned_by, store_of
 
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Pod, PodStatus
 from kubectl_kres.reports.facts import of_pod, of_workload
 
 DENIED = 'pods "web-1-{}" is forbidden: exceeded quota: team, requested: pods=1, used: pods=5, limited: pods=5'
@@ -143,6 +143,14 @@ def of(status: dict) -> list[tuple[str, str]]:
 )
 def test_a_pod(status, expected):
     assert of(status) == expected
+
+
+def test_of_conditions_only_those_are_kept_that_explain_something():
+    kept = [condition("PodScheduled", "False"), condition("PodResizePending", "True")]
+    idle = [condition(name, "True") for name in ("PodScheduled", "Ready", "ContainersReady", "Initialized")]
+    status = msgspec.convert({"conditions": [*idle, *kept]}, PodStatus)
+    assert [one.type for one in status.conditions] == ["PodScheduled", "PodResizePending"]
+    assert msgspec.convert({"conditions": idle}, PodStatus).conditions is None
 
 
 def test_the_same_of_several_pods_is_counted():

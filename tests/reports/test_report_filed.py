@@ -17,7 +17,12 @@ VERSIONS = {"Deployment": "apps/v1", "Job": "batch/v1", "Pod": "v1"}
 
 def filed(kind: str, name: str, *containers: dict, **spec) -> dict:
     held = {"containers": list(containers), **spec}
-    raw = made(kind, name, spec=held if kind == "Pod" else {"template": {"spec": held}})
+    if kind == "Pod":
+        return {**made(kind, name, spec=held), "apiVersion": VERSIONS[kind]}
+    labels = {"app": name[:9]}
+    more = {"selector": {"matchLabels": labels}} if kind == "Deployment" else {}
+    policy = {"restartPolicy": "Never"} if kind == "Job" else {}
+    raw = made(kind, name, spec={**more, "template": {"metadata": {"labels": labels}, "spec": {**held, **policy}}})
     return {**raw, "apiVersion": VERSIONS[kind]}
 
 
@@ -188,3 +193,13 @@ def test_a_default_priority_class_that_a_quota_counts_by_is_shown():
     class_ = {**made("PriorityClass", "standard", namespace=""), "value": 1, "globalDefault": True}
     text = list(lines(told(filed("Pod", "p", GOOD), scoped, class_)))
     assert "PriorityClass standard, the global default: quotas here count by it" in text
+
+
+def test_a_template_that_is_not_valid_says_nothing_about_quotas():
+    """LimitRanges have filled nothing in: to say that a quota's demands are not met would be wrong."""
+    memory = quota("memory", {"limits.memory": "1Gi"}, {"limits.memory": "0"})
+    defaults = made("LimitRange", "l", spec={"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]})
+    wrong = told(filed("Deployment", "web", {**GOOD, "resources": {"limits": {"cpus": "1"}}}), memory, defaults)
+    right = told(filed("Deployment", "web", GOOD), memory, defaults)
+    assert wrong.verdict.code == 422 and (wrong.demands, wrong.quotas) == ((), ())
+    assert right.demands[0].lacking == {} and right.quotas[0].fits == 1

@@ -384,3 +384,14 @@ def test_a_ratio_is_met_as_the_server_computes_it(tenths):
 )
 def test_no_remedy_leads_into_the_next_refusal(given, ranges, sentences):
     assert told(given, ranges) == sentences
+
+
+@pytest.mark.parametrize(
+    ("limit", "least"),
+    [("1Gi", "683Mi"), ("256Mi", "171Mi"), ("256M", "171M"), ("1000000001", "666666668"), ("1Mi", "1Mi")],
+)
+def test_bytes_under_a_ratio_can_be_read_and_typed(limit: str, least: str):
+    ranges = [limit_range("lr", {"maxLimitRequestRatio": {"memory": "1.5"}})]
+    sentences = told(pod(container(limits={"memory": limit}, requests={"memory": "1k"})), ranges)
+    assert sentences == (f"set requests.memory of container app to at least {least} (limit {limit} / 1500m)",)
+    assert told(pod(container(limits={"memory": limit}, requests={"memory": least})), ranges) == (NOTHING,)

@@ -135,6 +135,15 @@ RAW = {
         "metadata": metadata("a"),
         "spec": {"schedule": CANARY, "jobTemplate": {"metadata": metadata("j"), "spec": {"template": TEMPLATE}}},
     },
+    "StatefulSet": {
+        "metadata": metadata("a"),
+        "spec": {
+            "template": TEMPLATE,
+            "volumeClaimTemplates": [
+                {"metadata": metadata("v"), "spec": {"volumeName": CANARY, "dataSource": {"name": CANARY}}}
+            ],
+        },
+    },
     "PodTemplate": {"metadata": metadata("a"), "template": TEMPLATE},
     "ControllerRevision": {
         "metadata": metadata("a"),

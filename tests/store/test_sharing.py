@@ -40,7 +40,7 @@ statuses = st.builds(
     name=texts,
     resources=resources,
     allocated_resources=lists,
-    state=st.one_of(st.none(), st.builds(ContainerState, running=st.builds(StateRunning, started_at=texts))),
+    state=st.one_of(st.none(), st.builds(ContainerState, running=st.builds(StateRunning))),
 )
 pods = st.builds(
     Pod,
@@ -78,21 +78,29 @@ def test_what_takes_the_place_of_an_object_is_what_it_was(old, new):
     assert msgspec.json.encode(old) == kept
 
 
-def test_equal_parts_are_one():
-    def pod(name: str) -> Pod:
-        text = f"""{{"metadata": {{"name": "{name}", "namespace": "shop", "labels": {{"app": "web"}}}},
-            "spec": {{"containers": [{{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}}}]}},
-            "status": {{"conditions": [{{"type": "Ready", "status": "True"}}]}}}}"""
-        return msgspec.json.decode(text, type=Pod)
+def pod(name: str, turn: str = "1") -> Pod:
+    text = f"""{{"kind": "Pod", "apiVersion": "v1",
+        "metadata": {{"name": "{name}", "namespace": "shop", "labels": {{"app": "web"}},
+            "annotations": {{"turn": "turn {turn}", "kept": "as it is"}}}},
+        "spec": {{"containers": [{{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}}}]}},
+        "status": {{"conditions": [{{"type": "PodScheduled", "status": "False"}}], "containerStatuses": [
+            {{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}, "state": {{"running": {{}}}}}}]}}}}"""
+    return msgspec.json.decode(text, type=Pod)
 
-    one, other, third = pod("one"), pod("other"), pod("one")
+
+def test_equal_parts_are_one():
+    one, other, third = pod("one"), pod("other"), pod("one", "2")
     shared = Sharing()
     shared.share(one)
     shared.share(other)
     share_with(one, third)
     for pod_ in (other, third):
+        assert pod_.kind is one.kind
         assert pod_.metadata.labels is one.metadata.labels
         assert pod_.metadata.namespace is one.metadata.namespace
+        assert pod_.metadata.annotations["kept"] is one.metadata.annotations["kept"]
         assert pod_.spec.containers is one.spec.containers
-    assert other.status.conditions[0].type is one.status.conditions[0].type
-    assert third.status.conditions is one.status.conditions
+        assert pod_.status.conditions is one.status.conditions
+        assert pod_.status.container_statuses is one.status.container_statuses
+    assert one.status.container_statuses[0].resources is one.spec.containers[0].resources
+    assert third.metadata.annotations == {"turn": "turn 2", "kept": "as it is"}

@@ -70,16 +70,23 @@ def test_flags_and_the_timeout():
     assert config(coschedule="pipelineruns", disable_affinity_assistant="true").flags.coschedule == "pipelineruns"
 
 
+#: Only flags that are on are written, so that these are off where any other is there.
+UNNAMED = {"await_sidecars": False, "injected_sidecars": False}
+
+
 @pytest.mark.parametrize(
     ("held", "flags"),
     [
         (None, Flags("alpha", kubernetes_sidecar=True)),
         ({}, Flags("alpha", kubernetes_sidecar=True)),
-        ({"enableAPIFields": "stable"}, Flags("stable")),
-        ({"EnableAPIFields": "stable", "Coschedule": "disabled"}, Flags("stable", coschedule="disabled")),
-        ({"enableKubernetesSidecar": True}, Flags("alpha", kubernetes_sidecar=True)),
+        ({"enableAPIFields": "stable"}, Flags("stable", **UNNAMED)),
+        ({"EnableAPIFields": "stable", "Coschedule": "disabled"}, Flags("stable", coschedule="disabled", **UNNAMED)),
+        ({"enableKubernetesSidecar": True, "awaitSidecarReadiness": True, "runningInEnvWithInjectedSidecars": True},
+         Flags("alpha", kubernetes_sidecar=True)),
+        ({"disableCredsInit": True, "enableParamEnum": True},
+         Flags("alpha", creds_init=False, param_enum=True, **UNNAMED)),
     ],
-)
+)  # fmt: skip
 def test_flags_that_a_run_was_made_with(held, flags):
     assert flags_of(Provenance(held), Flags("alpha", kubernetes_sidecar=True)) == flags
 
@@ -92,3 +99,20 @@ def test_versions(text, version):
     assert version_of(text) == version
     old = [one.code for one in config(info=text).assumed]
     assert old == (["tekton/too-old"] if version == (0, 39, 0) else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("v0.40.0", 5),
+        ("v0.56.0", 3),
+        ("v0.62.9", 2),
+        ("v0.67.1", 1),
+        ("v0.68.0", 0),
+        ("v1.13.0", 0),
+    ],
+)
+def test_versions_that_did_some_things_otherwise(text, changes):
+    said = [one.text for one in config(info=text).assumed if one.code == "tekton/older"]
+    assert [one.count("; ") + 1 for one in said] == [changes] * bool(changes)
+    assert all(one.startswith(f"Tekton {text[1:]}: today's rules are shown") for one in said)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from tekton.made import config, pipelinerun, results, taskrun, world
 
-from kubectl_kres.tekton.config import Flags
+from kubectl_kres.tekton.config import Config, Flags
 from kubectl_kres.tekton.duration import fault, go_text, seconds
+from kubectl_kres.tekton.pipeline import plan
 from kubectl_kres.tekton.pipeline_run import pipeline_run
 from kubectl_kres.tekton.run import alone
 from kubectl_kres.tekton.webhook import admitted
@@ -74,7 +75,7 @@ def test_artifacts_where_they_are_allowed():
     [
         ({"timeout": "-1h"}, "invalid value: -1h0m0s should be >= 0: spec.timeout"),
         ({"timeout": "10"}, 'mutation failed: cannot decode incoming new object: time: missing unit in duration "10"'),
-        ({"timeout": 10}, "mutation failed: cannot decode incoming new object: json: cannot unmarshal number into Go value of type string"),  # noqa: E501
+        ({"timeout": 10}, "mutation failed: cannot decode incoming new object: json: cannot unmarshal number into Go struct field TaskRunSpec.spec.timeout of type string"),  # noqa: E501
         ({"retries": -1}, "invalid value: -1 should be >= 0: spec.retries"),
         ({"status": "Done"}, "invalid value: Done should be TaskRunCancelled or TaskRunPending: spec.status"),
         ({"status": "TaskRunPending"}, ""),
@@ -149,7 +150,23 @@ def test_pipelines(tasks, last, message):
     [
         ({"params": [{"name": "p"}, {"name": "q", "default": ""}, {"name": "r"}]}, {},
          "invalid input params for task run: missing values for these params which have no default values: [p r]"),
-        ({"params": [{"name": "p"}]}, {"params": [{"name": "p", "value": []}]}, ""),
+        ({"params": [{"name": "p", "type": "array"}]}, {"params": [{"name": "p", "value": []}]}, ""),
+        ({"params": [{"name": "p", "type": "array"}, {"name": "q"}, {"name": "r", "default": "x"}]},
+         {"params": [{"name": "p", "value": "x"}, {"name": "q", "value": {"k": "v"}}, {"name": "r", "value": [1]}]},
+         "invalid input params for task run: param types don't match the user-specified type: [p q]"),
+        ({"params": [{"name": "p", "type": "array"}]},
+         {"params": [{"name": "p", "value": "$(tasks.t.results.r[*])"}]}, ""),
+        ({"params": [{"name": "o", "properties": {"k": {}, "m": {}, "n": {}}, "default": {"n": "1"}}]},
+         {"params": [{"name": "o", "value": {"k": "1"}}]},
+         ("invalid input params for task run: missing keys for these params which are required in ParamSpec's "
+         "properties map[o:[m]]")),
+        ({"params": [{"name": "l", "type": "array", "default": ["a"]}],
+          "steps": [{"name": "a", "image": "i", "args": ["$(params.l[0])", "$(params['l'][2])", "$(params.l[1])"]}]},
+         {},
+         "non-existent param references:[$(params.l[1]) $(params['l'][2])]"),
+        ({"params": [{"name": "l", "type": "array", "default": ["a"]}],
+          "steps": [{"name": "a", "image": "i", "args": ["$(params.l[1])"]}]},
+         {"params": [{"name": "l", "value": ["a", "b"]}]}, ""),
         ({"workspaces": [{"name": "v", "optional": True}, {"name": "w"}]}, {},
          'declared workspace "w" is required but has not been bound'),
         ({"workspaces": [{"name": "w"}]}, {"workspaces": [{"name": "w"}, {"name": "more"}]}, ""),
@@ -158,6 +175,30 @@ def test_pipelines(tasks, last, message):
 def test_what_a_run_has_to_give(task, spec, message):
     (one,) = results(taskrun(**spec, taskSpec={**TASK, **task}))
     assert (one.problem.message if one.problem else "") == (message and f"[User error] {message}")
+
+
+@pytest.mark.parametrize(
+    ("claims", "coschedule", "refused"),
+    [
+        (["x", "y"], "workspaces", True),
+        (["x", "x"], "workspaces", False),
+        (["x", None], "workspaces", True),
+        (["x", "y"], "disabled", False),
+    ],
+)
+def test_workspaces_on_several_claims(claims, coschedule, refused):
+    bound = [{"persistentVolumeClaim": {"claimName": one}} if one else {"volumeClaimTemplate": {}} for one in claims]
+    spaces = [{"name": name, **one} for name, one in zip("vw", bound, strict=True)]
+    declared = {**TASK, "workspaces": [{"name": "v"}, {"name": "w"}]}
+    around = world(settings=Config(flags=Flags(coschedule=coschedule)))
+    (one,) = results(taskrun(taskSpec=declared, workspaces=spaces), around)
+    said = "[User error] more than one PersistentVolumeClaim is bound" if refused else ""
+    assert (one.problem.message if one.problem else "") == said
+    task = {"name": "p", "taskSpec": declared, "workspaces": [{"name": "v"}, {"name": "w", "workspace": "w"}]}
+    planned = plan(pipelinerun([task], workspaces=spaces), around.lookups)
+    assert [bool(one.persistent_volume_claim) for one in planned.tasks[0].run.spec.workspaces] == [True, True]
+    (one,) = results(planned.tasks[0].run, around)
+    assert (one.problem.message if one.problem else "") == said
 
 
 def test_a_workspace_that_the_task_does_not_declare():
@@ -231,7 +272,7 @@ def test_inputs_and_outputs_of_old(kind, spec, paths):
         ("TaskRun", {"taskSpec": {"steps": [{**STEP, "computeResources": {"foo": {}}}]}}, 'json: unknown field "foo"'),
         ("TaskRun", {"taskSpec": {"steps": [{**STEP, "computeResources": {"Limits": {}}}]}}, ""),
         ("Pipeline", {"tasks": [{"name": "p", "taskSpec": TASK, "timeout": 5}]},
-         "json: cannot unmarshal number into Go value of type string"),
+         "json: cannot unmarshal number into Go struct field PipelineTask.spec.tasks.timeout of type string"),
         ("PipelineRun", {"pipelineRef": {"name": "p"}, "timeouts": {"tasks": "1d"}},
          'time: unknown unit "d" in duration "1d"'),
         ("PipelineRun", {"pipelineRef": {"name": "p"}, "taskRunSpecs": [{"timeout": "x"}]},

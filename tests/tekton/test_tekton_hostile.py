@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tekton.made import config, limit_range, world
 
@@ -29,7 +29,8 @@ JSON = st.recursive(
     max_leaves=12,
 )
 NAMED = st.fixed_dictionaries(
-    {"name": st.sampled_from(["a", "b", ""])}, optional={"computeResources": JSON, "script": JSON}
+    {"name": st.sampled_from(["a", "b", ""]), "image": st.sampled_from(["x", "x", ""])},
+    optional={"computeResources": JSON, "script": JSON},
 )
 SPECS = st.fixed_dictionaries({"steps": st.lists(NAMED, max_size=3)}, optional={"sidecars": JSON, "stepTemplate": JSON})
 TASKS = st.lists(
@@ -62,7 +63,20 @@ AROUND = world(
 )
 
 
+_STEPS = {"steps": [{"name": "a", "image": "x"}]}
+_TASKS = {"tasks": [{"name": "a", "taskSpec": _STEPS}]}
+
+
+def _of(kind, spec):
+    return {"apiVersion": "tekton.dev/v1", "kind": kind, "metadata": {"name": "x", "namespace": "ns"}, "spec": spec}
+
+
 @given(OBJECTS)
+@example(_of("Task", _STEPS))
+@example(_of("TaskRun", {"taskSpec": _STEPS}))
+@example(_of("Pipeline", _TASKS))
+@example(_of("PipelineRun", {"pipelineSpec": _TASKS}))
+@example(_of("StepAction", {"image": "x"}) | {"apiVersion": "tekton.dev/v1beta1"})
 def test_whatever_is_sent_is_answered(raw):
     found = sent(raw, AROUND)
     if found.refusals:

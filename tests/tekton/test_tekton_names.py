@@ -88,13 +88,13 @@ def test_names_of_tasks(name, message):
         ({"steps": [{**STEP, "onError": "continue"}]}, ""),
         ({"steps": [{**STEP, "args": ["x", f"-{NOPE}"], "env": [{"name": "E", "value": NOPE}]}]},
          ('non-existent variable in "$(params.nope)": spec.steps[0].env[E]\n'
-         'non-existent variable in "...$(params.nope)": spec.steps[0].args[1]')),
+         'non-existent variable in "-$(params.nope)": spec.steps[0].args[1]')),
         ({"steps": [{**STEP, "script": "token=$(cat secret)\n$(params['nope']) x"}]},
-         'non-existent variable in "...$(params[\'nope\'])...": spec.steps[0].script'),
+         'non-existent variable in "...$(params[\'nope\']) x": spec.steps[0].script'),
         ({"steps": [{**STEP, "args": ['$(params.no)$(params["q"])']}]},
          'non-existent variable in "$(params.no)$(params[\\"q\\"])": spec.steps[0].args[0]'),
-        ({"params": [{"name": "o", "type": "object", "default": {}}, {"name": "l", "default": []}],
-          "steps": [{**STEP, "args": ["$(params.o.k) $(params.l[*]) $(params['o'].k) $(tasks.x)"]}]}, ""),
+        ({"params": [{"name": "o", "type": "object", "properties": {"k": {}}}, {"name": "l", "default": []}],
+          "steps": [{**STEP, "args": ["$(params.o.k) $(params['o'].k) $(tasks.x)", "$(params.l[*])"]}]}, ""),
     ],
 )  # fmt: skip
 def test_what_a_task_declares(spec, message):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from kubectl_kres.render.escape import plain
+from kubectl_kres.tui import drawn
 from kubectl_kres.tui.columns import GAP, Column, amount, laid_out
 from kubectl_kres.tui.drawn import fitted, folded
 
@@ -45,6 +46,20 @@ def test_folding_loses_nothing_but_blanks(line, width):
     assert all(sum(cell_len(text) for _, text in piece) <= width for piece in pieces)
     kept = "".join(text for piece in pieces for _, text in piece).replace(" ", "")
     assert kept == "".join(plain(text) for _, text in line).replace(" ", "")
+
+
+@pytest.mark.parametrize("text", ["n", "e\u0301", "漢字", "word ", "👩\u200d🚀", "\u0301"], ids=ascii)
+def test_folding_a_long_text_measures_little_more_than_there_is(text, monkeypatch):
+    measured = 0
+
+    def counted(some: str) -> int:
+        nonlocal measured
+        measured += len(some)
+        return cell_len(some)
+
+    monkeypatch.setattr(drawn, "cell_len", counted)
+    list(folded([("", text * 1000)], 20))
+    assert measured < 20 * len(text) * 1000
 
 
 @pytest.mark.parametrize(

@@ -120,3 +120,17 @@ def test_it_asks_only_for_what_the_screen_needs(cluster, tmp_path):
         *("pods", "limitranges"),
     }
     assert {verb for verb, _ in cluster.asked} <= {"list", "watch", "get"}
+
+
+def test_what_is_not_found_says_where_it_was_looked_for(cluster, tmp_path):
+    """Without a namespace it is looked for in the one of the context."""
+
+    async def act(_pilot, until):
+        await until('pods "nobody" not found in namespace shop; elsewhere: :pod nobody NAMESPACE')
+
+    watch(cluster, tmp_path, "pod nobody", act)
+
+    async def act_in_one(_pilot, until):
+        assert "; elsewhere" not in await until('pods "nobody" not found in namespace a')
+
+    watch(cluster, tmp_path, "pod nobody", act_in_one, namespaces=("a",))

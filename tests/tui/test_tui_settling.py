@@ -7,9 +7,9 @@ import sys
 
 _SCRIPT = """
 import gc
-from kubectl_kres.cli import tui
+from kubectl_kres.tui import garbage
 before = len(gc.callbacks)
-tui._settle_down()
+garbage.settle_down()
 early, asked = gc.get_freeze_count(), len(gc.callbacks) - before
 kept = [[] for _ in range(1000)]
 gc.collect()

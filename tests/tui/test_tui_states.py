@@ -12,8 +12,6 @@ from tui.still import Still, session_on
 
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.versions import nearest
-from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.tui_live import flags_of
 from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.line import size
@@ -205,13 +203,6 @@ def test_a_tree_keeps_its_order_and_a_list_computes_what_a_head_sorts_by():
 def test_kinds_counts_what_a_snapshot_holds():
     shown = drive(demo("kinds", file=ML), size=(140, 60))
     assert "15 objects" in row(shown, "namespaces                ")
-
-
-def test_commands_name_the_flags_that_lead_to_the_same_objects():
-    options = Options(
-        kubeconfig="my config", context="prod", impersonate="dev", impersonate_groups=("a", "b"), token="t"
-    )
-    assert flags_of(options) == "--kubeconfig 'my config' --context prod --as dev --as-group a --as-group b"
 
 
 def test_a_list_that_is_empty_says_so_on_all_of_the_screen_until_a_row_comes():

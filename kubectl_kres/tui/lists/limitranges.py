@@ -60,7 +60,7 @@ def _tone(field: str) -> Callable[[Merged], Tone]:
 
 def _figure(field: str, head: str, *, wide: bool = False) -> Column:
     text = _bound(field)
-    return Column(field, head, text, amount(text), right=True, most=12, searched=False, wide=wide)
+    return Column(field, head, text, amount(text), right=True, most=20, searched=False, wide=wide)
 
 
 def _objects(row: Merged) -> str:
@@ -80,7 +80,7 @@ def _detail(session: Session, row: Merged, width: int) -> Iterator[Line]:
         said = "" if part.force and not several else ", one of several, by chance" if several else ", not in force"
         head = f"  {padded(label, first)}  {padded(part.value, second)}  "
         tone: Tone = "warn" if several else "" if part.force else "quiet"
-        text = f"{part.source.kind}/{part.source.name}{said}"
+        text = f"{part.source.ref}{said}"
         yield from toned(tone, wrapped(text, width, first=head, rest=" " * size(head)))
     if not row.certain:
         text = "The server takes LimitRanges in an arbitrary order; a default that was set is not set again."

@@ -104,7 +104,7 @@ def _figure(side: str, resource: str, head: str) -> Column:
         text,
         amount(text),
         right=True,
-        most=9,
+        most=20,
         wide=side == "limits",
         searched=False,
         down=True,

@@ -10,8 +10,8 @@ from msgspec import Struct
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.reports.pipeline_needs import LABEL
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.tekton.naming import PIPELINE_RUN
 from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.listing import Listing, Rows
 from kubectl_kres.tui.lists.pods import since
@@ -80,7 +80,7 @@ def _created(row: PipelineRow) -> str | None:
 def _rows(session: Session, namespace: str) -> Rows:
     made: dict[tuple[str, str], list[TaskRun]] = {}
     for one in session.store.all("TaskRun", namespace or None):
-        owner = (one.metadata.labels or {}).get(LABEL, "")
+        owner = (one.metadata.labels or {}).get(PIPELINE_RUN, "")
         made.setdefault((one.metadata.namespace, owner), []).append(one)
     for run in session.store.all("PipelineRun", namespace or None):
         key = (run.metadata.namespace, run.metadata.name)

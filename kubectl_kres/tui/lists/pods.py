@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from operator import attrgetter
 
@@ -257,16 +257,6 @@ def owner_of(pod: Pod) -> Place | None:
 
 def _labels(row: PodRow) -> Mapping[str, str]:
     return row.pod.metadata.labels or {}
-
-
-def summary(rows: Iterable[PodRow]) -> str:
-    """How many pods have each class, by its first letter; E is BestEffort."""
-    counted = dict.fromkeys(CLASSES, 0)
-    for row in rows:
-        stored = row.pod.status.qos_class
-        if stored in counted:
-            counted[stored] += 1
-    return "  ".join(f"{name[0] if name != 'BestEffort' else 'E'} {count}" for name, count in counted.items())
 
 
 LISTING = Listing(

@@ -75,7 +75,7 @@ def _tight(field: str) -> Column:
         return str(getattr(row.tight, field)) if row.tight is not None else "-"
 
     head = {"claimed": "CLAIMED", "hard": "HARD", "available": "LEFT"}[field]
-    return Column(field, head, text, amount(text), right=True, most=12, down=True, searched=False)
+    return Column(field, head, text, amount(text), right=True, most=20, down=True, searched=False)
 
 
 def use_bar(use: PoolUse, *, ascii_only: bool) -> str:

@@ -126,7 +126,7 @@ def _figure(field: str, head: str, *, wide: bool = False) -> Column:
     def text(row: QuotaRow) -> str:
         return _tight(row, field)
 
-    return Column(field, head, text, amount(text), right=True, most=12, down=True, searched=False, wide=wide)
+    return Column(field, head, text, amount(text), right=True, most=20, down=True, searched=False, wide=wide)
 
 
 def _rows(session: Session, namespace: str) -> Rows:

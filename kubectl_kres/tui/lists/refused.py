@@ -54,7 +54,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     where = Column("namespace", "NAMESPACE", lambda row: row.subject.namespace)
     return (
         *(() if namespace else (where,)),
-        Column("name", "NAME", lambda row: f"{row.subject.kind}/{row.subject.name}", most=48),
+        Column("name", "NAME", lambda row: str(row.subject), most=48),
         Column("state", "MISSING", _missing, _fewest, right=True, width=9),
         Column("by", "REFUSED BY", _by, tone=lambda _: "bad"),
         Column("remedy", "REMEDY", lambda row: row.remedies[0] if row.remedies else "", wide=True, most=60),

@@ -166,7 +166,7 @@ def _figure(head: str, side: str, resource: str, *, live: bool = False) -> Colum
 
     name = f"{'live.' * live}{side}.{resource}"
     wide = live or side == "limits"
-    return Column(name, head, text, rank, right=True, wide=wide, most=11, searched=False, down=True)
+    return Column(name, head, text, rank, right=True, wide=wide, most=20, searched=False, down=True)
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.claim import may_lines
+from kubectl_kres.render.claim import PARTICIPLES, may_lines
 from kubectl_kres.render.claims import TONES, short_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
@@ -26,8 +26,6 @@ from kubectl_kres.tui.rights import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import Item, Sections
 from kubectl_kres.tui.widgets.pooled import condition_item, said_item, turn_item, warning_item, way_items
-
-_MAY = {"change": "changed", "delete": "deleted", "release": "released"}
 
 
 class ClaimPane(OutlinePane):
@@ -160,7 +158,7 @@ def _option(one: PoolOption) -> Item:
 
 
 def _may(one: May) -> Item:
-    return Item((), _MAY[one.verb], ("yes" if one.allowed else "no",), one.follows or one.said,
+    return Item((), PARTICIPLES[one.verb], ("yes" if one.allowed else "no",), one.follows or one.said,
                 tone="" if one.allowed else "warn", about=lambda width: list(may_lines([one], width))[1:])  # fmt: skip
 
 

@@ -86,7 +86,15 @@ class ObjectPane(Pane):
         elif self.late:
             yield [("quiet", f"reading {self.ref}")]
         elif self.found is None and self.fault is not None:
-            yield from toned("bad", wrapped(self.fault.message, width, rest="  "))
+            yield from toned("bad", wrapped(f"{self.fault.message}{self._where()}", width, rest="  "))
+
+    def _where(self) -> str:
+        """Where what is not found was looked for: the screen may show all namespaces, and the object is of one."""
+        space = self.ref.namespace
+        if not isinstance(self.fault, NotFound) or not space:
+            return ""
+        other = f"; elsewhere: :{self.ref.kind.lower()} {self.ref.name} NAMESPACE"
+        return f" in namespace {space}{'' if self.session.namespace else other}"
 
     def gap_lines(self, width: int) -> Iterator[Line]:
         """What could not be read of what the answer depends on."""

@@ -13,13 +13,12 @@ from kubectl_kres.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.explanation import Fact
 from kubectl_kres.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask
 from kubectl_kres.reports.pipeline_needs import pipeline_needs
+from kubectl_kres.reports.pipeline_verdict import ENDED
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import Item, Sections
 from kubectl_kres.tui.widgets.pooled import said_item, warning_item
-
-_ENDED = frozenset({"done", "failed", "skipped"})
 
 
 class PipelineRunPane(OutlinePane):
@@ -90,14 +89,14 @@ class PipelineRunPane(OutlinePane):
     def status(self) -> Line:
         if self.found is None:
             return [("warn", "not known")]
-        ended = sum(one.state in _ENDED for one in self.found.tasks)
+        ended = sum(one.state in ENDED for one in self.found.tasks)
         partly = "" if self.found.complete else "  incomplete: not all could be read"
         return [("", f"{len(self.found.tasks)} tasks, {ended} ended"), ("warn", partly)]
 
 
 def _answer(one: PlannedTask) -> tuple[str, Tone, str]:
     """Mark, tone and words for what becomes of a task."""
-    if one.state in _ENDED:
+    if one.state in ENDED:
         return ("x", "bad", "failed") if one.state == "failed" else ("", "quiet", one.state)
     if one.explanation is None:
         return "?", "warn", "not known"

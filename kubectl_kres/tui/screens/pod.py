@@ -53,7 +53,6 @@ class PodPane(TreePane):
 
     DEFAULT_CSS = """
     PodPane {
-        & > #verdict { max-height: 4; }
         &.beside > Container > Table { width: 11fr; min-width: 46; }
         &.beside > Container > Lines { width: 9fr; }
     }

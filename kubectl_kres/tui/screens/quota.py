@@ -154,7 +154,7 @@ def _columns(names: Sequence[str]) -> tuple[Column, ...]:
     return (
         Column("name", "WHO", lambda row: row.who, most=48),
         Column("pods", "N", lambda row: str(row.pods or "-"), lambda row: row.pods, right=True, down=True),
-        *(Column(name, _head(name), _share(name), _rank(name), right=True, down=True, most=16) for name in names),
+        *(Column(name, _head(name), _share(name), _rank(name), right=True, down=True, most=20) for name in names),
     )
 
 

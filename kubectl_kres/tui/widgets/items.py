@@ -64,11 +64,6 @@ def _below(key: str, number: int, item: Item) -> Item:
     )  # fmt: skip
 
 
-def seen(items: Iterable[Item], folded: set[Key]) -> dict[Key, Item]:
-    """The lines that no folded section hides."""
-    return {item.path: item for item in items if item.is_section or item.path[:1] not in folded}
-
-
 def columns(head: str, folded: set[Key], *, ascii_only: bool) -> Sequence[Column]:
     """What the outline shows of a line."""
     opened, closed = ("v ", "> ") if ascii_only else ("▾ ", "▸ ")

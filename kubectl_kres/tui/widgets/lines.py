@@ -47,7 +47,10 @@ class Lines(Drawn):
         line = int(self.scroll_offset.y) + y
         if line >= len(self._drawn):
             return Strip.blank(self.scrollable_content_region.width, self.plain)
-        return self.strip(self._drawn[line], self.scrollable_content_region.width)
+        cut = not self.can_focus and y == self.size.height - 1 and line < len(self._drawn) - 1
+        # Nobody can go to what is below: it must be seen that there is more.
+        shown = [*self._drawn[line], ("quiet", "…")] if cut else self._drawn[line]
+        return self.strip(shown, self.scrollable_content_region.width)
 
     def on_resize(self) -> None:
         if self.scrollable_content_region.width != self._width:

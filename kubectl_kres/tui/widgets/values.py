@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -60,7 +60,9 @@ def value_rows(found: Explanation) -> Iterator[ValueRow]:
 
 
 def _container(one: Container, number: str, refused: set[str]) -> Iterator[ValueRow]:
-    yield ValueRow((number,), title(one), one.note and "!", "", "", "warn" if one.note else "", one, branch=True)
+    # A name would be cut for the sake of a word that "init" says as well.
+    label = title(one).replace("init container", "init", 1)
+    yield ValueRow((number,), label, one.note and "!", "", "", "warn" if one.note else "", one, branch=True)
     if not one.values:
         yield ValueRow((number, "0"), "no requests, no limits", tone="quiet", of=one)
     for at, value in enumerate(one.values):
@@ -86,11 +88,6 @@ def _container(one: Container, number: str, refused: set[str]) -> Iterator[Value
 def _by(rule: str, source: Source | None) -> str:
     """Who set it: the kind of an object, or the rule where it looks at nothing but the manifest."""
     return rule.rpartition("/")[2] if source is None or own(rule) else source.kind
-
-
-def seen(rows: Iterable[ValueRow], folded: set[Key]) -> dict[Key, ValueRow]:
-    """The rows that no folded branch hides."""
-    return {row.path: row for row in rows if row.path[:1] not in folded or len(row.path) == 1}
 
 
 def columns(folded: set[Key], *, ascii_only: bool) -> Sequence[Column]:

@@ -1,0 +1,164 @@
+"""The claims that a StatefulSet makes for its next pod: which those are, what refuses them, what they cost quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.claims import admit_claim, classed
+from kubectl_kres.admission.draft import Unparsable
+from kubectl_kres.admission.objects import claim_request
+from kubectl_kres.admission.outcome import Outcome, QuotaCharge, Refusal
+from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.quota import charges, with_used
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.claim import ClaimStatus, PersistentVolumeClaim
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.analysis import Analysis, PodClaims
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.template import manifest_workload
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+_KIND = "PersistentVolumeClaim"
+#: Up to so many templates each is tried as the last one: the controller takes them in an arbitrary order.
+_MOST_ORDERED = 8
+_UNREAD = Assume(
+    "spec.volumeClaimTemplates",
+    "claim/taken-as-new",
+    "PersistentVolumeClaims could not be read: those of the next pod are taken as new",
+)
+
+
+class _Claim(Struct, frozen=True):
+    """A claim to be made. ``path`` of its template, in the StatefulSet."""
+
+    claim: PersistentVolumeClaim
+    path: str
+
+
+def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Analysis:
+    """The analysis of a pod, or of the refusal of its claims, without which there is no pod; that is ``then``."""
+    found = _claims(store, subject, analysis, server)
+    if found is None:
+        return analysis
+    if not found.refusals:
+        return structs.replace(analysis, claims=found)
+    pods = analysis.outcomes
+    outcomes = tuple(instead(pod, refusal) for refusal in found.refusals for pod in pods)
+    return structs.replace(analysis, claims=found, outcomes=outcomes, then=(*pods, *analysis.then))
+
+
+def instead(outcome: Outcome, refusal: Refusal) -> Outcome:
+    """The outcome with its figures, refused for another reason."""
+    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=(), object=None)
+
+
+def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> PodClaims | None:
+    """None for what makes no claims."""
+    workload = analysis.start.owner or manifest_workload(subject)
+    if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
+        return None
+    space = subject.ref.namespace
+    names = {one.metadata.name for one in store.all(_KIND, space)}
+    known = store.covered(Need(_KIND, space)).known
+    ordinal, ready = _next(workload, _stored(store, subject), names if known else None, subject.ref.name)
+    if ordinal is None:
+        return PodClaims(ready=ready)
+    new = [one for one in _made(workload, subject, ordinal) if one.claim.metadata.name not in names]
+    try:
+        refusals, costs = _admitted(new, analysis.known.policies, server)
+    except Unparsable:
+        # Of a file it is told before, and no server has stored such a template.
+        return None
+    return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,))
+
+
+def _stored(store: Store, subject: Subject) -> int:
+    """How many pods there are of it."""
+    held = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    return held.status.replicas if isinstance(held, Workload) else 0
+
+
+def _next(workload: Workload, existing: int, names: set[str] | None, name: str) -> tuple[int | None, int]:
+    """The first pod whose claims are not all there, and how many missing pods have theirs; None: all of them.
+
+    Where every pod is there it is the next one. ``names`` None: the claims are not known.
+    """
+    wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
+    first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
+    if names is None:
+        return first + min(existing, wanted), 0
+    held = {one for one in _ordinals(workload, names, name) if first <= one < first + wanted}
+    missing = max(0, wanted - existing)
+    ready = max(0, missing - (wanted - len(held)))
+    lacking = next((one for one in range(first, first + wanted) if one not in held), None)
+    if lacking is None and missing:
+        return None, ready
+    return first + wanted if lacking is None else lacking, ready
+
+
+def _ordinals(workload: Workload, names: set[str], name: str) -> Iterator[int]:
+    """The pods whose claims are all there."""
+    heads = [f"{one.metadata.name}-{name}-" for one in workload.spec.volume_claim_templates or ()]
+    for one in names:
+        number = one.removeprefix(heads[0])
+        if number != one and number.isdecimal() and all(f"{head}{number}" in names for head in heads):
+            yield int(number)
+
+
+def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim]:
+    """Source: controller/statefulset stateful_set_utils.go getPersistentVolumeClaims."""
+    for index, template in enumerate(workload.spec.volume_claim_templates or ()):
+        name = f"{template.metadata.name}-{subject.ref.name}-{ordinal}"
+        metadata = structs.replace(template.metadata, name=name, namespace=subject.ref.namespace)
+        claim = structs.replace(template, metadata=metadata, status=ClaimStatus())
+        yield _Claim(claim, f"spec.volumeClaimTemplates[{index}]")
+
+
+def _admitted(
+    new: Sequence[_Claim], policies: Policies, server: Server
+) -> tuple[tuple[Refusal, ...], tuple[QuotaCharge, ...]]:
+    """What refuses one of the claims, in whatever order they are made, and what they cost together.
+
+    Raises Unparsable. Source: stateful_pod_control.go createPersistentVolumeClaims, which goes on after a refusal.
+    """
+    refusals: dict[str, Refusal] = {}
+    costs: list[QuotaCharge] = []
+    for last in range(len(new)) if len(new) <= _MOST_ORDERED else (len(new) - 1,):
+        quotas, costs = policies.quotas, []
+        for one in (*new[:last], *new[last + 1 :], new[last]):
+            outcomes = admit_claim(one.claim, structs.replace(policies, quotas=quotas), server)
+            refused = [_placed(outcome.refusal, one.path) for outcome in outcomes if outcome.refusal is not None]
+            refusals.update((refusal.message, refusal) for refusal in refused)
+            found = charges(claim_request(classed(one.claim, policies), server), quotas)
+            costs += found
+            quotas = quotas if refused else with_used(quotas, found)
+    return tuple(refusals.values()), tuple(added(costs))
+
+
+def _placed(refusal: Refusal, path: str) -> Refusal:
+    """With paths that lead from the StatefulSet to the claim's template."""
+    findings = tuple(structs.replace(one, path=f"{path}.{one.path}" if one.path else path) for one in refusal.findings)
+    return structs.replace(refusal, findings=findings)
+
+
+def added(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:
+    """One charge for each quota: what is asked for in all, on top of what was used before the first."""
+    found: dict[str, QuotaCharge] = {}
+    for cost in costs:
+        have = found.get(cost.quota)
+        found[cost.quota] = cost if have is None else _sum(have, cost)
+    yield from found.values()
+
+
+def _sum(one: QuotaCharge, other: QuotaCharge) -> QuotaCharge:
+    requested, after = dict(one.requested), dict(one.after)
+    for name, text in other.requested.items():
+        requested[name] = str(parse(requested[name]) + parse(text)) if name in requested else text
+        after[name] = str(parse(after[name]) + parse(text)) if name in after else other.after[name]
+    return QuotaCharge(one.quota, requested, {**other.used, **one.used}, after, {**other.hard, **one.hard})

@@ -1,0 +1,53 @@
+"""When garbage is collected: what lasts is not looked at, and seldom does a key wait for the rest."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Mapping
+
+from textual import events
+
+from kubectl_kres.tui.app import Kres
+
+#: Objects that are made between two looks of the garbage collector, and how many of these make one at older ones: what
+#: is drawn is full of cycles, so it looks often, but at little. The last generation is everything.
+_OFTEN, _OLDEST = (5_000, 10, 3), 2
+#: Ticks without a key after which nobody is taken to be typing.
+_QUIET = 3
+#: Seconds after which a thread lets another one go on.
+_TURN = 0.001
+
+
+class Tidy(Kres):
+    """The app as it is run: garbage is collected while no key is pressed, where some has come together."""
+
+    _pressed = 0
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key):
+            self._pressed = self._ticks
+        await super().on_event(event)
+
+    def tick(self) -> None:
+        super().tick()
+        if self._ticks - self._pressed > _QUIET and gc.get_count()[1]:
+            gc.collect()
+
+
+def settle_down() -> None:
+    """Has the garbage collector leave alone what is loaded, and later what the first screen consists of.
+
+    A look at all of that takes a tenth of a second. Rows, and what is read of a cluster, are nothing that it looks at.
+    """
+
+    def looked(phase: str, facts: Mapping[str, int]) -> None:
+        if phase == "stop" and facts["generation"] == _OLDEST:
+            gc.callbacks.remove(looked)
+            gc.freeze()
+
+    gc.freeze()
+    gc.set_threshold(*_OFTEN)
+    # What reads and decodes gives way to what draws sooner than usual.
+    sys.setswitchinterval(_TURN)
+    gc.callbacks.append(looked)

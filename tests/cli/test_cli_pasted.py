@@ -1,0 +1,87 @@
+"""What is proposed to be typed works as it stands: commands of answers, of screens, and of help."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+from cli.running import Kres
+
+from kubectl_kres.cli.main import COMMANDS
+from kubectl_kres.snapshot import demo
+
+#: Commands that cannot run here: they stay, need a cluster, write files, or draw a screen.
+ELSEWHERE = {"-w", "--watch", "--install", "--uninstall", "--out", "version", "tui", "-o describe"}
+ANSWERS = (
+    "explain deployments -A",
+    "explain deploy/checkout -n checkout",
+    "explain deploy/notebook-hub -n ml-notebooks",
+    "explain pool/ml-compute",
+    "explain claim/alice -n ml-notebooks",
+    "explain pipelinerun/release-41 -n ci",
+    "claims -A",
+    "claims -A --waiting",
+    "claims sweep -n ml-training",
+    "claims --for deploy/notebook-hub -n ml-notebooks",
+    "pools",
+    "quota -A --denied",
+    "quota -A --recount --by workload",
+    "quota --fit deploy/checkout -n checkout",
+    "qos pipelinerun/release-41 -n ci",
+    "diff pipelinerun/release-41 -n ci",
+    "diff pods -A",
+)
+
+
+POD = b"apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: app, image: i}]}\n"
+POOL = (
+    b"apiVersion: capsule.clastix.io/v1beta2\nkind: ResourcePool\nmetadata: {name: green}\nspec: {quota: {hard: {}}}\n"
+)
+CLAIM = b"apiVersion: capsule.clastix.io/v1beta2\nkind: ResourcePoolClaim\nmetadata: {name: batch}\nspec: {claim: {}}\n"
+#: The files that examples name.
+FILES = {
+    **dict.fromkeys(("pod.yaml", "run.yaml", "manifests/pod.yaml"), POD),
+    "pools.yaml": POOL + b"---\n" + CLAIM,
+    "config.yaml": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-defaults}\n",
+    **dict.fromkeys(("prod.kres", "prod.kres.gz"), demo.path().read_bytes()),
+}
+
+
+def proposed(text: str) -> Iterator[str]:
+    """What stands behind ``kubectl kres`` up to the end of the line, or of the quotation."""
+    yield from (found.strip() for found in re.findall(r"kubectl kres ([^\"\n]+)", text))
+
+
+def test_what_answers_propose_runs(kres: Kres):
+    found = []
+    for words in ANSWERS:
+        _, out, err = kres(f"{words} --demo")
+        found += [(words, one) for one in proposed(out + err) if "usage" not in one]
+    assert found
+    for words, one in found:
+        asked = shlex.split(one)
+        code, _, err = kres("", *asked, *(() if "--demo" in asked else ("--demo",)))
+        assert code in {0, 1}, (words, one, err)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_are_understood(kres: Kres, command: str, tmp_path, monkeypatch):
+    """Names are made up, so that they may not be found (3); none is wrong (2)."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for name, content in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    text = kres(f"{command} --help").out.partition("Examples:")[2].partition("Flags:")[0].partition("Usage:")[0]
+    for one in re.findall("kubectl kres (.+)", re.sub(r"\n {6,}", " ", text)):
+        asked = shlex.split(one)
+        if not ELSEWHERE & {*asked, " ".join(asked[-2:])}:
+            code, _, err = kres("", *asked, *_held(asked))
+            assert code != 2, (one, err)
+
+
+def _held(asked: list[str]) -> tuple[str, ...]:
+    """The bundled example in place of a cluster."""
+    alone = {"--demo", "--offline", "--snapshot", "--client"} & set(asked) or asked[0] in {"schema", "help", "options"}
+    return () if alone else ("--demo",)

@@ -1,0 +1,100 @@
+"""Objects of files for which the cluster has no kind or no namespace."""
+
+from __future__ import annotations
+
+import pytest
+from reports.stored import limits, made, store_of, subject, template
+
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.remedy import NOTHING
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.store.coverage import Need
+
+POD = {**made("Pod", "a", spec={"containers": [{"name": "a", "image": "i"}]}), "apiVersion": "v1"}
+PLACE = made("Namespace", "ns")
+GONE = 'namespaces "ns" not found'
+
+
+def filed(raw: dict, *, served: bool = True) -> Subject:
+    """A workload as a file brings it, whatever its kind is called."""
+    group, _, version = raw["apiVersion"].rpartition("/")
+    kind = Kind(raw["kind"], (f"{raw['kind'].lower()}s",), group, version, struct=Workload)
+    return Subject(ObjectRef(kind.kind, "a", "ns"), kind, raw, "a.yaml", served=served)
+
+
+def workload(kind: str, version: str) -> dict:
+    labels, policy = {"app": "a"}, {"restartPolicy": "Never"} if kind == "Job" else {}
+    spec = template({"name": "a", "image": "i"}, **policy)
+    spec["template"]["metadata"] = {"labels": labels}
+    selector = {"selector": {"matchLabels": labels}} if kind == "Deployment" else {}
+    return {**made(kind, "a", spec={**spec, **selector}), "apiVersion": version}
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [((), GONE), ((PLACE,), ""), ((limits("l"),), "")],
+    ids=["no namespace", "namespace", "something is in it"],
+)
+def test_a_namespace_that_does_not_exist(stored: tuple[dict, ...], said: str):
+    found = explain(store_of(*stored), subject("Pod/a", POD, "a.yaml"), Ask())
+    assert found.verdict.message == said
+    assert (found.verdict.code, found.verdict.allowed) == ((404, False) if said else (201, True))
+    remedy = "create the namespace first (kubectl create namespace ns), or name one that there is" if said else NOTHING
+    assert found.remedies == (remedy,)
+
+
+def test_a_policy_of_the_files_is_no_sign_of_a_namespace():
+    store = store_of(limits("l"))
+    store.files[ObjectRef("LimitRange", "l", "ns")] = "a.yaml"
+    assert explain(store, subject("Pod/a", POD, "a.yaml"), Ask()).verdict.message == GONE
+
+
+def test_a_namespace_that_may_not_be_read_is_taken_to_exist():
+    found = explain(store_of(unread=("Namespace",)), subject("Pod/a", POD, "a.yaml"), Ask())
+    assert found.verdict.allowed and found.complete
+
+
+def test_it_is_read_only_where_the_namespace_seems_empty():
+    wanted = Need("Namespace", name="ns", required=False)
+    assert wanted in needs(store_of(), subject("Pod/a", POD, "a.yaml"))
+    assert wanted not in needs(store_of(limits("l")), subject("Pod/a", POD, "a.yaml"))
+    assert wanted not in needs(store_of(made("Pod", "a", spec={"containers": []})), subject("Pod/a"))
+
+
+def test_the_files_own_faults_come_first():
+    raw = {**POD, "spec": {"containers": [{"name": "a", "image": "i", "resources": {"limits": {"cpu": "x"}}}]}}
+    assert explain(store_of(), subject("Pod/a", raw, "a.yaml"), Ask()).verdict.code == 400
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "remedy"),
+    [
+        ("Deployment", "extensions/v1beta1", "write apiVersion: apps/v1"),
+        ("CronJob", "batch/v1beta1", "write apiVersion: batch/v1"),
+        ("Deploymnt", "apps/v1", "write kind: Deployment and apiVersion: apps/v1"),
+        ("Rollout", "apps/v1", "write a kind that the server has (kubectl api-resources lists them)"),
+    ],
+)
+def test_a_kind_that_kubernetes_has_not(kind: str, version: str, remedy: str):
+    found = explain(store_of(PLACE), filed(workload(kind, version)), Ask())
+    assert found.verdict.message == f'no matches for kind "{kind}" in version "{version}"'
+    assert (found.verdict.allowed, found.remedies) == (False, (remedy,))
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_of_other_kinds_the_server_says_it(served: bool):
+    one = filed(workload("Rollout", "argoproj.io/v1alpha1"), served=served)
+    found = explain(store_of(PLACE), one, Ask())
+    assert found.verdict.allowed is served
+    if not served:
+        assert found.remedies[0].endswith("(kubectl api-resources lists them), or install what defines it")
+
+
+def test_all_that_is_known_here_is_served():
+    for kind, version in (("Deployment", "apps/v1"), ("Job", "batch/v1"), ("ReplicationController", "v1")):
+        one = subject(f"{kind}/a", workload(kind, version), "a.yaml")
+        assert explain(store_of(PLACE), one, Ask()).verdict.allowed
