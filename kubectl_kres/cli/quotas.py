@@ -32,15 +32,21 @@ def quotas(source: Source, given: Input, options: Options, words: Sequence[str],
 
     Raises UsageError, and ClusterError if all of them is one list that cannot be read.
     """
-    del given, program
+    del program
     if words:
         refuse_selectors(options)
         yield from _by_name(source, options, words)
     elif source.namespaces or options.filenames:
-        for space in source.namespaces or ("",):
+        own = () if options.namespaces else _filed(given)
+        for space in own or source.namespaces or ("",):
             yield from _of_namespace(source, options, space)
     else:
         yield from _everywhere(source, options)
+
+
+def _filed(given: Input) -> tuple[str, ...]:
+    """The namespaces of the quotas that files hold."""
+    return tuple(dict.fromkeys(one.metadata.namespace for one in given.policies.all(_QUOTA.kind)))
 
 
 def _by_name(source: Source, options: Options, words: Sequence[str]) -> Iterator[Found]:

@@ -71,6 +71,7 @@ class Sidecar(Base, frozen=True):
     security_context: Any = None
     compute_resources: ResourceRequirements | None = None
     workspaces: tuple[Named, ...] | None = None
+    volume_mounts: tuple[VolumeMount, ...] | None = None
 
 
 class TaskSpec(Base, frozen=True):

@@ -279,6 +279,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "tekton/result": Rule("A result has a name of letters and one of three types.", _TEKTON_API),
     "tekton/volume": Rule("Volumes have different names, also from those that Tekton adds.", _TEKTON_API),
+    "tekton/unmountable": Rule("A step mounts volumes that its pod has, each at a path of its own.", _VALIDATION),
     "tekton/mount": Rule("Nothing is mounted where Tekton's own files are.", _TEKTON_API),
     "tekton/when": Rule("A condition of a step has an operator, in or notin, and values.", _TEKTON_API),
     "tekton/action-script": Rule("The script of a StepAction refers to no parameters.", _TEKTON_API),

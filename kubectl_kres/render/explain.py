@@ -103,23 +103,25 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
 
 def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     """What the server says, and the smallest remedy; of a run also what Tekton does then."""
-    yield from _verdict(explanation)
+    yield from _verdict(explanation, width)
     blind = not explanation.complete and explanation.remedies == (NOTHING,)
     yield from _remedies((f"{NOTHING} as far as seen",) if blind else explanation.remedies, width)
     if explanation.tekton is not None:
         yield from condition_lines(explanation.tekton, explanation.verdict, width)
 
 
-def _verdict(explanation: Explanation) -> Iterator[Line]:
+def _verdict(explanation: Explanation, width: int) -> Iterator[Line]:
     verdict = explanation.verdict
     if verdict.allowed is True:
         order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
         told = f": {explanation.subject.full}{order}{_drift(explanation)}"
-        if explanation.complete:
-            yield [("good", "admitted"), ("", told)]
-        else:
-            kinds = dict.fromkeys(one.kind for one in explanation.unseen if one.required)
-            yield [("warn", "admitted as far as seen"), ("", f"{told}; {' and '.join(kinds)} could not be read")]
+        kinds = dict.fromkeys(one.kind for one in explanation.unseen if one.required)
+        blind = f"; {' and '.join(kinds)} could not be read" if not explanation.complete else ""
+        tone: Tone = "warn" if blind else "good"
+        word = f"admitted{PARTLY}" if blind else "admitted"
+        first, *rest = wrapped(f"{word}{told}{blind}", width, rest="  ")
+        yield [(tone, word), ("", first[len(word) :])]
+        yield from toned("", rest)
         return
     by = _by(verdict)
     if explanation.tekton is not None and explanation.tekton.about_another:

@@ -68,7 +68,8 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     """Label, whether it is bad, and sentence."""
     have = f"{replicas.existing} of {replicas.wanted} exist"
     if fit.lacking:
-        yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing} missing do not fit"
+        verb = "does" if fit.lacking == 1 else "do"
+        yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing} missing {verb} not fit"
     elif replicas.missing and not _unread(fit):
         yield "replicas", False, f"{have}; the {replicas.missing} missing fit{'s' * (replicas.missing == 1)}"
     else:

@@ -21,7 +21,9 @@ from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports import facts, filed, taskrun
+from kubectl_kres.reports.all_pods import lacking, short_of
 from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.deeds import directed
 from kubectl_kres.reports.demands import demands_of
 from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen
 from kubectl_kres.reports.gates import gates
@@ -162,7 +164,19 @@ def _said(
     found = _remedies(analysis, names_of(start.pod), seen, pods, special)
     if found == (_PASSES,) and any(one.required for one in unseen_of(store, subject)):
         found = (_BLIND,)
-    return _located(found, subject, start, analysis.outcomes[0])
+    if found == (NOTHING,):
+        found = _for_all(analysis, lacking(store, subject, pods))
+    return directed(store.origin, _located(found, subject, start, analysis.outcomes[0]))
+
+
+def _for_all(analysis: Analysis, count: int) -> tuple[str, ...]:
+    """That there is nothing to change, or for how many of the missing pods there is not."""
+    draft = analysis.outcomes[0].draft
+    if draft is None or count < 2 or analysis.tekton is not None:
+        return (NOTHING,)
+    costs = charges(quota_request(analysis.start.pod, draft), analysis.known.policies.quotas)
+    short = short_of(costs, count)
+    return (f"{NOTHING} for the next pod, but {short}" if short else NOTHING,)
 
 
 def _remedies(
@@ -176,9 +190,9 @@ def _remedies(
         said = {**special, **TEKTON_REMEDIES}
         return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
     limits = analysis.known.policies.limits
-    lacking = pods.missing if pods is not None else 1
-    found = remedies(analysis.outcomes, names, special, limits, lacking)
-    after = remedies((*analysis.then, *following(analysis)), names, special, limits, lacking)
+    missing = pods.missing if pods is not None else 1
+    found = remedies(analysis.outcomes, names, special, limits, missing)
+    after = remedies((*analysis.then, *following(analysis)), names, special, limits, missing)
     if after != (NOTHING,):
         found = tuple(dict.fromkeys((*found, *(one for one in after if one != NOTHING))))
     owner = analysis.start.owner

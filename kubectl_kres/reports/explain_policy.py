@@ -24,6 +24,7 @@ from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.bands import bands, contradictions, defaults
 from kubectl_kres.reports.case import Case
+from kubectl_kres.reports.deeds import directed
 from kubectl_kres.reports.demands import demands
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explain import explain, quota_costs
@@ -140,7 +141,9 @@ def _placed(scene: _Scene, found: PolicyExplanation) -> PolicyExplanation:
     if refusal is None or (found.verdict is not None and found.verdict.code == 400):
         return found
     outcomes = (Outcome(False, refusal.code, refusal),)
-    return structs.replace(found, verdict=verdict_of(outcomes), remedies=remedies(outcomes))
+    return structs.replace(
+        found, verdict=verdict_of(outcomes), remedies=directed(scene.store.origin, remedies(outcomes))
+    )
 
 
 def _quota(scene: _Scene) -> PolicyExplanation:

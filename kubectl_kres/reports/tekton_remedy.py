@@ -137,13 +137,14 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     "tekton/request-over-limit": _over_limit,
     "validation/request-over-limit": _share_over_limit,
     "tekton/given-twice": _say("take all but one of what has the same name out; capitals make no difference in a run"),
-    "tekton/undeclared": _say("declare in the Task what is named, or correct its name where it is referred to"),
+    "tekton/undeclared": _say("declare what is named, or correct its name where it is referred to"),
     "tekton/variable-use": _say(
         "take an entry of the list, or a key of the object; a whole list stands alone in command or args"
     ),
     "tekton/declaration": _say("correct name, type, default or properties of the parameter"),
     "tekton/result": _say("correct name, type, properties or value of the result"),
     "tekton/volume": _say("give each volume a name of its own, without tekton-internal- in front"),
+    "tekton/unmountable": _say("name the volume in the Task, or correct the mount; mount each at a path of its own"),
     "tekton/mount": _say("mount a volume that is not Tekton's, at a path outside of /tekton"),
     "tekton/when": _say("give the condition of the step input, operator (in, notin) and values"),
     "tekton/action-script": _say("take the parameter through an environment variable of the StepAction"),

@@ -62,7 +62,7 @@ class _Hush:
     def _field(self, item: Struct, field: str, held: Any) -> Any:
         if field in {"security_context", "volume_claim_template", "pipeline_spec"} and not isinstance(held, Struct):
             return held if held is None else {HIDDEN: True}
-        if isinstance(item, tekton.Step) and field in _ASIDE:
+        if isinstance(item, tekton.Step | tekton.Sidecar) and field in _ASIDE:
             return None
         if isinstance(item, tekton.Step | tekton.Sidecar | Variable):
             return self._step(field, held)

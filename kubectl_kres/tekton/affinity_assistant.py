@@ -55,7 +55,8 @@ def _wanted(run: PipelineRun, flags: Flags) -> Iterator[str]:
 
 def _assistant(run: PipelineRun, pipeline: UsedPipeline, workspace: str, world: World) -> Assistant:
     meta = run.metadata
-    name = f"affinity-assistant-{hashlib.sha256((workspace + meta.name).encode()).hexdigest()[:10]}"
+    told = (workspace + meta.name).encode("utf-8", "surrogatepass")
+    name = f"affinity-assistant-{hashlib.sha256(told).hexdigest()[:10]}"
     labels = {
         "app.kubernetes.io/component": "affinity-assistant",
         "app.kubernetes.io/instance": name,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from kubectl_kres.model.tekton import PodTemplate, TaskRun, TaskSpec
 from kubectl_kres.tekton.answer import Problem
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.field_error import by_rule, joined
-from kubectl_kres.tekton.internal_volumes import doubled
+from kubectl_kres.tekton.internal_volumes import doubled, mounted
+from kubectl_kres.tekton.naming import pod_name
 from kubectl_kres.tekton.task_faults import sidecar_faults
 from kubectl_kres.tekton.variable_faults import result_faults
 
@@ -53,9 +56,19 @@ def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flag
         found += doubled(run, spec, template, flags)
         text = f"translating TaskSpec to Pod: {joined(found)}"
     if not found:
-        return ()
+        return _unmountable(run, mounted(run, spec, template, flags))
     said = refused(run, 0, "", text)
     return (msgspec.structs.replace(said, rule=found[0].rule, faults=by_rule(found)),)
+
+
+def _unmountable(run: TaskRun, wrong: Sequence[str]) -> tuple[Problem, ...]:
+    """What the API server looks at first of all; other faults that it would name beside these are left out."""
+    if not wrong:
+        return ()
+    name = pod_name(run.metadata.name or run.metadata.generate_name, len(run.status.retries_status or ()))
+    text = wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]"
+    said = refused(run, 422, "Invalid", f'Pod "{name}" is invalid: {text}')
+    return (msgspec.structs.replace(said, rule="tekton/unmountable"),)
 
 
 def _suspect(run: TaskRun) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from kubectl_kres.model.tekton import PipelineTask
 from kubectl_kres.model.tekton_parts import Param
 from kubectl_kres.tekton.field_error import FieldError, keyed
 
@@ -64,23 +65,35 @@ def declared(params: Sequence[Param] | None) -> tuple[Declaration, ...]:
 
 
 def with_given(
-    given: Sequence[Param] | None, params: Sequence[Declaration]
+    given: Sequence[Param] | None, params: Sequence[Declaration], tasks: Sequence[PipelineTask] | None = None
 ) -> tuple[tuple[Declaration, ...], tuple[str, ...]]:
-    """What a run's Task knows: what the run gives, and what is declared; and objects declared without properties.
+    """What is known inside a run: what it gives, what is declared; and objects that are declared without properties.
 
-    Source: v1/taskrun_validation.go createParamSpecFromParam, combineParamSpec.
+    tasks: of an embedded Pipeline, which all know what any of them is given. Source: v1/taskrun_validation.go
+    createParamSpecFromParam, combineParamSpec; pipelinerun_validation.go appendPipelineTaskParams.
     """
     found = {one.name: _given(one) for one in given or ()}
-    bare: list[str] = []
+    bare = [*_combine(found, params)]
+    for task in tasks or ():
+        for param in task.params or ():
+            held, new = found.get(param.name), _given(param)
+            if held is not None and new.properties is not None:
+                new = held._replace(properties={**(held.properties or {}), **new.properties})
+            found[param.name] = held if held is not None and new.properties is None else new
+        bare += _combine(found, declared(task.task_spec.params) if task.task_spec is not None else ())
+    return tuple(found.values()), tuple(bare)
+
+
+def _combine(found: dict[str, Declaration], params: Sequence[Declaration]) -> Iterator[str]:
+    """Puts what is declared beside what is given; the names of objects without properties."""
     for one in params:
         held = found.get(one.name)
         if held is None:
             found[one.name] = one
         elif (one.default == "object" or held.type == "object") and one.properties is None:
-            bare.append(one.name)
+            yield one.name
         elif held.type == "object":
             found[one.name] = held._replace(properties=one.properties)
-    return tuple(found.values()), tuple(bare)
 
 
 def of_type(params: Sequence[Declaration], kind: str) -> tuple[Declaration, ...]:
@@ -106,12 +119,7 @@ def declaration_faults(params: Sequence[Declaration], path: str, *, enum: bool) 
 
     enum: whether values may be limited to some. Source: v1/task_validation.go ValidateParameterVariables.
     """
-    for name, times in Counter(one.name for one in params).items():
-        if times > 1:
-            yield FieldError("parameter appears more than once", keyed(f"{path}.params", name), "tekton/given-twice")
-    for one in params:
-        if one.enum:
-            yield from _enum_faults(one, keyed(f"{path}.params", one.name), enum=enum)
+    yield from repeated_faults(params, path, enum=enum)
     plain = sorted({one.name for one in params if one.type != "object" and not _NAME.fullmatch(one.name)})
     if plain:
         text = f"The format of following array and string variable names is invalid: [{' '.join(plain)}]"
@@ -122,6 +130,16 @@ def declaration_faults(params: Sequence[Declaration], path: str, *, enum: bool) 
         shown = " ".join(f"{name}:[{' '.join(keys)}]" for name, keys in odd.items())
         text = f"Object param name and key name format is invalid: map[{shown}]"
         yield FieldError(text, f"{path}.params", _RULE, _RULES_OF_OBJECTS)
+
+
+def repeated_faults(params: Sequence[Declaration], path: str, *, enum: bool) -> Iterator[FieldError]:
+    """Parameters that are there twice, or have permitted values that cannot be. Source: v1/param_types.go."""
+    for name, times in Counter(one.name for one in params).items():
+        if times > 1:
+            yield FieldError("parameter appears more than once", keyed(f"{path}.params", name), "tekton/given-twice")
+    for one in params:
+        if one.enum:
+            yield from _enum_faults(one, keyed(f"{path}.params", one.name), enum=enum)
 
 
 def bare_objects(params: Sequence[Declaration], path: str) -> Iterator[FieldError]:

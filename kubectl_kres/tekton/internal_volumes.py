@@ -8,7 +8,8 @@ from kubectl_kres.model.tekton import PodTemplate, TaskRun, TaskSpec
 from kubectl_kres.model.tekton_parts import Named
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.containers import has_scripts, stops
-from kubectl_kres.tekton.field_error import FieldError
+from kubectl_kres.tekton.field_error import FieldError, quote
+from kubectl_kres.tekton.template_merge import merged
 from kubectl_kres.tekton.variables import replaced, variables_of
 from kubectl_kres.tekton.volume_faults import volume_faults
 
@@ -27,6 +28,32 @@ def doubled(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: F
     variables = variables_of(run.spec, spec)
     names = (*_added(run, spec, flags), *(replaced(one.name, variables) for one in own))
     return tuple(volume_faults([Named(name) for name in names], ""))
+
+
+def mounted(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[str, ...]:
+    """What the API server says of mounts of volumes that there are not, and of two at one path.
+
+    Mounts are in the order of the pod: a step's own come first. What a workspace's volume is called is not known.
+    Source: pkg/apis/core/validation/validation.go ValidateVolumeMounts.
+    """
+    variables = variables_of(run.spec, spec)
+    own = (*(spec.volumes or ()), *((template.volumes if template is not None else None) or ()))
+    names = {*_added(run, spec, flags), *(replaced(one.name, variables) for one in own)}
+    held = [step.volume_mounts or () for step in merged(spec.steps, spec.step_template)]
+    if not flags.kubernetes_sidecar:
+        held += [sidecar.volume_mounts or () for sidecar in spec.sidecars or ()]
+    found: list[str] = []
+    for index, mounts in enumerate(held):
+        paths: set[str] = set()
+        for place, mount in enumerate(mounts):
+            where = f"spec.containers[{index}].volumeMounts[{place}]"
+            name, path = replaced(mount.name, variables), replaced(mount.mount_path, variables)
+            if name not in names and "$(" not in name:
+                found.append(f"{where}.name: Not found: {quote(name)}")
+            if path in paths:
+                found.append(f"{where}.mountPath: Invalid value: {quote(path)}: must be unique")
+            paths.add(path)
+    return tuple(found)
 
 
 def _added(run: TaskRun, spec: TaskSpec, flags: Flags) -> Iterator[str]:

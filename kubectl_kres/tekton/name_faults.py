@@ -80,7 +80,7 @@ def _misnamed(*parts: str) -> Iterator[str]:
             yield f"prefix part {_DOMAIN if prefix else 'must be non-empty'}"
     if not name:
         yield "name part must be non-empty"
-    elif len(name.encode()) > _LONGEST:
+    elif len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
         yield "name part must be no more than 63 bytes"
     if not _QUALIFIED.fullmatch(name):
         yield f"name part {_CONSISTS}"

@@ -24,4 +24,4 @@ def pod_name(run: str, tries: int = 0) -> str:
 
 
 def _md5(text: str) -> str:
-    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()

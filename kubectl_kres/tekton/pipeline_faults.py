@@ -9,6 +9,7 @@ from kubectl_kres.model.tekton import PipelineSpec, PipelineTask
 from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.field_error import LABEL, FieldError
 from kubectl_kres.tekton.order import ring, waits_for
+from kubectl_kres.tekton.pipeline_params import own_faults
 from kubectl_kres.tekton.reference_faults import reference_faults
 from kubectl_kres.tekton.task_faults import ON_ERROR, task_faults
 
@@ -41,6 +42,7 @@ def pipeline_faults(spec: PipelineSpec, path: str, flags: Flags, *, beta: bool =
             if field == "finally":
                 yield from _results(task, spec, where)
     yield from _order(spec, path)
+    yield from own_faults(spec, path, flags)
 
 
 def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterator[FieldError]:

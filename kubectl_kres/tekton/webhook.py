@@ -19,6 +19,7 @@ from kubectl_kres.tekton.declarations import declaration_faults, declared, type_
 from kubectl_kres.tekton.field_error import FieldError, by_rule, joined
 from kubectl_kres.tekton.name_faults import binding_faults, given_faults
 from kubectl_kres.tekton.pipeline_faults import pipeline_faults
+from kubectl_kres.tekton.pipeline_params import inline_faults, usage_faults
 from kubectl_kres.tekton.reference_faults import reference_faults
 from kubectl_kres.tekton.retired import retired
 from kubectl_kres.tekton.run_faults import pipeline_run_faults, task_run_faults
@@ -100,6 +101,7 @@ def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, be
         yield from param_faults(steps, declared(item.spec.params), "spec", beta=beta)
     elif isinstance(item, tekton.Pipeline):
         yield from pipeline_faults(item.spec, "spec", flags, beta=beta)
+        yield from usage_faults(item.spec, beta=beta)
     elif isinstance(item, tekton.StepAction):
         yield from action_faults(item.spec, "spec", flags)
 
@@ -136,6 +138,7 @@ def _pipeline_run(run: tekton.PipelineRun, flags: Flags, minutes: int, *, beta: 
     yield from _one_of(spec.pipeline_ref, spec.pipeline_spec, flags, "spec.pipelineRef", "spec.pipelineSpec")
     if spec.pipeline_spec is not None:
         yield from pipeline_faults(spec.pipeline_spec, "spec.pipelineSpec", flags, beta=beta)
+        yield from inline_faults(spec, spec.pipeline_spec, flags, beta=beta)
     yield from pipeline_run_faults(spec, minutes)
     for index, entry in enumerate(spec.task_run_specs or ()):
         yield from _values(entry, f"spec.taskRunSpecs[{index}]", flags, beta=beta)

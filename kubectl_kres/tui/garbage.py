@@ -12,9 +12,9 @@ from kubectl_kres.tui.app import Kres
 
 #: Objects that are made between two looks of the garbage collector, and how many of these make one at older ones: what
 #: is drawn is full of cycles, so it looks often, but at little. The last generation is everything.
-_OFTEN, _OLDEST = (5_000, 10, 3), 2
-#: Ticks without a key after which nobody is taken to be typing.
-_QUIET = 3
+_OFTEN, _OLDEST = (5_000, 10, 10), 2
+#: Ticks without a key after which nobody is taken to be typing, and looks at what is new before one at everything.
+_QUIET, _FEW = 3, 3
 #: Seconds after which a thread lets another one go on.
 _TURN = 0.001
 
@@ -31,8 +31,9 @@ class Tidy(Kres):
 
     def tick(self) -> None:
         super().tick()
-        if self._ticks - self._pressed > _QUIET and gc.get_count()[1]:
-            gc.collect()
+        _, new, older = gc.get_count()
+        if new and self._ticks - self._pressed > _QUIET:
+            gc.collect(_OLDEST if older >= _FEW else _OLDEST - 1)
 
 
 def settle_down() -> None:

@@ -66,3 +66,10 @@ def test_a_service_beside_several_workloads_is_a_line_as_they_are(kres: Kres, tm
     lines = kres("explain", "-f", str(tmp_path / "two.yaml"), "--offline").out.splitlines()
     assert [line.split()[1] for line in lines[:-1]] == ["default/Pod/p", "default/Pod/other", "default/Service/svc"]
     assert lines[-1] == "3 objects: 3 admitted"
+
+
+def test_quotas_of_files_are_shown_wherever_they_are(kres: Kres, tmp_path: Path):
+    (tmp_path / "far.yaml").write_text(QUOTA.replace("name: q", "name: q, namespace: far"))
+    for where in ("", "-n far", "-A"):
+        assert kres(f"quota --offline {where}", "-f", str(tmp_path / "far.yaml")).out.startswith("quota q in far\n")
+    assert kres("quota --offline -n near", "-f", str(tmp_path / "far.yaml")).code == 2

@@ -23,8 +23,13 @@ SETTINGS = settings(SEED)
 #: Rules that no CREATE of these kinds and no resize can name, or none that gets this far.
 OUT_OF_REACH = {
     "manifest/written": "named by reports, which know the file",
+    **dict.fromkeys(("quota/from-file", "quota/no-status", "resize/node-unknown"), "what reports suppose"),
     "quota/negative-usage": "a negative request is refused before",
     "quota/scopes-immutable": "about updates",
+    **dict.fromkeys(
+        [f"validation/{name}" for name in ("claim", "port", "selector", "service", "tag")],
+        "of fields that are not generated: recorded in tests/admission/structure.json",
+    ),
     "resize/absent": "no server of this version is without the subresource",
     "resize/pod-level": "needs a server that knows the pod level, but not its resize",
 }

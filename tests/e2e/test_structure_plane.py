@@ -18,6 +18,7 @@ from kubectl_kres.store.store import Origin, Store
 pytestmark = pytest.mark.e2e
 
 GOOD = {"name": "app", "image": "img"}
+HOST = {"containerPort": 80, "hostPort": 80}
 SPECS: dict[str, dict[str, Any]] = {
     "nothing wrong": {"containers": [GOOD]},
     "no containers": {"containers": []},
@@ -27,6 +28,8 @@ SPECS: dict[str, dict[str, Any]] = {
     "the name of an init container": {"containers": [GOOD], "initContainers": [GOOD]},
     "a name in capitals": {"containers": [{"name": "App", "image": "img"}]},
     "a name that is too long": {"containers": [{"name": "a" * 64, "image": "img"}]},
+    "a port of the host twice": {"containers": [{**GOOD, "ports": [HOST]}, {**GOOD, "name": "b", "ports": [HOST]}]},
+    "ports that are none": {"containers": [{**GOOD, "ports": [{"containerPort": 0}, {"containerPort": 65536}]}]},
     "several": {"containers": [{"name": "a.b"}, {"name": "a.b", "image": "img"}], "initContainers": [{"image": "img"}]},
 }
 

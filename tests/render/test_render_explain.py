@@ -261,3 +261,9 @@ def test_init_containers_beside_the_largest_are_no_part_of_the_later_sum():
     told = explain(store_of(), subject("Pod/p", {"apiVersion": "v1", **raw}, "f.yaml"), Ask())
     text = next(line for line in lines(told, width=200) if line.startswith("  cpu request  3"))
     assert text.endswith("big 3 while it runs; small 1 in their turn; later app 500m + mesh 100m")
+
+
+def test_what_is_admitted_keeps_to_the_width():
+    first, second, third, *_ = lines(found("order-dependent"), width=40)
+    assert first.startswith("admitted: ") and third == "  LimitRanges"
+    assert max(map(len, (first, second, third))) <= 40

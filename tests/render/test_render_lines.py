@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubectl_kres.render.escape import cells
 from kubectl_kres.render.line import clipped, draw, padded, size, wrapped
 from kubectl_kres.render.verdict import message_of
 from kubectl_kres.reports.explanation import Verdict
@@ -29,6 +30,13 @@ def test_a_huge_text_is_capped():
     lines = list(wrapped("word " * 5000, 80))
     assert sum(map(len, lines)) < 2100
     assert lines[-1].endswith("more characters)")
+
+
+@pytest.mark.parametrize("piece", ["n", "日", "e\u0301"], ids=ascii)
+def test_the_size_of_a_huge_text_is_that_of_what_is_drawn(piece):
+    text = piece * 5000
+    assert size(text) == cells(draw([("", text)], color=False))
+    assert size(clipped(text, 40)) <= 40
 
 
 @given(words, st.integers(0, 20))

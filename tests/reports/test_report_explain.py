@@ -256,3 +256,28 @@ def test_a_refusal_of_a_time_that_is_over_is_not_waited_for(failing: bool, exist
     tried = event("Deployment/web", "FailedCreate", 'Error creating: pods "web-x" is forbidden: exceeded quota: q')
     [remedy] = explain(store_of(held, tried), subject("Deployment/web"), Ask()).remedies
     assert ("tries again" in remedy) is (failing or not existing)
+
+
+SHORT = "nothing to change for the next pod, but only 2 of the 3 missing pods fit: for all of them quota q lacks pods 1"
+
+
+@pytest.mark.parametrize(
+    ("used", "filed", "existing", "said"),
+    [
+        ("2", False, 0, SHORT),
+        ("2", True, 0, SHORT),
+        ("1", True, 0, "nothing to change"),
+        ("2", False, 2, "nothing to change"),
+        ("2", False, 3, "nothing to change"),
+        ("2", True, 1, "nothing to change"),
+    ],
+    ids=["missing", "in a file", "all fit", "the last one fits", "all there", "in a file of what exists"],
+)
+def test_that_not_all_missing_pods_fit_is_told(used: str, filed: bool, existing: int, said: str):
+    held = made("Deployment", "web", spec={"replicas": 3, **template(APP)}, status={"replicas": existing})
+    store = store_of(quota("q", {"pods": "4"}, {"pods": used}), *([held] if not filed or existing else []))
+    labels = {"app": "web"}
+    made_of = {"metadata": {"labels": labels}, **template({**APP, "image": "i"})["template"]}
+    spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": made_of}
+    raw = {**held, "apiVersion": "apps/v1", "spec": spec} if filed else None
+    assert explain(store, subject("Deployment/web", raw), Ask()).remedies == (said,)

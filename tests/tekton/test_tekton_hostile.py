@@ -22,6 +22,7 @@ KEYS = st.sampled_from([
 LEAVES = st.one_of(
     st.none(), st.booleans(), st.integers(-5, 5), st.floats(allow_nan=True),
     st.sampled_from(["", "a", "1", "-1", "1e9999", "$(tasks.a.results.r)", "$(params.x[*])", "0s", "\u202e", "9" * 40]),
+    st.just("\ud800"),
 )  # fmt: skip
 JSON = st.recursive(
     LEAVES,
@@ -74,6 +75,7 @@ def _of(kind, spec):
 @given(OBJECTS)
 @example(_of("Task", _STEPS))
 @example(_of("TaskRun", {"taskSpec": _STEPS}))
+@example(_of("TaskRun", {"taskRef": {"name": "\ud800" * 64}, "params": [{"name": "\ud800", "value": "\ud800"}]}))
 @example(_of("Pipeline", _TASKS))
 @example(_of("PipelineRun", {"pipelineSpec": _TASKS}))
 @example(_of("StepAction", {"image": "x"}) | {"apiVersion": "tekton.dev/v1beta1"})

@@ -1,4 +1,4 @@
-"""What Tekton 1.15 said of 200 objects that its webhooks refuse (``said.json``): texts, declarations, JSON types."""
+"""What Tekton 1.15 said of 230 objects that its webhooks refuse (``said.json``): texts, declarations, JSON types."""
 
 from __future__ import annotations
 

@@ -1,9 +1,15 @@
-"""What is loaded before the first screen is nothing that the garbage collector looks at again."""
+"""The garbage collector does not look again at what is loaded, and seldom looks while keys are pressed."""
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+
+import pytest
+from tui.driving import drive, shop
+
+from kubectl_kres.tui import garbage
 
 _SCRIPT = """
 import gc
@@ -20,3 +26,21 @@ print(early > 1000, asked, gc.get_freeze_count() >= early + 1000, len(gc.callbac
 def test_what_stays_is_left_alone():
     found = subprocess.run([sys.executable, "-c", _SCRIPT], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["True", "1", "True", "0"]
+
+
+@pytest.mark.parametrize(("since", "made", "looks"), [(9, 1, True), (9, 0, False), (1, 1, False)])
+def test_garbage_is_collected_where_there_is_some_and_no_key_was_pressed(since, made, looks, monkeypatch):
+    app, looked = garbage.Tidy(shop()), []
+
+    async def act(pilot):
+        app._pressed = -1
+        await pilot.press("down")
+        assert app._pressed >= 0
+        monkeypatch.setattr(gc, "get_count", lambda: (0, made, 0))
+        monkeypatch.setattr(gc, "collect", looked.append)
+        app._pressed = app._ticks - since
+        app.tick()
+        monkeypatch.undo()
+
+    drive(app, act=act)
+    assert bool(looked) == looks
