@@ -100,12 +100,14 @@ class Page:
         self._color = colored(options.color)
         self._words: list[str] = []
         self._shown = self._lined = False
+        self._left_out: tuple[str, ...] = ()
         self._column = render.NAMES
         self._explaining: tuple[Turn, Explaining] | None = None
         self._outlines: tuple[Store, Outlines] | None = None
 
     def show(self, turn: Turn, tally: Tally) -> None:
         """The explanations of some objects; one without an explanation is missed."""
+        self._left_out += turn.found.left_out
         self._column = render.name_column((one.ref for one in turn.found.subjects), self._column)
         for subject in turn.found.subjects:
             if subject.kind.kind in POOLED:
@@ -212,8 +214,14 @@ class Page:
 
     def end(self, origin: Origin, tally: Tally) -> None:
         """The counts, or the document."""
-        if not tally.document(self._items, "Explanation", origin) and self._lined:
+        if tally.document(self._items, "Explanation", origin):
+            return
+        if self._lined:
             print(render.counts(self._words))
+        options = self._options
+        if self._left_out and not (options.output == "name" or options.container or options.question):
+            put([""] * self._shown)
+            put(render.left_out_lines(self._left_out, color=self._color, width=self._width))
 
 
 command = Command(

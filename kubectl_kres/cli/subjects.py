@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
 from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.overlay import is_left_out
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, TEKTON, Kind
@@ -41,7 +42,7 @@ class Found(NamedTuple):
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
     could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are; empty: of all. told: why
-    there are none was told.
+    there are none was told. left_out: the kinds of files' objects that nothing looks at, each as often as it is there.
     """
 
     subjects: tuple[Subject, ...]
@@ -50,6 +51,7 @@ class Found(NamedTuple):
     unseen: tuple[Unseen, ...] = ()
     shared: str | None = None
     told: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 #: Kinds that answers of lists depend on, too, although they can do without: what Tekton's runs meet, where a pool
@@ -159,7 +161,13 @@ def _from_files(
         if not subjects:
             raise _nothing(given, options)
     complete(source, subjects, wants)
-    return Found(tuple(subjects))
+    return Found(tuple(subjects), left_out=_left_out(given, options.selector))
+
+
+def _left_out(given: Input, selector: str) -> tuple[str, ...]:
+    fits = labels_match(selector)
+    left = ((one.kind, one.metadata.get("labels")) for one in given.manifests if is_left_out(one))
+    return tuple(kind for kind, labels in left if fits(labels if isinstance(labels, Mapping) else {}))
 
 
 def _nothing(given: Input, options: Options) -> UsageError:

@@ -36,7 +36,7 @@ def overlay(
     for index, manifest in enumerate(manifests):
         kind = kind_of(manifest)
         makes_pods = holds_template(manifest)
-        if (kind is None and not makes_pods) or _is_other_config(manifest, kind):
+        if is_left_out(manifest):
             continue
         try:
             # Tekton's configuration stands in a namespace of its own, whatever is asked about.
@@ -50,6 +50,12 @@ def overlay(
             faults.append(error)
     refuse(faults)
     return workloads
+
+
+def is_left_out(manifest: Manifest) -> bool:
+    """Whether nothing here looks at the object: it makes no pods and is no policy."""
+    kind = kind_of(manifest)
+    return (kind is None and not holds_template(manifest)) or _is_other_config(manifest, kind)
 
 
 def _is_other_config(manifest: Manifest, kind: Kind | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -77,6 +78,13 @@ def counts(words: Sequence[str]) -> str:
     shown = [f"{words.count(word)} {word}" for word in _COUNTED if word in words]
     number = f"{len(words)} object{'s' * (len(words) != 1)}"
     return f"{number}: {', '.join(shown)}" if words else "no objects"
+
+
+def left_out_lines(kinds: Sequence[str], *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """The objects of files that were not looked at, counted by kind."""
+    counted = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(kinds).items()))
+    for line in toned("quiet", wrapped(f"not looked at: {counted}", width, rest="  ")):
+        yield draw(line, color=color)
 
 
 def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:

@@ -11,8 +11,9 @@ from kubectl_kres.capsule.world import World
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.reports.claim_state import HELD, standing
 
-#: So many claims are sent in other orders, too; of more it is only looked at what comes of all at once.
-_MOST = 12
+#: So many claims are each tried as the first; so many the other way round; of more it is only looked at what comes of
+#: all at once.
+_FIRST, _REVERSED = 12, 200
 
 
 def undecided(world: World, claims: Sequence[ResourcePoolClaim], after: Sequence[World]) -> tuple[Key, ...]:
@@ -31,10 +32,9 @@ def undecided(world: World, claims: Sequence[ResourcePoolClaim], after: Sequence
 
 def _orders(world: World, claims: Sequence[ResourcePoolClaim]) -> Iterator[World]:
     yield from (one.world for one in created_together(world, claims)[:1])
-    if len(claims) > _MOST:
-        return
-    yield from _after(world, reversed(claims))
-    for first in claims[1:]:
+    if len(claims) <= _REVERSED:
+        yield from _after(world, reversed(claims))
+    for first in claims[1:] if len(claims) <= _FIRST else ():
         yield from _after(world, (first, *(one for one in claims if one is not first)))
 
 

@@ -27,6 +27,7 @@ from kubectl_kres.reports.deeds import directed
 from kubectl_kres.reports.demands import demands_of
 from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen
 from kubectl_kres.reports.gates import gates
+from kubectl_kres.reports.meant import with_meant
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.pod_claims import added, with_claims
 from kubectl_kres.reports.policies import Known, policies
@@ -166,6 +167,8 @@ def _said(
         found = (_BLIND,)
     if found == (NOTHING,):
         found = _for_all(analysis, lacking(store, subject, pods))
+    if found == (NOTHING,) and analysis.tekton is None:
+        found = with_meant(found, start.pod, ())
     return directed(store.origin, _located(found, subject, start, analysis.outcomes[0]))
 
 
@@ -189,12 +192,7 @@ def _remedies(
     if analysis.tekton is not None:
         said = {**special, **TEKTON_REMEDIES}
         return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
-    limits = analysis.known.policies.limits
-    missing = pods.missing if pods is not None else 1
-    found = remedies(analysis.outcomes, names, special, limits, missing)
-    after = remedies((*analysis.then, *following(analysis)), names, special, limits, missing)
-    if after != (NOTHING,):
-        found = tuple(dict.fromkeys((*found, *(one for one in after if one != NOTHING))))
+    found = _changes(analysis, names, special, pods.missing if pods is not None else 1)
     owner = analysis.start.owner
     wants = pods is None or owner is None or bool(pods.missing) or is_failing(owner) or not pods.wanted
     stuck = wants and any(fact.reason == "FailedCreate" for fact in seen)
@@ -213,6 +211,17 @@ def _remedies(
     if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
         return (f"{NOTHING} for admission: it is the scheduler that finds no node (see below)",)
     return found
+
+
+def _changes(
+    analysis: Analysis, names: Mapping[str, str], special: Mapping[str, Remedy], missing: int
+) -> tuple[str, ...]:
+    """What mends what refuses now and what would then; NOTHING alone where nothing does."""
+    limits, later = analysis.known.policies.limits, (*analysis.then, *following(analysis))
+    found = remedies(analysis.outcomes, names, special, limits, missing)
+    after = remedies(later, names, special, limits, missing)
+    found = tuple(dict.fromkeys((*found, *(one for one in after if one != NOTHING))))
+    return found if found == (NOTHING,) else with_meant(found, analysis.start.pod, (*analysis.outcomes, *later))
 
 
 def _all_exist(pods: Replicas) -> str:

@@ -25,8 +25,8 @@ from kubectl_kres.store.store import Store
 UNCHECKED = Assume(
     "request",
     "file/unchecked",
-    "of the file its fields' names and types, its name, labels, containers, images, ports and resources are checked; "
-    "the rest is taken as valid",
+    "of the file its fields' names and types, its name, labels, selector, containers, images, ports and "
+    "resources are checked; the rest is taken as valid",
 )
 
 

@@ -27,6 +27,8 @@ from kubectl_kres.store.store import Store
 _KIND = "PersistentVolumeClaim"
 #: Up to so many templates each is tried as the last one: the controller takes them in an arbitrary order.
 _MOST_ORDERED = 8
+#: The claims of so many pods are looked for; those of further ones are taken as new.
+_MOST_PODS = 5000
 _UNREAD = Assume(
     "spec.volumeClaimTemplates",
     "claim/taken-as-new",
@@ -63,13 +65,11 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     workload = analysis.start.owner or manifest_workload(subject)
     if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
         return None
-    space = subject.ref.namespace
-    names = {one.metadata.name for one in store.all(_KIND, space)}
-    known = store.covered(Need(_KIND, space)).known
-    ordinal, ready = _next(workload, _stored(store, subject), names if known else None, subject.ref.name)
+    known = store.covered(Need(_KIND, subject.ref.namespace)).known
+    ordinal, ready = _next(store, subject, workload, known=known)
     if ordinal is None:
         return PodClaims(ready=ready)
-    new = [one for one in _made(workload, subject, ordinal) if one.claim.metadata.name not in names]
+    new = [one for one in _made(workload, subject, ordinal) if not _is_there(store, one.claim)]
     try:
         refusals, costs = _admitted(new, analysis.known.policies, server)
     except Unparsable:
@@ -78,37 +78,31 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,))
 
 
-def _stored(store: Store, subject: Subject) -> int:
-    """How many pods there are of it."""
-    held = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    return held.status.replicas if isinstance(held, Workload) else 0
-
-
-def _next(workload: Workload, existing: int, names: set[str] | None, name: str) -> tuple[int | None, int]:
+def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int]:
     """The first pod whose claims are not all there, and how many missing pods have theirs; None: all of them.
 
-    Where every pod is there it is the next one. ``names`` None: the claims are not known.
+    Where every pod is there it is the next one. ``known``: which claims there are.
     """
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
-    if names is None:
+    stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    existing = stored.status.replicas if isinstance(stored, Workload) else 0
+    if not known:
         return first + min(existing, wanted), 0
-    held = {one for one in _ordinals(workload, names, name) if first <= one < first + wanted}
+    lacking = [
+        ordinal
+        for ordinal in range(first, first + min(wanted, _MOST_PODS))
+        if not all(_is_there(store, one.claim) for one in _made(workload, subject, ordinal))
+    ]
     missing = max(0, wanted - existing)
-    ready = max(0, missing - (wanted - len(held)))
-    lacking = next((one for one in range(first, first + wanted) if one not in held), None)
-    if lacking is None and missing:
-        return None, ready
-    return first + wanted if lacking is None else lacking, ready
+    ready = max(0, missing - len(lacking) - max(0, wanted - _MOST_PODS))
+    if lacking:
+        return lacking[0], ready
+    return (first + wanted, ready) if not missing or wanted > _MOST_PODS else (None, ready)
 
 
-def _ordinals(workload: Workload, names: set[str], name: str) -> Iterator[int]:
-    """The pods whose claims are all there."""
-    heads = [f"{one.metadata.name}-{name}-" for one in workload.spec.volume_claim_templates or ()]
-    for one in names:
-        number = one.removeprefix(heads[0])
-        if number != one and number.isdecimal() and all(f"{head}{number}" in names for head in heads):
-            yield int(number)
+def _is_there(store: Store, claim: PersistentVolumeClaim) -> bool:
+    return store.get(_KIND, claim.metadata.name, claim.metadata.namespace) is not None
 
 
 def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from kubectl_kres.model.tekton import PodTemplate, TaskRun, TaskSpec
@@ -56,13 +54,17 @@ def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flag
         found += doubled(run, spec, template, flags)
         text = f"translating TaskSpec to Pod: {joined(found)}"
     if not found:
-        return _unmountable(run, mounted(run, spec, template, flags))
+        return ()
     said = refused(run, 0, "", text)
     return (msgspec.structs.replace(said, rule=found[0].rule, faults=by_rule(found)),)
 
 
-def _unmountable(run: TaskRun, wrong: Sequence[str]) -> tuple[Problem, ...]:
-    """What the API server looks at first of all; other faults that it would name beside these are left out."""
+def unmountable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:
+    """What ends a run whose pod has mounts that the API server refuses, which it says before it looks at any policy.
+
+    Other faults that it would name beside these are left out.
+    """
+    wrong = () if run.status.pod_name else mounted(run, spec, template, flags)
     if not wrong:
         return ()
     name = pod_name(run.metadata.name or run.metadata.generate_name, len(run.status.retries_status or ()))

@@ -116,7 +116,7 @@ def _is_short(part: str) -> bool:
     return len(part) <= _SHORT and part.isascii() and part.isprintable()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4096)
 def _opening(prefix: str) -> re.Pattern[str] | None:
     try:
         return re.compile(rf"\$\({prefix}(\.|\[\"|\[')")

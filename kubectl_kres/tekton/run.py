@@ -131,8 +131,11 @@ def task_run(
     own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     version = world.server.version
     answers = pods(run, found.spec, found.origin, world.virtuals, config, version, fields=own, journal=journal)
+    template = merged(run.spec.pod_template, config.pod_template)
+    if isinstance(answers[0], Built):
+        answers = creation.unmountable(run, found.spec, template, config.flags) or answers
     assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(found.gaps)),)
-    bare = is_bare(found.spec, merged(run.spec.pod_template, config.pod_template)) and not flags.security_context
+    bare = is_bare(found.spec, template) and not flags.security_context
     if not bare and enforces(world.namespace):
         text = "the namespace enforces Pod Security and the run has security contexts: not looked at"
         assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))

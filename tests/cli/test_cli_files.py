@@ -39,6 +39,38 @@ def test_services_are_answered_for_beside_pods(kres: Kres, file: str):
     assert 'services "svc" is forbidden: exceeded quota: q' in out
 
 
+OTHERS = """---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c, labels: {app: web}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: d, labels: [no, map]}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: h}
+"""
+
+
+@pytest.mark.parametrize(
+    ("held", "more", "last"),
+    [
+        pytest.param(QUOTA + POD, (), "not looked at: 2 ConfigMap, 1 HorizontalPodAutoscaler", id="beside one object"),
+        pytest.param(SERVICE + POD, (), "not looked at: 2 ConfigMap, 1 HorizontalPodAutoscaler", id="beside several"),
+        pytest.param(QUOTA, (), "not looked at: 2 ConfigMap, 1 HorizontalPodAutoscaler", id="beside policies"),
+        pytest.param(POD.replace("p}", "p, labels: {app: web}}"), ("-l", "app=web"), "not looked at: 1 ConfigMap",
+                     id="chosen by labels"),
+        pytest.param(POD, ("-o", "name"), "pod/p", id="names alone"),
+    ],
+)  # fmt: skip
+def test_what_was_left_out_is_told_last(kres: Kres, tmp_path: Path, held: str, more: tuple[str, ...], last: str):
+    path = tmp_path / "all.yaml"
+    path.write_text(held.removesuffix("---\n") + OTHERS)
+    assert kres("explain", "-f", str(path), "--offline", *more).out.splitlines()[-1] == last
+
+
 def test_a_quota_of_a_file_is_taken_as_enforced_by_every_command(kres: Kres, file: str):
     for command in ("explain", "quota"):
         out = kres(command, "-f", file, "--offline").out

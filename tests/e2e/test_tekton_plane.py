@@ -18,8 +18,11 @@ from e2e.generate import Setting
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.tekton.answer import Built
+from kubectl_kres.tekton.config import Flags
 from kubectl_kres.tekton.convert import V1
+from kubectl_kres.tekton.creation import unmountable
 
 #: So many namespaces with LimitRanges, so many runs in each.
 NAMESPACES, RUNS = 24, 12
@@ -100,3 +103,33 @@ def test_what_the_server_stores_of_an_object_says_the_same(extended: ControlPlan
     status, stored = extended.request("POST", f"{kind.path('default')}?dryRun=All&fieldValidation=Strict", sent)
     assert status == 201, stored
     assert decoded(stored, kind.struct).spec == decoded(sent, kind.struct).spec
+
+
+MOUNTS = {
+    "missing": [[("v", "/x"), ("no", "/y")]],
+    "twice": [[("v", "/x"), ("v", "/x")]],
+    "both-in-two-steps": [[("v", "/x"), ("no", "/x")], [("v", "/y"), ("no", "/y"), ("v", "/z")]],
+    "fine": [[("v", "/x"), ("v", "/x/")]],
+}
+
+
+@pytest.mark.parametrize("name", MOUNTS)
+def test_mounts_that_the_server_refuses(controlplane, namespace, name):
+    steps = [
+        {"name": f"s{index}", "image": "i", "volumeMounts": [{"name": one, "mountPath": path} for one, path in mounts]}
+        for index, mounts in enumerate(MOUNTS[name])
+    ]
+    volumes = [{"name": "v", "emptyDir": {}}]
+    run = decoded({"metadata": {"name": name}, "spec": {"taskSpec": {"steps": steps, "volumes": volumes}}}, TaskRun)
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"{name}-pod"},
+        "spec": {"containers": steps, "volumes": volumes},
+    }
+    code, answer = controlplane.request("POST", f"/api/v1/namespaces/{namespace}/pods?dryRun=All", pod)
+    said = [one.message for one in unmountable(run, run.spec.task_spec, None, Flags())]
+    assert said == (
+        [f'failed to create task run pod "{name}": {answer.get("message")}. Maybe invalid TaskSpec'] * (code == 422)
+    )
+    assert (code == 201) == (name == "fine")

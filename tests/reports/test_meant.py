@@ -1,0 +1,102 @@
+"""Figures that are absurd as they are written: what was probably meant is said, and honest ones are left in peace."""
+
+from __future__ import annotations
+
+import pytest
+from reports.stored import box, limits, made, store_of, subject, template
+
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.subject import Ask
+
+HARD = {"requests.cpu": "8", "limits.cpu": "16", "requests.memory": "8Gi"}
+QUOTA = made("ResourceQuota", "q", spec={"hard": HARD}, status={"hard": HARD, "used": dict.fromkeys(HARD, "0")})
+MAX = limits("lr", max={"cpu": "2"})
+MIN = limits("lr", min={"memory": "16Mi"})
+FULL = {"cpu": "1", "memory": "64Mi"}
+
+
+def remedies(*held, requests=None, **limited) -> tuple[str, ...]:
+    container = box(requests={**FULL, **(requests or {})}, limits={**FULL, **limited})
+    return explain(
+        store_of(made("Deployment", "web", spec=template(container)), *held), subject("Deployment/web"), Ask()
+    ).remedies
+
+
+@pytest.mark.parametrize(
+    ("found", "first"),
+    [
+        pytest.param(
+            remedies(QUOTA, requests={"cpu": "500"}, cpu="500"),
+            "perhaps 500m is meant by requests.cpu and limits.cpu of container app (500 is 500 CPUs); "
+            "else raise limits.cpu of quota q to 500, or ask for at most 16 in all",
+            id="a quota",
+        ),
+        pytest.param(
+            remedies(MAX, requests={"cpu": "100m"}, cpu="250"),
+            "perhaps 250m is meant by limits.cpu of container app (250 is 250 CPUs); "
+            "else set limits.cpu of container app to at most 2",
+            id="a LimitRange",
+        ),
+        pytest.param(
+            remedies(requests={"cpu": "100"}),
+            "perhaps 100m is meant by requests.cpu of container app (100 is 100 CPUs); "
+            "else set requests.cpu of container app to at most 1, or limits.cpu to at least 100",
+            id="the container's own limit",
+        ),
+        pytest.param(
+            remedies(MIN, requests={"memory": "100m"}),
+            "perhaps 100Mi is meant by requests.memory of container app (100m is 100 thousandths of a byte); "
+            "else set requests.memory of container app to at least 16Mi",
+            id="thousandths of bytes",
+        ),
+        pytest.param(
+            remedies(memory="512"),
+            "perhaps 512Mi is meant by limits.memory of container app (512 is 512 bytes); "
+            "else set requests.memory of container app to at most 512, or limits.memory to at least 64Mi",
+            id="bytes, under the request",
+        ),
+        pytest.param(
+            remedies(requests={"memory": "2"}, memory="2"),
+            "nothing to change for admission, but look at requests.memory and limits.memory of container app: "
+            "2 is 2 bytes, and perhaps 2Gi is meant",
+            id="admitted",
+        ),
+        pytest.param(
+            remedies(requests={"cpu": "2000"}, cpu="2000"),
+            "nothing to change for admission, but look at requests.cpu and limits.cpu of container app: "
+            "2000 is 2000 CPUs, and perhaps 2000m is meant",
+            id="more CPUs than any node has",
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_meant_comes_first(found, first):
+    assert found[0] == first
+
+
+def test_what_does_not_refuse_comes_last():
+    """Bytes cost a quota nothing: it is the CPUs that are too many."""
+    found = remedies(QUOTA, requests={"cpu": "12", "memory": "512"}, cpu="12")
+    assert found == (
+        "raise requests.cpu of quota q to 12, or ask for at most 8 in all",
+        "look at requests.memory of container app: 512 is 512 bytes, and perhaps 512Mi is meant",
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "requests", "limited"),
+    [
+        pytest.param(QUOTA, {"cpu": "32"}, {"cpu": "32"}, id="a large machine's CPUs"),
+        pytest.param(QUOTA, {}, {"cpu": "60"}, id="not so many more than there are"),
+        pytest.param(QUOTA, {"cpu": "9000m"}, {"cpu": "9000m"}, id="thousandths already"),
+        pytest.param(QUOTA, {"cpu": "500k"}, {"cpu": "500k"}, id="thousands on purpose"),
+        pytest.param(MAX, {}, {"cpu": "900000"}, id="neither way within bounds"),
+        pytest.param(MIN, {"memory": "8Mi"}, {}, id="a little memory"),
+        pytest.param(MIN, {"memory": "1000000"}, {}, id="a megabyte in bytes"),
+        pytest.param(MIN, {"memory": "0"}, {}, id="none"),
+        pytest.param(QUOTA, {"memory": "12884901888000m"}, {"memory": "16Gi"}, id="what autoscalers write"),
+    ],
+)  # fmt: skip
+def test_honest_figures_are_left_in_peace(held, requests, limited):
+    found = remedies(held, requests=requests, **limited)
+    assert found != ("nothing to change",)
+    assert not any("is meant" in one for one in found)
