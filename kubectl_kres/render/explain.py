@@ -159,7 +159,7 @@ def _existing(explanation: Explanation) -> str:
     pods = explanation.replicas
     if pods is None or not pods.wanted:
         return ""
-    failing = explanation.verdict.allowed is not True and any(one.reason == "FailedCreate" for one in explanation.facts)
+    failing = explanation.verdict.allowed is not True and pods.failing
     older = ", but new ones do not come" if failing and not pods.missing else ""
     return f"; {pods.existing} of {pods.wanted} pods exist{older}"
 

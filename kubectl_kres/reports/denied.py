@@ -10,7 +10,8 @@ from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation, Fact, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.record import Record
-from kubectl_kres.reports.replicas import Replicas, is_failing, replicas_of
+from kubectl_kres.reports.refusing import pods_of
+from kubectl_kres.reports.replicas import Replicas
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton_part import TektonPart
 from kubectl_kres.store.coverage import Need
@@ -79,13 +80,12 @@ def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
         return _run(store, subject, ask, workload)
     if not isinstance(workload, Workload):
         return None
-    replicas = replicas_of(subject.ref.kind, workload)
-    failing = is_failing(workload)
-    if replicas is None or not (failing or replicas.missing):
+    replicas = pods_of(store, subject.ref.kind, workload)
+    if replicas is None or not (replicas.failing or replicas.missing):
         return None
     found = explain(store, subject, ask)
     seen = tuple(fact for fact in found.facts if fact.reason in _REFUSED)
-    if not (failing or seen) and found.verdict.allowed is True:
+    if not (replicas.failing or seen) and found.verdict.allowed is True:
         return None
     return _denied(found, replicas, seen)
 

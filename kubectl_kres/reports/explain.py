@@ -34,9 +34,10 @@ from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.pool_trail import claiming, trails
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.refused_before import barring
+from kubectl_kres.reports.refusing import pods_of
 from kubectl_kres.reports.remedy import NOTHING, Remedy, remedies
 from kubectl_kres.reports.remedy_next import following
-from kubectl_kres.reports.replicas import Replicas, is_failing, replicas_of, resting
+from kubectl_kres.reports.replicas import Replicas, resting
 from kubectl_kres.reports.room import room_for
 from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.start import Start, start_of
@@ -110,7 +111,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     first = outcomes[0]
     draft: Draft | None = first.draft
     seen = _facts(store, subject, start)
-    pods = _replicas(subject, start)
+    pods = _replicas(store, subject, start)
     table = Table(store, start, outcomes, analysis.listed)
     containers, space = table.containers(), subject.ref.namespace
     # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
@@ -155,7 +156,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
 def remedies_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
     """The remedies of an explanation, the smallest first."""
     start = analysis.start
-    return _said(store, subject, analysis, _facts(store, subject, start), _replicas(subject, start))
+    return _said(store, subject, analysis, _facts(store, subject, start), _replicas(store, subject, start))
 
 
 def _said(
@@ -194,7 +195,7 @@ def _remedies(
         return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
     found = _changes(analysis, names, special, pods.missing if pods is not None else 1)
     owner = analysis.start.owner
-    wants = pods is None or owner is None or bool(pods.missing) or is_failing(owner) or not pods.wanted
+    wants = pods is None or bool(pods.missing) or pods.failing or not pods.wanted
     stuck = wants and any(fact.reason == "FailedCreate" for fact in seen)
     rest = resting(owner) if pods is not None and not pods.wanted and owner is not None else ""
     if found != (NOTHING,):
@@ -242,12 +243,12 @@ def _located(found: tuple[str, ...], subject: Subject, start: Start, first: Outc
     return (f"{found[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *found[1:])
 
 
-def _replicas(subject: Subject, start: Start) -> Replicas | None:
+def _replicas(store: Store, subject: Subject, start: Start) -> Replicas | None:
     """The pods of the workload itself; None for a pod, for a file, and where the numbers make no sense."""
     if start.owner is None or start.live is not None:
         return None
     try:
-        return replicas_of(subject.ref.kind, start.owner)
+        return pods_of(store, subject.ref.kind, start.owner)
     except UsageError:
         return None
 

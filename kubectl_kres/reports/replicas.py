@@ -19,6 +19,7 @@ class Replicas(Record, frozen=True):
 
     strategy: how its pods are replaced, empty if they are not. surge: how many pods more than ``wanted`` there may be
     meanwhile, unavailable: how many fewer; both after the server's rounding of percentages.
+    failing: pods are being refused, also where none is missing, as in a rolling update.
     """
 
     wanted: int
@@ -26,6 +27,7 @@ class Replicas(Record, frozen=True):
     strategy: str = ""
     surge: int = 0
     unavailable: int = 0
+    failing: bool = False
 
     @property
     def missing(self) -> int:

@@ -13,6 +13,8 @@ from kubectl_kres.tekton.template_merge import merged
 from kubectl_kres.tekton.variables import replaced, variables_of
 from kubectl_kres.tekton.volume_faults import volume_faults
 
+#: How the volume of a workspace is called, with random letters behind it; a run's status has that name in its Task.
+_OF_WORKSPACE = "ws-"
 _IMPLICIT = ("workspace", "home", "results", "steps", "artifacts")
 
 
@@ -48,7 +50,7 @@ def mounted(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: F
         for place, mount in enumerate(mounts):
             where = f"spec.containers[{index}].volumeMounts[{place}]"
             name, path = replaced(mount.name, variables), replaced(mount.mount_path, variables)
-            if name not in names and "$(" not in name:
+            if name not in names and "$(" not in name and not name.startswith(_OF_WORKSPACE):
                 found.append(f"{where}.name: Not found: {quote(name)}")
             if path in paths:
                 found.append(f"{where}.mountPath: Invalid value: {quote(path)}: must be unique")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tekton.made import taskrun
+from tekton.made import results, taskrun
 
 from kubectl_kres.model.tekton import PodTemplate, Step
 from kubectl_kres.model.tekton_parts import Named, VolumeMount
@@ -79,3 +79,19 @@ def test_volumes_with_the_name_of_one_of_tektons(volumes, flags, place):
     run = taskrun(taskSpec={"steps": [{"name": "a", "image": "i"}], "volumes": [{"name": name} for name in volumes]})
     found = unbuildable(run, run.spec.task_spec, PodTemplate(volumes=(Named("of-template"),)), flags)
     assert [one.message.partition(f'"{volumes[-1]}": ')[2].partition(".")[0] for one in found] == [place] * bool(place)
+
+
+@pytest.mark.parametrize(
+    ("mounts", "wrong"),
+    [
+        ([("v", "/x"), ("no", "/y")], "volumeMounts[1].name: Not found"),
+        ([("v", "/x"), ("v", "/x")], 'volumeMounts[1].mountPath: Invalid value: "/x": must be unique'),
+        ([("$(params.p)", "/x"), ("ws-abcde", "/y"), ("$(workspaces.w.volume)", "/z")], ""),
+    ],
+)
+def test_mounts_that_no_pod_can_have(mounts, wrong):
+    step = {"name": "a", "volumeMounts": [{"name": name, "mountPath": path} for name, path in mounts]}
+    params = [{"name": "p", "default": "v"}]
+    (one,) = results(taskrun(taskSpec={"steps": [step], "volumes": [{"name": "v"}], "params": params}))
+    assert (one.problem is not None) == bool(wrong)
+    assert wrong in (one.problem.message if one.problem is not None else "")

@@ -1,0 +1,37 @@
+"""The pods of a workload in the cluster, and whether pods of it are being refused."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.needs import controller
+from kubectl_kres.reports.replicas import Replicas, is_failing, replicas_of
+from kubectl_kres.store.store import Store
+
+_REVISION = "deployment.kubernetes.io/revision"
+
+
+def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
+    """As ``replicas_of``, with whether pods are being refused. Raises what that raises."""
+    found = replicas_of(kind, workload)
+    if found is None or not is_failing(workload):
+        return found
+    newest = _newest(store, workload) if kind == "Deployment" else None
+    # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
+    past = newest is not None and not is_failing(newest) and newest.status.replicas >= found.wanted
+    return structs.replace(found, failing=not past)
+
+
+def _newest(store: Store, deployment: Workload) -> Workload | None:
+    """The ReplicaSet of the template as it is now; None where the store does not say which one that is.
+
+    Source: controller/deployment sync.go getReplicaFailures; util/deployment_util.go SetNewReplicaSetAnnotations.
+    """
+    name, namespace = deployment.metadata.name, deployment.metadata.namespace
+    owned = [one for one in store.all("ReplicaSet", namespace) if controller(one) == ("Deployment", name)]
+    revisions = [(one.metadata.annotations or {}).get(_REVISION, "") for one in owned]
+    if not owned or not all(text.isdecimal() and len(text) < 20 for text in revisions):
+        return None
+    newest: Workload = max(zip(revisions, owned, strict=True), key=lambda pair: int(pair[0]))[1]
+    return newest
