@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from kubectl_kres.cli.answers import Turn, answer
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import ALLOW_PARTIAL, INPUT, OUTPUT, SERVER, Options
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
-from kubectl_kres.cli.subjects import making_pods
+from kubectl_kres.cli.subjects import COUNTED, chosen, making_pods
 from kubectl_kres.cli.tally import Tally
+from kubectl_kres.model.kinds import Kind
 from kubectl_kres.render import diff as render
 from kubectl_kres.reports.diff import Difference, diff, differences
+from kubectl_kres.reports.explain_policy import explain_policy, policy_needs
+from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.store.store import Origin
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Origin, Store
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """The differences of all objects; 1 if there is any."""
     with Items(options.output) as items:
         page = Page(options, items)
-        return answer(options, words, page.show, page.end, needed=True)
+        choose = partial(chosen, wants=_wants, beside=_is_counted)
+        return answer(options, words, page.show, page.end, choose=choose, needed=True)
+
+
+def _is_counted(kind: Kind) -> bool:
+    """Whether a file's object is no difference by itself, but may be refused."""
+    return kind.kind in COUNTED
+
+
+def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+    return policy_needs(store, subject) if _is_counted(subject.kind) else needs(store, subject)
 
 
 class Page:
@@ -36,7 +51,7 @@ class Page:
 
     def show(self, turn: Turn, tally: Tally) -> None:
         """The differences of some objects; one that cannot be compared is missed."""
-        self._listed = self._listed or turn.found.listed
+        self._listed = self._listed or (turn.found.listed and not self._options.filenames)
         for subject, found in _compared(turn, tally):
             if found is None:
                 tally.answered((), complete=True, negative=False)
@@ -66,7 +81,29 @@ def _compared(turn: Turn, tally: Tally) -> Iterator[tuple[Subject, Difference | 
         pods = (pod for pod in found if pod is not None)
         yield from zip(subjects, differences(turn.store, pods, turn.ask), strict=True)
         return
-    yield from tally.each(subjects, lambda subject: diff(turn.store, subject, turn.ask))
+    yield from tally.each(subjects, partial(_difference, turn))
+
+
+def _difference(turn: Turn, subject: Subject) -> Difference | None:
+    """Of a claim or a service of a file what refuses it; None: it is taken."""
+    if not _is_counted(subject.kind):
+        return diff(turn.store, subject, turn.ask)
+    found = explain_policy(turn.store, subject, turn.ask)
+    if found.verdict is None or found.verdict.allowed is True:
+        return None
+    return Difference(
+        subject.ref,
+        before_label="WRITTEN",
+        after_label="STORED",
+        before={},
+        after={},
+        reasons={},
+        verdict=found.verdict,
+        changed=True,
+        remedies=found.remedies,
+        unseen=found.unseen,
+        complete=found.complete,
+    )
 
 
 command = Command(

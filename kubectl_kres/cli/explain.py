@@ -128,6 +128,14 @@ class Page:
                 tally.meets("admitted", not refused, complete=found.complete)
             negative = self._options.exit_code and (refused or at_odds)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
+            if not turn.many and self._whole:
+                tally.shows(found.unseen)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether one object is shown with all that there is to say."""
+        options = self._options
+        return options.output in {"text", "wide"} and not (options.container or options.question)
 
     def _pooled(self, turn: Turn, subject: Subject, tally: Tally) -> None:
         from kubectl_kres.cli import explain_pooled  # noqa: PLC0415, only what is needed is loaded
@@ -218,8 +226,7 @@ class Page:
             return
         if self._lined:
             print(render.counts(self._words))
-        options = self._options
-        if self._left_out and not (options.output == "name" or options.container or options.question):
+        if self._left_out and self._whole:
             put([""] * self._shown)
             put(render.left_out_lines(self._left_out, color=self._color, width=self._width))
 

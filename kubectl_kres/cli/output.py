@@ -50,6 +50,14 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+def same_terminal() -> bool:
+    """Whether standard output and standard error are one terminal, so that whoever reads one has read the other."""
+    out, err = sys.stdout, sys.stderr
+    if out is None or err is None or not (out.isatty() and err.isatty()):
+        return False
+    return os.path.sameopenfile(out.fileno(), err.fileno())
+
+
 def speaks_unicode() -> bool:
     """Whether standard output takes more than ASCII."""
     return sys.stdout is not None and "utf" in (sys.stdout.encoding or "").lower()

@@ -72,6 +72,8 @@ class Page:
             tally.meets("admitted", not found.refused, complete=found.complete)
             negative = self._options.exit_code and bool(found.refused or found.differs)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
+            if whole and self._options.output in {"text", "wide"}:
+                tally.shows(found.unseen)
 
     def _whole(self, turn: Turn, subject: Subject) -> Quality | None:
         version = int(self._options.cgroup.removeprefix("v") or 0)

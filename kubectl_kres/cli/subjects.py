@@ -72,7 +72,7 @@ _PER_TASK = {
 }
 
 #: What quotas count that makes no pods: in files with workloads it is answered for after them.
-_COUNTED = ("PersistentVolumeClaim", "Service")
+COUNTED = ("PersistentVolumeClaim", "Service")
 
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
@@ -96,25 +96,23 @@ def chosen(
     program: str,
     wants: Wants = needs,
     takes: Callable[[Kind], bool] = making_pods,
+    beside: Callable[[Kind], bool] | None = None,
 ) -> Iterator[Found]:
     """The objects that files or words name: all at once, or page by page where a type is listed.
 
     ``wants``: for objects that are named; of those in a list only what every answer needs is read. ``takes``: which
-    kinds there are answers about.
+    kinds there are answers about; beside: the same beside files' workloads, if that is more.
     Raises UsageError, ClusterError if the type or the list cannot be read.
     """
     single = bool(options.container or options.question)
     if options.filenames:
         yield _from_files(source, given, options, words, wants, takes)
         several = len(given.workloads) > 1
-        beside = [
-            one
-            for one in (_policies_in_files(given, options.selector, takes) if given.workloads else ())
-            if one.kind.kind in _COUNTED
-        ]
-        if beside and not single:
-            complete(source, beside, wants)
-            yield Found(tuple(beside), listed=several)
+        asked_too = _policies_in_files(given, options.selector, beside or takes) if given.workloads else ()
+        counted = tuple(one for one in asked_too if one.kind.kind in COUNTED)
+        if counted and not single:
+            complete(source, counted, wants)
+            yield Found(counted, listed=several)
         return
     found = asked(words, program=program, listing=not single)
     if any(one.names for one in found):
@@ -218,7 +216,7 @@ def _defined(definition: Manifest) -> tuple[str, str]:
 def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
     """Files without workloads are asked about themselves."""
     fits = labels_match(selector)
-    raws = {(one.kind, one.namespace, one.ref.name): one.raw for one in given.manifests if one.kind in _COUNTED}
+    raws = {(one.kind, one.namespace, one.ref.name): one.raw for one in given.manifests if one.kind in COUNTED}
     return [
         Subject(
             ref := ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace),

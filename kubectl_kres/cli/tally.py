@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from kubectl_kres.cli.exit import NEGATIVE, PARTIAL, may_i, say, tell, worst
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import DOCUMENTS, Items
+from kubectl_kres.cli.output import DOCUMENTS, Items, same_terminal
 from kubectl_kres.cli.source import Source
 from kubectl_kres.errors import Forbidden, KresError, NotFound
 from kubectl_kres.reports.explanation import Unseen
@@ -30,6 +30,8 @@ class Tally:
         self._options = options
         self._codes: set[int] = set()
         self._unseen: dict[tuple[str, str], Unseen] = {}
+        #: What standard output says of what could not be read.
+        self._shown: set[str] = set()
         self._failed = False
 
     @property
@@ -52,6 +54,10 @@ class Tally:
         self.saw(unseen, complete=complete)
         if negative:
             self._codes.add(NEGATIVE)
+
+    def shows(self, unseen: Iterable[Unseen]) -> None:
+        """Standard output has these, in the server's words: on the same terminal they are not told again."""
+        self._shown.update(one.message for one in unseen)
 
     def meets(self, word: str, yes: bool, *, complete: bool = True) -> None:  # noqa: FBT001, the word is its name
         """Whether an answer has what ``--until`` may wait for; not ``complete``: only as far as seen."""
@@ -86,8 +92,9 @@ class Tally:
         """Tells on stderr what there is left to tell, and returns the exit code of the run."""
         for text in source.skipped:
             say(f"error: left out, since it cannot be decoded: {text}")
+        shown = self._shown if self._shown and same_terminal() else ()
         for one in self._unseen.values():
-            _say_unseen(one)
+            _say_unseen(one, told=one.message in shown)
         if not self.count and not self._failed and not self.told:
             say(
                 _nothing(source.namespaces, self._options)
@@ -99,11 +106,13 @@ class Tally:
         return worst(self._codes)
 
 
-def _say_unseen(one: Unseen) -> None:
+def _say_unseen(one: Unseen, *, told: bool) -> None:
+    """``told``: the server's words stand above, on the same terminal."""
     what = f"{one.kind} {one.name}" if one.name else f"{one.kind} objects"
     where = f" of namespace {one.namespace}" if one.namespace else ""
     if one.state == "denied":
-        say(f"Error from server (Forbidden): {one.message}")
+        if not told:
+            say(f"Error from server (Forbidden): {one.message}")
         say(f"The answer is given without the {what}{where}. {may_i(one.message)}".rstrip())
     else:
         say(f"error: the answer is given without the {what}{where}: {one.message or 'not read'}")

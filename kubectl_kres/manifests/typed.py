@@ -17,6 +17,7 @@ from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.tekton.convert import to_v1
 from kubectl_kres.tekton.misnamed import misnamed
+from kubectl_kres.tekton.nulls import without_nulls
 from kubectl_kres.tekton.strict import fault_in
 
 _MESSAGE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
@@ -34,8 +35,8 @@ def kind_of(manifest: Manifest) -> Kind | None:
 def typed(manifest: Manifest, kind: Kind) -> Any:
     """The struct of a kind. As on the server, null is as good as absent, and Tekton's v1beta1 is stored as v1.
 
-    Raises InputError at the first field that is of the wrong type, saying what was expected, and at one that Tekton's
-    other API version has, which would be dropped without a word.
+    In a list of Tekton's null is an empty value. Raises InputError at the first field that is of the wrong type, saying
+    what was expected, and at one that Tekton's other API version has, which would be dropped without a word.
     """
     for path, name in misnamed(manifest.raw):
         field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
@@ -48,9 +49,15 @@ def typed(manifest: Manifest, kind: Kind) -> Any:
             return msgspec.convert(_numbers_as(str, raw), kind.struct)
         except msgspec.ValidationError as error:
             path, expected, got = _wrong(str(error), raw)
-            if got != "null" or not path or isinstance(path[-1], int):
+            changed = _unnulled(raw, path) if got == "null" and path else raw
+            if changed == raw:
                 raise _fault(manifest, path, expected, got) from error
-            raw = _without(raw, path)
+            raw = changed
+
+
+def _unnulled(raw: Any, path: Sequence[Step]) -> Any:
+    """The object without the null at ``path``; as it is, if that stands in a list where nothing takes its place."""
+    return without_nulls(raw) if isinstance(path[-1], int) else _without(raw, path)
 
 
 def _wrong(message: str, raw: Any) -> tuple[tuple[Step, ...], str, str]:
@@ -82,9 +89,7 @@ def _fault(manifest: Manifest, path: Sequence[Step], expected: str, got: str) ->
     tekton = fault_in(manifest.raw)
     if tekton is not None:
         of = "" if tekton.path == field else f", of {tekton.path}"
-        fault.hint = (
-            f"Tekton's webhook would say{of}: mutation failed: cannot decode incoming new object: {tekton.text}"
-        )
+        fault.hint = f"Tekton's webhook would say{of}: {tekton.said}"
     return fault
 
 

@@ -281,7 +281,7 @@ RULES: Mapping[str, Rule] = {
     "tekton/volume": Rule("Volumes have different names, also from those that Tekton adds.", _TEKTON_API),
     "tekton/unmountable": Rule("A step mounts volumes that its pod has, each at a path of its own.", _VALIDATION),
     "tekton/mount": Rule("Nothing is mounted where Tekton's own files are.", _TEKTON_API),
-    "tekton/when": Rule("A condition of a step has an operator, in or notin, and values.", _TEKTON_API),
+    "tekton/when": Rule("A condition has an operator, in or notin, and values.", _TEKTON_API),
     "tekton/action-script": Rule("The script of a StepAction refers to no parameters.", _TEKTON_API),
     "tekton/workspace-binding": Rule("A workspace is bound to exactly one volume, which is named.", _TEKTON_API),
     "tekton/name": Rule("A Task in the namespace is named by at most 63 letters, digits, '-', '_', '.'.", _TEKTON_API),

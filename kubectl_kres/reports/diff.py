@@ -36,7 +36,7 @@ class Difference(Record, frozen=True):
     """Two states of a pod, pruned to what resources depend on, and why they differ, by path.
 
     ``before_label`` is WRITTEN or LIVE, ``after_label`` STORED or TODAY. ``changed``: they differ, or the pod would be
-    refused (``verdict``), in which case ``after`` is as far as admission came.
+    refused (``verdict``), in which case ``after`` is as far as admission came; of a claim or a service both are empty.
     """
 
     subject: ObjectRef

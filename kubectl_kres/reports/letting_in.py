@@ -119,7 +119,9 @@ class _Ways:
             word, old = (state.state, state.old) if state is not None else (None, False)
             deeds.append(leaving(self.scene.store.origin, key, word, shown(holds), old=old and bool(holds)))
         doubt = "" if found.proven else " (not proven smallest)"
-        way = Way("give way", f"{_words(deeds)}{doubt}", tuple(deeds), proven=found.proven)
+        way = Way(
+            "give way", f"{_words(deeds)}{_whose(self.key, found.keys)}{doubt}", tuple(deeds), proven=found.proven
+        )
         return self._way(way, self.trial.without(found.keys), found.keys)
 
     def _less(self) -> Iterator[Way]:
@@ -190,6 +192,12 @@ def _words(deeds: Iterable[Deed]) -> str:
     """``delete a/x and a/y, then release b/z``."""
     runs = groupby(deeds, key=lambda one: one.verb)
     return ", then ".join(f"{verb} {listed((one.subject.key for one in run), 8)}" for verb, run in runs)
+
+
+def _whose(key: Key, gone: Sequence[Key]) -> str:
+    """Who has to be asked before claims of other namespaces give way; empty where there are none."""
+    spaces = sorted({space for space, _ in gone if space != key[0]})
+    return f" (of namespace{'s' * (len(spaces) > 1)} {listed(spaces, 8)}: ask there first)" if spaces else ""
 
 
 def _missing(asked: Quantity, room: Quantity) -> Quantity:

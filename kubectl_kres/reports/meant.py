@@ -39,7 +39,7 @@ class Doubt(NamedTuple):
 
 
 def with_meant(remedies: tuple[str, ...], pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """The remedies, after what was probably meant where that is what refuses, and before it where it is not."""
+    """The remedies, with what was probably meant: first where that is what refuses, else last."""
     doubts = [*_doubts(pod, [one for outcome in outcomes if outcome.refusal for one in outcome.refusal.findings])]
     refused = " and ".join(f"{one.meant} is meant by {one.sides} ({one.says})" for one in doubts if one.refused)
     others = [f"look at {one.sides}: {one.says}, and perhaps {one.meant} is meant" for one in doubts if not one.refused]
@@ -51,7 +51,11 @@ def with_meant(remedies: tuple[str, ...], pod: Pod, outcomes: Sequence[Outcome])
 
 def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:
     """Values are those that somebody wrote: what LimitRanges fill in is not the author's slip."""
-    for container in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ())):
+    inits = [
+        ("sidecar" if one.restart_policy == "Always" else "init container", one)
+        for one in pod.spec.init_containers or ()
+    ]
+    for role, container in (*inits, *(("container", one) for one in pod.spec.containers or ())):
         resources = container.resources
         held: dict[tuple[str, str], list[str]] = {}
         for side, values in (("requests", resources.requests), ("limits", resources.limits)) if resources else ():
@@ -61,7 +65,7 @@ def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:
             about = [one for one in findings if one.resource.rpartition(".")[2] == name]
             found = _cpus(text, about) if name == "cpu" else _few(text, about) if name in _BYTES else None
             if found is not None:
-                yield Doubt(f"{' and '.join(sides)} of container {container.name}", *found)
+                yield Doubt(f"{' and '.join(sides)} of {role} {container.name}", *found)
 
 
 def _cpus(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:

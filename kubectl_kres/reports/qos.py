@@ -17,10 +17,11 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import quantity_of
 from kubectl_kres.reports.cgroups import Cgroups, machine_of, tree_of
-from kubectl_kres.reports.explain import Analysis, analyse, analysis_of
+from kubectl_kres.reports.explain import Analysis, analysis_of
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.node import needs_with_node, node_of
+from kubectl_kres.reports.pod_claims import with_claims
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.qos_reach import CLASSES, Case, Reach, reach
 from kubectl_kres.reports.qos_run import reaches, run_case
@@ -163,10 +164,11 @@ class Brief:
             self._unseen[space] = tuple(unread(self._store, (Need("LimitRange", space),)))
         start, known, unseen = start_of(self._store, subject), self._known[space], self._unseen[space]
         server = self._ask.server
-        if subject.raw is not None and subject.ref.kind == "Pod":
-            return _brief(subject, analyse(start, known, self._ask, subject.raw), server, unseen)
+        if subject.raw is not None:
+            return _brief(subject, analysis_of(self._store, subject, self._ask, journal=False), server, unseen)
         outcomes = admit(start.pod, known.policies, server, journal=False, counted=start.live is not None)
-        return _brief(subject, Analysis(start, known, outcomes), server, unseen)
+        found = with_claims(self._store, subject, Analysis(start, known, outcomes), server)
+        return _brief(subject, found, server, unseen)
 
 
 def taskrun_of(store: Store, subject: Subject, ask: Ask) -> Analysis | None:

@@ -37,6 +37,8 @@ def _undecoded(case: Case) -> Iterator[str]:
     place, _, field = path.rpartition(".")
     if not path:
         yield "correct the field that the message names"
+    elif "impossible ParamValues" in case.finding.text:
+        yield f"give {place} a value"
     elif not path.endswith("]"):
         other = {"resources": "computeResources", "computeResources": "resources"}.get(field)
         yield f"write {other}, not {field}, at {place}" if other else f"take {path} out"
@@ -146,7 +148,7 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     "tekton/volume": _say("give each volume a name of its own, without tekton-internal- in front"),
     "tekton/unmountable": _say("name the volume in the Task, or correct the mount; mount each at a path of its own"),
     "tekton/mount": _say("mount a volume that is not Tekton's, at a path outside of /tekton"),
-    "tekton/when": _say("give the condition of the step input, operator (in, notin) and values"),
+    "tekton/when": _say("give the condition input, operator (in, notin) and values"),
     "tekton/action-script": _say("take the parameter through an environment variable of the StepAction"),
     "tekton/workspace-binding": _say("bind each workspace to exactly one volume, with its name"),
     "tekton/name": _say("correct the name of the Task; what a resolver fetches needs the field resolver"),

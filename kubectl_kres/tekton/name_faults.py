@@ -87,6 +87,9 @@ def _misnamed(*parts: str) -> Iterator[str]:
 
 
 def _bound(one: Mapping[str, Any], path: str) -> Iterator[FieldError]:
+    if all(value is None or value == "" for value in one.values()):
+        yield FieldError("missing field(s)", path, "tekton/workspace-binding")
+        return
     given = [field for field in _BOUND if one.get(field) is not None]
     if len(given) != 1:
         text = f"expected exactly one, got {'both' if given else 'neither'}"

@@ -11,7 +11,7 @@ from kubectl_kres.tekton.field_error import LABEL, FieldError
 from kubectl_kres.tekton.order import ring, waits_for
 from kubectl_kres.tekton.pipeline_params import own_faults
 from kubectl_kres.tekton.reference_faults import reference_faults
-from kubectl_kres.tekton.task_faults import ON_ERROR, task_faults
+from kubectl_kres.tekton.task_faults import ON_ERROR, task_faults, when_faults
 
 _RESULT = re.compile(r"\$\(tasks\.([A-Za-z0-9-]+)\.results[.\[]")
 _NAME = (
@@ -69,6 +69,8 @@ def _task(task: PipelineTask, path: str, flags: Flags, *, beta: bool) -> Iterato
         yield from task_faults(task.task_spec, f"{path}.taskSpec", flags, beta=beta)
     if task.task_ref is not None and not task.task_ref.api_version:
         yield from reference_faults(task.task_ref, f"{path}.taskRef", flags)
+    for place, one in enumerate(task.when or ()):
+        yield from when_faults(one, f"{path}.when[{place}]")
 
 
 def _results(task: PipelineTask, spec: PipelineSpec, path: str) -> Iterator[FieldError]:

@@ -1,4 +1,4 @@
-"""Where the webhook's decoder stops: at the first value of a type that does not fit, or field that it does not know."""
+"""Where the webhook stops before it looks: at a type that does not fit, an unknown field, a Param without a value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_kres.admission.mistyped import json_type
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import from_json
-from kubectl_kres.tekton.duration import fault
+from kubectl_kres.tekton.duration import fault as duration_fault
 from kubectl_kres.tekton.go_types import GoType, fields_of, table
 
 #: Below these nothing is pruned before the webhook sees it, by the struct that they stand in.
@@ -21,26 +21,43 @@ _UNPRUNED = frozenset({
 })  # fmt: skip
 
 
+#: Structs whose value is written out again even if there is none, which it cannot be.
+_VALUED = frozenset({"v1.Param", "v1beta1.Param", "v1.PipelineResult", "v1beta1.PipelineResult"})
+_DECODING = "cannot decode incoming new object"
+_ENCODING = "cannot create patch for round tripped newBytes: cannot marshal interface"
+
+
 class Fault(NamedTuple):
     """What the decoder says, which does not name the place; ``path`` does. ``observed``: the text or field there."""
 
     text: str
     path: str
     observed: str
+    doing: str = _DECODING
+
+    @property
+    def said(self) -> str:
+        """What the client is told."""
+        return f"mutation failed: {self.doing}: {self.text}"
 
 
 def fault_in(raw: Mapping[str, Any]) -> Fault | None:
-    """Where the decoder stops; None if it takes the object.
+    """Where the decoder stops, or, once it has taken the object, the encoder; None if neither does.
 
     Unknown fields are only looked for where the API server does not prune them first. Keys are met in sorted order,
     since that is how the API server sends the object. Source: knative webhook defaulting; encoding/json decode.go,
-    which goes on after a fault and reports the first.
+    which goes on after a fault and reports the first; v1/param_types.go MarshalJSON.
     """
     kind = str(raw.get("kind", ""))
     name = table().kinds.get(str(raw.get("apiVersion", "")), {}).get(kind)
     if name is None or raw.get("spec") is None:
         return None
-    return next(_faults(raw["spec"], name, _At(kind, "spec", "spec"), strict=False), None)
+    late = None
+    for fault in _faults(raw["spec"], name, _At(kind, "spec", "spec"), strict=False):
+        if fault.doing == _DECODING:
+            return fault
+        late = late or fault
+    return late
 
 
 class _At(Struct, frozen=True):
@@ -63,6 +80,8 @@ class _At(Struct, frozen=True):
 def _faults(value: Any, name: str, at: _At, *, strict: bool) -> Iterator[Fault]:
     held = table().types[name]
     own = _DECODERS.get(held.kind)
+    if value is None and held.go in _VALUED:
+        value = {}
     if own is not None:
         yield from own(value, at)
     elif value is None or held.kind == "any":
@@ -93,6 +112,10 @@ def _struct(value: Mapping[str, Any], held: GoType, at: _At, *, strict: bool) ->
             yield from _faults(value[key], name, place, strict=strict or f"{struct}.{field}" in _UNPRUNED)
         elif strict:
             yield Fault(f'json: unknown field "{key}"', f"{at.path}.{key}", str(key))
+    if held.go in _VALUED and not any(str(key).casefold() == "value" for key in value):
+        version = held.go.partition(".")[0]
+        text = f'json: error calling MarshalJSON for type {version}.ParamValue: impossible ParamValues.Type: ""'
+        yield Fault(text, f"{at.path}.value", "", _ENCODING)
 
 
 def _quantity(value: Any, at: _At) -> Iterator[Fault]:
@@ -108,7 +131,7 @@ def _duration(value: Any, at: _At) -> Iterator[Fault]:
         return
     if json_type(value) != "string":
         yield at.mistyped(value, "string")
-    elif text := fault(value):
+    elif text := duration_fault(value):
         yield Fault(text, at.path, value)
 
 

@@ -62,7 +62,7 @@ def _steps(steps: Sequence[Step], path: str, flags: Flags, *, beta: bool) -> Ite
         yield from (_artifacts(where),) if early else _step(step, where, flags)
         yield from result_faults.of_step(step.results, f"{path}.steps.results[{index}]")
         yield from (
-            fault for place, one in enumerate(step.when or ()) for fault in _when(one, f"{where}.when[{place}]")
+            fault for place, one in enumerate(step.when or ()) for fault in when_faults(one, f"{where}.when[{place}]")
         )
 
 
@@ -120,8 +120,8 @@ def _step(step: Step, path: str, flags: Flags) -> Iterator[FieldError]:
     yield from place_faults(step, path)
 
 
-def _when(one: When, path: str) -> Iterator[FieldError]:
-    """A condition of a step; CEL is not read. Source: v1/when_validation.go."""
+def when_faults(one: When, path: str) -> Iterator[FieldError]:
+    """A condition of a step or pipeline task; CEL is not read. Source: v1/when_validation.go."""
     if one.cel:
         return
     if one == When():

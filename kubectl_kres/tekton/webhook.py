@@ -18,6 +18,7 @@ from kubectl_kres.tekton.convert import V1BETA1, to_v1
 from kubectl_kres.tekton.declarations import declaration_faults, declared, type_faults, with_given
 from kubectl_kres.tekton.field_error import FieldError, by_rule, joined
 from kubectl_kres.tekton.name_faults import binding_faults, given_faults
+from kubectl_kres.tekton.nulls import without_nulls
 from kubectl_kres.tekton.pipeline_faults import pipeline_faults
 from kubectl_kres.tekton.pipeline_params import inline_faults, usage_faults
 from kubectl_kres.tekton.reference_faults import reference_faults
@@ -46,18 +47,28 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
     kind = str(raw.get("kind", ""))
     fault = fault_in(raw)
     if fault is not None:
-        said = _undecodable(kind, fault.text)
+        said = webhook_refusal(kind, fault.said, "tekton/decode")
         return msgspec.structs.replace(said, field=fault.path, observed=fault.observed)
     try:
-        item = decoded(to_v1(raw), _STRUCTS[kind])
+        raw, item = _stored(raw, kind)
     except msgspec.ValidationError as error:
-        # What is left is a null in a list, or a field in other capitals than it has: not the decoder's own words.
-        return _undecodable(kind, f"in other words: {error}")
+        # What is left is a field in other capitals than it has: not the decoder's own words.
+        text = f"mutation failed: cannot decode incoming new object: in other words: {error}"
+        return webhook_refusal(kind, text, "tekton/decode")
     beta = raw.get("apiVersion") == V1BETA1
     found = tuple(_faults(raw, item, flags, minutes, beta=beta))
     if not found:
         return item
     return _invalid(kind, found)
+
+
+def _stored(raw: Mapping[str, Any], kind: str) -> tuple[Mapping[str, Any], Any]:
+    """The object as the webhook goes on with it, and its struct. Nulls in lists are rare, so only looked for late."""
+    try:
+        return raw, decoded(to_v1(raw), _STRUCTS[kind])
+    except msgspec.ValidationError:
+        filled = without_nulls(raw)
+        return filled, decoded(to_v1(filled), _STRUCTS[kind])
 
 
 def _invalid(kind: str, found: Sequence[FieldError]) -> Problem:
@@ -75,11 +86,6 @@ def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
         *_values(spec, "spec", flags, beta=False),
     )
     return _invalid("TaskRun", found) if found else None
-
-
-def _undecodable(kind: str, fault: str) -> Problem:
-    text = f"mutation failed: cannot decode incoming new object: {fault}"
-    return webhook_refusal(kind, text, "tekton/decode")
 
 
 def _faults(raw: Mapping[str, Any], item: Any, flags: Flags, minutes: int, *, beta: bool) -> Iterator[FieldError]:

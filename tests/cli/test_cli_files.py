@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,61 @@ def test_a_quota_of_a_file_is_taken_as_enforced_by_every_command(kres: Kres, fil
 
 def test_a_difference_names_the_object_that_is_refused(kres: Kres, file: str):
     assert kres("diff", "-f", file, "--offline").out.startswith("# refused: default/Pod/p: pods ")
+
+
+CLAIMED = """apiVersion: v1
+kind: ResourceQuota
+metadata: {name: q}
+spec: {hard: {requests.cpu: "1", requests.storage: 5Gi, services: "0"}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec: {containers: [{name: app, image: i, resources: {requests: {cpu: "2"}}}]}
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 10Gi}}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: small}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+"""
+
+
+@pytest.mark.parametrize("beside", ["", POD], ids=["alone", "in a list"])
+@pytest.mark.parametrize("command", ["explain", "qos", "diff"])
+def test_every_command_names_the_claim_that_is_refused(kres: Kres, tmp_path: Path, command: str, beside: str):
+    """It comes before the pod, which is refused, too."""
+    path = tmp_path / "db.yaml"
+    path.write_text(f"{CLAIMED}{SERVICE}{beside}")
+    items = json.loads(kres(command, "-f", str(path), "--offline", "-o", "json").out)["items"]
+    [found] = [one for one in items if one["subject"]["kind"] == "StatefulSet"]
+    said = found["refused"] if command == "qos" else found["verdict"]["message"]
+    assert said.startswith('persistentvolumeclaims "data-db-0" is forbidden: exceeded quota: q')
+
+
+def test_a_line_of_a_list_counts_what_claims_refuse(kres: Kres, tmp_path: Path):
+    path = tmp_path / "db.yaml"
+    path.write_text(CLAIMED.replace('cpu: "2"', "cpu: 100m") + POD.replace('"2"', "100m"))
+    assert kres("qos", "-f", str(path), "--offline").out.endswith("1 would be refused\n")
+
+
+def test_a_difference_tells_of_claims_and_services_that_are_refused(kres: Kres, tmp_path: Path):
+    path = tmp_path / "db.yaml"
+    path.write_text(f"{CLAIMED}{SERVICE}{POD}".replace("name: small", "name: big").replace("1Gi", "20Gi"))
+    result = kres("diff", "-f", str(path), "--offline")
+    heads = [line.partition(": ")[2].partition(": ")[0] for line in result.out.splitlines() if "# refused" in line]
+    assert (result.code, sorted(heads)) == (1, [
+        "default/PersistentVolumeClaim/big", "default/Pod/p", "default/Service/svc", "default/StatefulSet/db",
+    ])  # fmt: skip
+    path.write_text(CLAIMED.replace("10Gi", "1Gi").replace('"2"', "100m"))
+    assert "PersistentVolumeClaim" not in kres("diff", "-f", str(path), "--offline").out
 
 
 def test_a_file_without_apiversion(kres: Kres, tmp_path: Path):

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from cli.apiserver import LIMITS, deployment, pod
 from cli.running import Kres
+
+from kubectl_kres.cli.output import same_terminal
 
 SAID = "failed quota: team: must specify limits.memory for: app"
 FAR = {**LIMITS, "metadata": {"name": "limits", "namespace": "far"}}
@@ -56,6 +62,46 @@ def test_what_unread_limitranges_may_fill_in(kres: Kres, tenant, text: str, said
     tenant.denied = set()
     again = kres(text)
     assert again.code in {0, 1} and "as far as seen" not in again.out and "could not be read" not in again.out, again
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("explain pod/plain", 0),
+        ("explain ns/shop", 0),
+        ("qos pod/plain", 0),
+        ("explain pods", 1),
+        ("explain pod/plain -o json", 1),
+        ("explain pod/plain -c app", 1),
+    ],
+)
+def test_a_forbidden_read_is_told_once_on_a_terminal(
+    kres: Kres, tenant, monkeypatch: pytest.MonkeyPatch, text: str, told: int
+):
+    """Where both streams end on it, and what standard output has is not all of an answer, they are not the same."""
+    apart = kres(text)
+    monkeypatch.setattr("kubectl_kres.cli.tally.same_terminal", lambda: True)
+    found = kres(text)
+    words = 'limitranges is forbidden: User "'
+    assert (apart.out, apart.code) == (found.out, found.code)
+    assert (apart.err.count(words), found.err.count(words)) == (1, told)
+    assert words in " ".join(found.out.split()) or told
+    assert found.err.splitlines()[-1].startswith(
+        "The answer is given without the LimitRange objects of namespace shop. "
+    )
+
+
+def test_two_streams_on_one_terminal(monkeypatch: pytest.MonkeyPatch):
+    pairs = [pty.openpty() for _ in range(2)]
+    with ExitStack() as stack:
+        ends = [stack.enter_context(os.fdopen(one, "w")) for pair in pairs for one in pair]
+        other = stack.enter_context(os.fdopen(os.dup(pairs[0][1]), "w"))
+        pipe = stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))
+        for out, err, same in ((ends[1], other, True), (ends[1], ends[3], False), (pipe, ends[1], False),
+                               (ends[1], pipe, False), (pipe, pipe, False), (None, ends[1], False)):  # fmt: skip
+            monkeypatch.setattr("sys.stdout", out)
+            monkeypatch.setattr("sys.stderr", err)
+            assert same_terminal() is same
 
 
 def test_a_resize_that_is_allowed_by_what_was_read(kres: Kres, tenant):

@@ -22,6 +22,7 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton import config, creation, pipeline, run, webhook
 from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.convert import to_v1
+from kubectl_kres.tekton.nulls import without_nulls
 from kubectl_kres.tekton.pod import pods
 from kubectl_kres.tekton.resolution import without_actions, without_task
 from kubectl_kres.tekton.resolve import Lookups, task_of
@@ -93,7 +94,7 @@ def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for raw in raws:
         with suppress(msgspec.ValidationError):
-            found[raw["metadata"]["name"]] = decoded(to_v1(raw), struct)
+            found[raw["metadata"]["name"]] = decoded(to_v1(without_nulls(raw)), struct)
     return found
 
 

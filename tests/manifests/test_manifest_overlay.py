@@ -49,6 +49,24 @@ status: null
     assert deployment.kind == "Deployment"
 
 
+@pytest.mark.parametrize(("version", "field"), [("v1", "computeResources"), ("v1beta1", "resources")])
+def test_null_in_a_list_of_tekton_is_an_empty_value(version, field):
+    run = one(f"""
+apiVersion: tekton.dev/{version}
+kind: TaskRun
+metadata: {{name: a}}
+spec: {{taskSpec: {{steps: [{{name: b, env: [null], {field}: {{requests: {{cpu: 1, memory: null}}}}}}, null]}}}}
+""")
+    first, second = run.spec.task_spec.steps
+    assert (first.name, second.name, second.image) == ("b", "", "")
+    assert first.compute_resources.requests["cpu"] == 1
+
+
+def test_null_in_a_list_of_others_is_refused():
+    with pytest.raises(InputError, match="containers"):
+        one("{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [null]}}")
+
+
 TEMPLATE = "spec:\n  template:\n    spec:\n      containers:"
 WRONG = {
     "string for integer": ("spec:\n  replicas: two", "5:13", "spec.replicas", "string", "integer"),

@@ -180,6 +180,20 @@ def test_own_namespace_before_others():
     assert [deed.subject.name for deed in ways_of(scene, "w")["give way"].deeds] == ["y"]
 
 
+@pytest.mark.parametrize(
+    ("asks", "text"),
+    [
+        ({"x": "a"}, "delete a/x"),
+        ({"x": "b"}, "delete b/x (of namespace b: ask there first)"),
+        ({"x": "a", "y": "b"}, "delete a/x and b/y (of namespace b: ask there first)"),
+    ],
+)
+def test_who_of_other_namespaces_is_to_be_asked(asks: dict[str, str], text: str):
+    held = [claim(name, space, {CPU: 2}, place) for place, (name, space) in enumerate(asks.items())]
+    scene = situation(*held, claim("w", "a", {CPU: 2 * len(held)}, 9), hard={CPU: 2 * len(held)})
+    assert ways_of(scene, "w")["give way"].text == text
+
+
 def test_a_claim_in_use_is_released_and_unused_ones_are_offered_beside():
     world = replay_all(
         spaces(), [Create(pool("green", {CPU: 4}, ordered=False)), Create(claim("u", "a", {CPU: 3}, 0))]

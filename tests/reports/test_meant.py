@@ -82,6 +82,18 @@ def test_what_does_not_refuse_comes_last():
     )
 
 
+def test_containers_are_named_as_what_they_are():
+    inits = [box("first", {"cpu": "100"}), box("proxy", {"cpu": "200"}, restartPolicy="Always")]
+    web = made("Deployment", "web", spec=template(box(requests=FULL), initContainers=inits))
+    hard = {"requests.cpu": "8"}
+    full = made("ResourceQuota", "q", spec={"hard": hard}, status={"hard": hard, "used": {"requests.cpu": "0"}})
+    [first] = explain(store_of(web, full), subject("Deployment/web"), Ask()).remedies
+    assert first.startswith(
+        "perhaps 100m is meant by requests.cpu of init container first (100 is 100 CPUs) "
+        "and 200m is meant by requests.cpu of sidecar proxy (200 is 200 CPUs); else raise requests.cpu of quota q "
+    )
+
+
 @pytest.mark.parametrize(
     ("held", "requests", "limited"),
     [

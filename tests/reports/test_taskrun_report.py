@@ -177,6 +177,7 @@ def test_a_remedy_names_the_field_that_somebody_wrote():
         ("computeResources", {"limits": {"cpu": "$(params.cpu)"}}, "parameters cannot be used there"),
         ("resources", {}, "write computeResources, not resources, at spec.taskSpec.steps[0]"),
         ("ressources", {}, "take spec.taskSpec.steps[0].ressources out"),
+        ("params", [{"name": "p"}], "give spec.taskSpec.steps[0].params[0] a value"),
     ],
 )
 def test_what_does_not_decode_is_named_with_its_place(field: str, resources: Any, remedy: str):

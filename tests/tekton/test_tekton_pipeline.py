@@ -88,6 +88,25 @@ def test_how_many_runs_a_matrix_makes(matrix, number):
     assert task.names == (tuple(f"pr-m-{index}" for index in range(number or 0)) if fans_out else ("pr-m",))
 
 
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        {"params": [{"name": "p", "value": ["x", "y"]}]},
+        {"include": [{"params": [{"name": "p", "value": "x"}]}]},
+    ],
+)
+def test_parameters_that_a_matrix_gives_are_given(matrix):
+    """Each TaskRun is made with its combination: pipelinerun.go createTaskRuns, v1/matrix_types.go FanOut.
+
+    And before: taskrun/validate_taskrun.go ValidateResolvedTask, which counts GetAllParams of the matrix as given.
+    """
+    task = {"steps": [{"name": "s", "image": "i"}], "params": [{"name": "p"}]}
+    answer = pipeline_run(pipelinerun([{"name": "m", "taskSpec": task, "matrix": matrix}]), world())
+    (result,) = answer.results["m"]
+    assert result.problem is None
+    assert [one.name for one in result.submitted.spec.containers] == ["step-s"]
+
+
 def test_what_is_asked_for_at_once():
     tasks = [
         {"name": "a", "taskSpec": ONE_CPU},

@@ -125,6 +125,77 @@ def test_fields_of_the_other_version(item, found):
     assert [*misnamed(item)] == found
 
 
+@pytest.mark.parametrize(
+    ("kind", "spec", "message"),
+    [
+        ("TaskRun", {"taskSpec": {"steps": [STEP, None]}},
+         "validation failed: missing field(s): spec.taskSpec.steps[1].Image"),
+        ("TaskRun", {"taskSpec": {"steps": [STEP]}, "stepSpecs": [None]},
+         "validation failed: missing field(s): spec.stepSpecs[0].name"),
+        ("TaskRun", {"taskSpec": {"steps": [STEP]}, "workspaces": [None]},
+         "validation failed: missing field(s): spec.workspaces[0]"),
+        ("TaskRun", {"taskSpec": {"steps": [{**STEP, "when": [None]}]}},
+         "validation failed: missing field(s): spec.taskSpec.steps[0].when[0]"),
+        ("PipelineRun", {"pipelineSpec": {"tasks": [{"name": "a", "taskSpec": {"steps": [STEP]}, "when": [None]}]}},
+         "validation failed: missing field(s): spec.pipelineSpec.tasks[0].when[0]"),
+        ("TaskRun", {"taskSpec": {"steps": [{**STEP, "args": [None, "x"], "env": [None]}], "volumes": [None]}}, ""),
+        ("TaskRun", {"taskSpec": {"steps": [STEP]}, "params": [{"name": "x", "value": None}]}, ""),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("beta", [False, True])
+def test_null_in_a_list_is_an_empty_value(kind, spec, message, beta):
+    item = raw(kind, spec, beta=beta)
+    if beta and "stepSpecs" in spec:
+        item["spec"] = {**spec, "stepOverrides": spec["stepSpecs"]}
+        del item["spec"]["stepSpecs"]
+        message = message.replace("stepSpecs", "stepOverrides")
+    found = admitted(item, Flags())
+    assert (found.message if message else found.metadata.name) == (message or "x")
+
+
+@pytest.mark.parametrize("beta", [False, True])
+@pytest.mark.parametrize("param", [{"name": "p"}, {}, None])
+@pytest.mark.parametrize("place", ["run", "resolver", "matrix"])
+def test_a_param_without_a_value_cannot_be_written_again(place, param, beta):
+    """The webhook writes the object out once it has read it: knative.dev/pkg defaulting.go roundTripPatch."""
+    task = {"name": "a", "taskSpec": {"steps": [STEP]}, "matrix": {"params": [param]}}
+    item = {
+        "run": raw("TaskRun", {"taskSpec": {"steps": [STEP]}, "params": [param]}, beta=beta),
+        "resolver": raw("TaskRun", {"taskRef": {"resolver": "git", "params": [param]}}, beta=beta),
+        "matrix": raw("Pipeline", {"tasks": [task]}, beta=beta),
+    }[place]
+    problem = admitted(item, Flags())
+    assert problem.message == (
+        "mutation failed: cannot create patch for round tripped newBytes: cannot marshal interface: "
+        f"json: error calling MarshalJSON for type {'v1beta1' if beta else 'v1'}.ParamValue: "
+        'impossible ParamValues.Type: ""'
+    )
+    assert problem.field.endswith("params[0].value")
+
+
+def test_what_cannot_be_read_comes_before_what_cannot_be_written():
+    spec = {"params": [{"name": "p"}], "taskSpec": {"steps": [{**STEP, "image": 1}]}}
+    assert "cannot decode incoming new object" in admitted(raw("TaskRun", spec), Flags()).message
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ({}, "missing field(s)"),
+        ({"input": "x"}, 'invalid value: operator "" is not recognized. valid operators: in,notin'),
+        ({"input": "x", "operator": "in"}, "invalid value: expecting non-empty values field"),
+        ({"operator": "notin", "values": [""]}, ""),
+        ({"cel": "true"}, ""),
+    ],
+)
+@pytest.mark.parametrize("field", ["tasks", "finally"])
+def test_conditions_of_a_pipeline_task(field, when, said):
+    bare = {"name": "b", "taskSpec": {"steps": [STEP]}}
+    held = {"tasks": [bare], field: [{**bare, "name": "a", "when": [when]}]}
+    found = admitted(raw("Pipeline", held), Flags())
+    assert getattr(found, "message", "") == (f"validation failed: {said}: spec.{field}[0].when[0]" if said else "")
+
+
 def test_a_wrong_type_is_a_refusal_too():
     problem = admitted(raw("TaskRun", {"taskSpec": {"steps": "none"}}), Flags())
     assert problem.message.startswith("mutation failed: cannot decode incoming new object: ")
