@@ -30,11 +30,11 @@ from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import claim as render_claim
 from kubectl_kres.render import claims as render
-from kubectl_kres.reports.claim import ClaimReport
-from kubectl_kres.reports.claim_detail import claim_detail, with_ways
-from kubectl_kres.reports.claims import Claims
-from kubectl_kres.reports.predicted import Prediction, predicted
-from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.capsule.claim import ClaimReport
+from kubectl_kres.reports.capsule.claim_detail import claim_detail, with_ways
+from kubectl_kres.reports.capsule.claims import Claims
+from kubectl_kres.reports.capsule.predicted import Prediction, predicted
+from kubectl_kres.reports.capsule.scene import Scene
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Origin
 

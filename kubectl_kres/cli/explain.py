@@ -41,7 +41,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
 
 if TYPE_CHECKING:
-    from kubectl_kres.reports.explain_pooled import Explaining
+    from kubectl_kres.reports.capsule.explain_pooled import Explaining
 
 #: Kinds of Capsule that are explained.
 POOLED = ("ResourcePool", "ResourcePoolClaim")
@@ -81,11 +81,11 @@ def _takes(kind: Kind) -> bool:
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
     if subject.kind.kind in POOLED:
-        from kubectl_kres.reports.capsule_needs import pooled_needs  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.reports.capsule.needs import pooled_needs  # noqa: PLC0415, only what is needed is loaded
 
         return pooled_needs(store, subject)
     if subject.kind.kind in PIPELINES:
-        from kubectl_kres.reports.pipeline_needs import pipeline_needs  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs  # noqa: PLC0415, only what is needed is loaded
 
         return pipeline_needs(store, subject)
     return policy_needs(store, subject) if explains(subject.kind) else needs(store, subject)

@@ -8,11 +8,11 @@ from kubectl_kres.cli.output import Items, colored, put, width
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render import pipeline as render
-from kubectl_kres.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.explanation import Verdict
-from kubectl_kres.reports.pipeline import PipelineExplanation
 from kubectl_kres.reports.question import of_task
 from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
+from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
 
 
 def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Tally) -> Verdict | None:

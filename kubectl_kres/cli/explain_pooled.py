@@ -13,8 +13,8 @@ from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.render import pooled as render
-from kubectl_kres.reports.explain_pooled import Explaining, negative, unseen_in
-from kubectl_kres.reports.pooled import ClaimExplanation, PoolExplanation
+from kubectl_kres.reports.capsule.explain_pooled import Explaining, negative, unseen_in
+from kubectl_kres.reports.capsule.pooled import ClaimExplanation, PoolExplanation
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Store
 

@@ -14,14 +14,14 @@ from kubectl_kres.cli.subjects import Found, complete, fault_of, in_files
 from kubectl_kres.errors import ClusterError, Forbidden, KresError, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule_needs import (
+from kubectl_kres.reports.capsule.needs import (
     claims_needs,
     glimpse_needs,
     pooled_needs,
     pools_needs,
 )
-from kubectl_kres.reports.pool_glimpse import glimpsed
-from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.capsule.pool_glimpse import glimpsed
+from kubectl_kres.reports.capsule.scene import Scene
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

@@ -17,12 +17,12 @@ from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import pools as render
-from kubectl_kres.reports.capsule_unseen import unseen_of_pool
-from kubectl_kres.reports.pool import PoolReport
-from kubectl_kres.reports.pool_glimpse import pool_glimpse
-from kubectl_kres.reports.pools import pool_report
-from kubectl_kres.reports.predicted import predicted
-from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.capsule.pool import PoolReport
+from kubectl_kres.reports.capsule.pool_glimpse import pool_glimpse
+from kubectl_kres.reports.capsule.pools import pool_report
+from kubectl_kres.reports.capsule.predicted import predicted
+from kubectl_kres.reports.capsule.scene import Scene
+from kubectl_kres.reports.capsule.unseen import unseen_of_pool
 from kubectl_kres.store.store import Origin
 
 

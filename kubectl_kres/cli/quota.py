@@ -31,11 +31,11 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render import describe
 from kubectl_kres.render import fit as render_fit
 from kubectl_kres.render import quota as render
+from kubectl_kres.reports.capsule.shared_quotas import shared_reports
 from kubectl_kres.reports.denied import Denied, denied
 from kubectl_kres.reports.describe import quota_block
 from kubectl_kres.reports.fit import Fit, fit
 from kubectl_kres.reports.quota import QuotaReport, quota_reports
-from kubectl_kres.reports.shared_quotas import shared_reports
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Origin
 

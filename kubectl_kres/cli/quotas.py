@@ -16,9 +16,9 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports import denied
+from kubectl_kres.reports.capsule.shared_quotas import may_share, shared_needs, shared_reports
 from kubectl_kres.reports.counted import counting_needs, owner_needs
 from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.shared_quotas import may_share, shared_needs, shared_reports
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.unseen import unread
 from kubectl_kres.store.coverage import Need

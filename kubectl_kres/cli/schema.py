@@ -19,9 +19,9 @@ ANSWERS = {
     "quota": ("kubectl_kres.reports.quota", "QuotaReport", "Quota"),
     "fit": ("kubectl_kres.reports.fit", "Fit", "Fit"),
     "denied": ("kubectl_kres.reports.denied", "Denied", "Denied"),
-    "pools": ("kubectl_kres.reports.pool", "PoolReport", "Pools"),
-    "claims": ("kubectl_kres.reports.claim", "ClaimReport", "Claims"),
-    "sizing": ("kubectl_kres.reports.sizing", "Sizing", "Sizing"),
+    "pools": ("kubectl_kres.reports.capsule.pool", "PoolReport", "Pools"),
+    "claims": ("kubectl_kres.reports.capsule.claim", "ClaimReport", "Claims"),
+    "sizing": ("kubectl_kres.reports.capsule.sizing", "Sizing", "Sizing"),
     "diff": ("kubectl_kres.reports.diff", "Difference", "Diff"),
     "qos": ("kubectl_kres.reports.qos", "Quality", "Qos"),
     "summary": ("kubectl_kres.reports.qos_sums", "Sums", "QosSummary"),
@@ -33,9 +33,9 @@ ANSWERS = {
 MORE = {
     "explain": (
         ("kubectl_kres.reports.policy", "PolicyExplanation"),
-        ("kubectl_kres.reports.pooled", "ClaimExplanation"),
-        ("kubectl_kres.reports.pooled", "PoolExplanation"),
-        ("kubectl_kres.reports.pipeline", "PipelineExplanation"),
+        ("kubectl_kres.reports.capsule.pooled", "ClaimExplanation"),
+        ("kubectl_kres.reports.capsule.pooled", "PoolExplanation"),
+        ("kubectl_kres.reports.tekton.pipeline", "PipelineExplanation"),
     )
 }
 

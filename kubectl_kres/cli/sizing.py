@@ -13,8 +13,8 @@ from kubectl_kres.cli.subjects import Found, one_named
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import sizing as render
-from kubectl_kres.reports.predicted import predicted
-from kubectl_kres.reports.sizing import sizing, sizing_needs
+from kubectl_kres.reports.capsule.predicted import predicted
+from kubectl_kres.reports.capsule.sizing import sizing, sizing_needs
 from kubectl_kres.store.store import Origin
 
 

@@ -24,7 +24,7 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
-from kubectl_kres.reports.tekton_config import configuration_needs
+from kubectl_kres.reports.tekton.config import configuration_needs
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.write import write_stream
 from kubectl_kres.store.coverage import READ, Coverage, Need

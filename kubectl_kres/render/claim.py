@@ -10,8 +10,8 @@ from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.reports.amounts import listed
-from kubectl_kres.reports.claim import Amount, ClaimReport, ManagedQuota, May
-from kubectl_kres.reports.letting import Deed, Way
+from kubectl_kres.reports.capsule.claim import Amount, ClaimReport, ManagedQuota, May
+from kubectl_kres.reports.capsule.letting import Deed, Way
 
 #: What may be done to a claim, as it is said of the claim.
 PARTICIPLES = {"change": "changed", "delete": "deleted", "release": "released"}

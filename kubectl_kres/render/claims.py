@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
-from kubectl_kres.reports.claim import Amount, ClaimReport
-from kubectl_kres.reports.claim_state import STUCK, State
+from kubectl_kres.reports.capsule.claim import Amount, ClaimReport
+from kubectl_kres.reports.capsule.claim_state import STUCK, State
 
 _CLAIM, _POOL = 40, 24
 _HEADS = ("STATE", "CLAIM", "POOL", "PLACE", "ASKS FOR")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from kubectl_kres.reports.capsule.kept import MANAGER
 from kubectl_kres.reports.explanation import Edit
-from kubectl_kres.reports.kept import MANAGER
 
 
 def edited(edits: Mapping[str, Edit]) -> Iterator[str]:

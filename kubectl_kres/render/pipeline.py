@@ -9,10 +9,10 @@ from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, to
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.render.tekton import time_text
 from kubectl_kres.render.verdict import message_of, verdict_word
-from kubectl_kres.reports.at_once import RUNS
-from kubectl_kres.reports.pipeline import AtOnce, PipelineExplanation, PlannedTask
 from kubectl_kres.reports.question import of_task
 from kubectl_kres.reports.remedy import NOTHING
+from kubectl_kres.reports.tekton.at_once import RUNS
+from kubectl_kres.reports.tekton.pipeline import AtOnce, PipelineExplanation, PlannedTask
 
 _NAME, _CELL = 30, 18
 _HEADS = ("TASK", "RUNS", "CPU", "MEMORY", "ANSWER")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.line import Line, clipped, padded, size, toned, wrapped
-from kubectl_kres.reports.pool_trail import PoolTrail, waiting_words
+from kubectl_kres.reports.capsule.pool_trail import PoolTrail, waiting_words
 
 #: Claims that are listed.
 _SHOWN = 10

@@ -13,7 +13,7 @@ from kubectl_kres.render.line import Line, Tone, draw, padded, size, toned, wrap
 from kubectl_kres.render.pools import pool_lines
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.reports.amounts import listed
-from kubectl_kres.reports.pooled import ClaimExplanation, Compared, PoolExplanation, PoolOption, QueueTurn, Says
+from kubectl_kres.reports.capsule.pooled import ClaimExplanation, Compared, PoolExplanation, PoolOption, QueueTurn, Says
 
 #: Turns that are shown without --steps: of the claims that wait, the last ones ahead.
 _TURNS = 8

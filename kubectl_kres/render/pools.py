@@ -9,7 +9,7 @@ from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
-from kubectl_kres.reports.pool import PoolNamespace, PoolReport, PoolUse, Queued
+from kubectl_kres.reports.capsule.pool import PoolNamespace, PoolReport, PoolUse, Queued
 
 _LABEL, _CELL = 32, 20
 _HEADS = ("CLAIMED", "HARD", "LEFT", "IN USE")

@@ -8,7 +8,7 @@ from kubectl_kres.render.claims import asks_words
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.reports.amounts import listed
-from kubectl_kres.reports.sizing import SizedPool, Sizing
+from kubectl_kres.reports.capsule.sizing import SizedPool, Sizing
 
 _LABEL, _CELL = 32, 20
 _HEADS = ("A POD", "ALL", "PEAK", "HARD", "USED", "CLAIM", "POOL LEFT")

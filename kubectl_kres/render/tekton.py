@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.reports.explanation import Verdict
-from kubectl_kres.reports.tekton_part import TektonPart, Waiting
+from kubectl_kres.reports.tekton.part import TektonPart, Waiting
 from kubectl_kres.tekton.answer import Problem
 from kubectl_kres.tekton.waiting import TooMuch
 

@@ -9,7 +9,7 @@ from kubectl_kres.admission.server import Server
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.policies import Known
 from kubectl_kres.reports.start import Start
-from kubectl_kres.reports.tekton_part import TektonPart
+from kubectl_kres.reports.tekton.part import TektonPart
 
 
 class PodClaims(Struct, frozen=True):

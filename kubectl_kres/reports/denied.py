@@ -13,7 +13,7 @@ from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.refusing import pods_of
 from kubectl_kres.reports.replicas import Replicas
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.tekton_part import TektonPart
+from kubectl_kres.reports.tekton.part import TektonPart
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.pipeline_run import has_ended

@@ -20,7 +20,7 @@ from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import Start, start_of_live
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.taskrun import run_behind
+from kubectl_kres.reports.tekton.taskrun import run_behind
 from kubectl_kres.store.store import Store
 
 

@@ -20,10 +20,11 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports import facts, filed, taskrun
+from kubectl_kres.reports import facts, filed
 from kubectl_kres.reports.all_pods import lacking, short_of
 from kubectl_kres.reports.analysis import Analysis
-from kubectl_kres.reports.deeds import directed
+from kubectl_kres.reports.capsule.deeds import directed
+from kubectl_kres.reports.capsule.pool_trail import claiming, trails
 from kubectl_kres.reports.demands import demands_of
 from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen
 from kubectl_kres.reports.gates import gates
@@ -31,7 +32,6 @@ from kubectl_kres.reports.meant import with_meant
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.pod_claims import added, with_claims
 from kubectl_kres.reports.policies import Known, policies
-from kubectl_kres.reports.pool_trail import claiming, trails
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.refused_before import barring
 from kubectl_kres.reports.refusing import pods_of
@@ -39,10 +39,11 @@ from kubectl_kres.reports.remedy import NOTHING, Remedy, remedies
 from kubectl_kres.reports.remedy_next import following
 from kubectl_kres.reports.replicas import Replicas, resting
 from kubectl_kres.reports.room import room_for
-from kubectl_kres.reports.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.tekton_remedy import TEKTON_REMEDIES, run_remedies
+from kubectl_kres.reports.tekton import taskrun
+from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES, run_remedies
+from kubectl_kres.reports.tekton.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.unseen import unread
 from kubectl_kres.reports.values import Table, names_of
 from kubectl_kres.reports.verdict import verdict_of, worded

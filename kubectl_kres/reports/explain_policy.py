@@ -23,20 +23,20 @@ from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.bands import bands, contradictions, defaults
+from kubectl_kres.reports.capsule.deeds import directed
+from kubectl_kres.reports.capsule.kept import kept
+from kubectl_kres.reports.capsule.shared_quotas import may_share, shared_needs, shared_reports
 from kubectl_kres.reports.case import Case
-from kubectl_kres.reports.deeds import directed
 from kubectl_kres.reports.demands import demands
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explain import explain, quota_costs
 from kubectl_kres.reports.explanation import Demand, Edit, Unseen, Verdict
 from kubectl_kres.reports.filed import sent
-from kubectl_kres.reports.kept import kept
 from kubectl_kres.reports.needs import needs, storage_needs
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.quota import quota_reports
 from kubectl_kres.reports.remedy import Remedy, remedies
-from kubectl_kres.reports.shared_quotas import may_share, shared_needs, shared_reports
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.unplaced import namespace_needs, no_namespace
 from kubectl_kres.reports.unseen import unread

@@ -9,10 +9,10 @@ from kubectl_kres.admission.outcome import Cause, Finding, QuotaCharge
 from kubectl_kres.admission.qos import QoS
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
-from kubectl_kres.reports.pool_trail import PoolTrail
+from kubectl_kres.reports.capsule.pool_trail import PoolTrail
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas
-from kubectl_kres.reports.tekton_part import TektonPart
+from kubectl_kres.reports.tekton.part import TektonPart
 
 
 class Edit(Record, frozen=True):

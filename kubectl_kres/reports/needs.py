@@ -12,9 +12,9 @@ from kubectl_kres.model.kinds import BY_KIND, TEKTON, WORKLOADS
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.pool_trail import trail_needs
+from kubectl_kres.reports.capsule.pool_trail import trail_needs
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.reports.tekton_needs import pod_needs, tekton_needs
+from kubectl_kres.reports.tekton.needs import pod_needs, tekton_needs
 from kubectl_kres.reports.template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.unplaced import namespace_needs
 from kubectl_kres.store.coverage import Need

@@ -14,7 +14,7 @@ from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.taskrun import run_behind
+from kubectl_kres.reports.tekton.taskrun import run_behind
 from kubectl_kres.reports.verdict import verdict_of
 from kubectl_kres.store.store import Store
 

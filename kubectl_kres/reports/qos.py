@@ -24,12 +24,12 @@ from kubectl_kres.reports.node import needs_with_node, node_of
 from kubectl_kres.reports.pod_claims import with_claims
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.qos_reach import CLASSES, Case, Reach, reach
-from kubectl_kres.reports.qos_run import reaches, run_case
 from kubectl_kres.reports.record import Record
-from kubectl_kres.reports.run_facts import SETTLING, tekton_remarks
 from kubectl_kres.reports.start import start_of
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.taskrun import makes_one_pod, of_pod, taskrun_analysis
+from kubectl_kres.reports.tekton.qos_run import reaches, run_case
+from kubectl_kres.reports.tekton.run_facts import SETTLING, tekton_remarks
+from kubectl_kres.reports.tekton.taskrun import makes_one_pod, of_pod, taskrun_analysis
 from kubectl_kres.reports.unseen import unread
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

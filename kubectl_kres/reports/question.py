@@ -8,7 +8,7 @@ from msgspec import structs
 
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.reports.explanation import Container, Explanation, Value
-from kubectl_kres.reports.pipeline import PipelineExplanation
+from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
 
 _SIDES = {"limit": "limits", "limits": "limits", "request": "requests", "requests": "requests"}
 

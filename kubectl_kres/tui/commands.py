@@ -12,10 +12,10 @@ from kubectl_kres.model.kinds import find as find_kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.capsule.explain_pooled import explains_pooled
 from kubectl_kres.reports.explain_policy import explains
-from kubectl_kres.reports.explain_pooled import explains_pooled
-from kubectl_kres.reports.pipeline_needs import KINDS as PIPELINES
-from kubectl_kres.reports.taskrun import KINDS as RUNS
+from kubectl_kres.reports.tekton.pipeline_needs import KINDS as PIPELINES
+from kubectl_kres.reports.tekton.taskrun import KINDS as RUNS
 from kubectl_kres.tui import catalogue
 from kubectl_kres.tui.listing import Listing
 from kubectl_kres.tui.place import HOME, Place, Trail

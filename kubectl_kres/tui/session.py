@@ -14,8 +14,8 @@ from kubectl_kres.admission.server import Server
 from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.capsule.scene import Scene
 from kubectl_kres.reports.qos import Brief
-from kubectl_kres.reports.scene import Scene
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_kres.cli.options import ACCESS, CONNECTION, Options
 from kubectl_kres.cli.proposed import access_flags, same_source
-from kubectl_kres.reports.deeds import directed
+from kubectl_kres.reports.capsule.deeds import directed
 from kubectl_kres.store.store import Origin
 
 #: Flags of a connection that choose neither server nor user; of a token only that there is one is shown.

@@ -8,7 +8,7 @@ from kubectl_kres.capsule.settle import settle
 from kubectl_kres.capsule.world import world_of
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.claim_state import standing
+from kubectl_kres.reports.capsule.claim_state import standing
 from kubectl_kres.store.store import Store
 
 

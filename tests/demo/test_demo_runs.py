@@ -10,7 +10,7 @@ import yaml
 
 from kubectl_kres.model.tekton import PipelineRun, Step, TaskRun
 from kubectl_kres.reports.subject import Ask
-from kubectl_kres.reports.tekton_world import tekton_world
+from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.snapshot.quiet import HIDDEN
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.naming import pod_name

@@ -8,8 +8,8 @@ import pytest
 from capsule.samples import claim, namespace, pool, world
 
 from kubectl_kres.capsule.events import Create, replay_all
-from kubectl_kres.reports.arrival import undecided
-from kubectl_kres.reports.claim_state import HELD, standing
+from kubectl_kres.reports.capsule.arrival import undecided
+from kubectl_kres.reports.capsule.claim_state import HELD, standing
 
 CPU = "requests.cpu"
 

@@ -25,14 +25,14 @@ from kubectl_kres.capsule import allocation
 from kubectl_kres.capsule.events import Create, replay_all
 from kubectl_kres.capsule.world import World
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports import trial
 from kubectl_kres.reports.amounts import shown
-from kubectl_kres.reports.claim_state import HELD, standing
-from kubectl_kres.reports.claimable import growth, prospect
-from kubectl_kres.reports.deeds import asking
-from kubectl_kres.reports.letting import Way
-from kubectl_kres.reports.letting_in import ways
-from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.capsule import trial
+from kubectl_kres.reports.capsule.claim_state import HELD, standing
+from kubectl_kres.reports.capsule.claimable import growth, prospect
+from kubectl_kres.reports.capsule.deeds import asking
+from kubectl_kres.reports.capsule.letting import Way
+from kubectl_kres.reports.capsule.letting_in import ways
+from kubectl_kres.reports.capsule.scene import Scene
 from kubectl_kres.store.coverage import Coverage, Need
 
 

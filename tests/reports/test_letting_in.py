@@ -16,10 +16,10 @@ from kubectl_kres.capsule.events import Create, Delete, Event, Patch, replay, re
 from kubectl_kres.capsule.settle import settle
 from kubectl_kres.capsule.world import World, with_claims, world_of
 from kubectl_kres.model.kinds import BY_KIND, KINDS
-from kubectl_kres.reports.claim_state import HELD, WAITING, standing
-from kubectl_kres.reports.letting import Deed, Way
-from kubectl_kres.reports.letting_in import ways
-from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.capsule.claim_state import HELD, WAITING, standing
+from kubectl_kres.reports.capsule.letting import Deed, Way
+from kubectl_kres.reports.capsule.letting_in import ways
+from kubectl_kres.reports.capsule.scene import Scene
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 

@@ -11,10 +11,10 @@ from reports.stored import made, store_of, subject
 
 from kubectl_kres.errors import ClusterError, Forbidden, UsageError
 from kubectl_kres.render import pipeline as render
-from kubectl_kres.reports.explain_pipeline import explain_pipeline
-from kubectl_kres.reports.pipeline import PipelineExplanation
-from kubectl_kres.reports.pipeline_needs import pipeline_needs
 from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
+from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
+from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.store.coverage import Coverage, Need
 
 ASK = Ask(now="2026-11-20T03:10:00Z")

@@ -9,8 +9,8 @@ from reports.test_letting_in import CPU, claim, other_key, pool, spaces, store_o
 from kubectl_kres.capsule.events import Create, replay_all
 from kubectl_kres.capsule.world import World, with_pool
 from kubectl_kres.model.capsule import PoolClaim
-from kubectl_kres.reports.pool_warnings import warnings_of
-from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.capsule.pool_warnings import warnings_of
+from kubectl_kres.reports.capsule.scene import Scene
 
 DOTTED, LONG = "my.pool", "g" * 64
 

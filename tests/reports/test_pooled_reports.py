@@ -15,13 +15,13 @@ from kubectl_kres.render import claim as render_claim
 from kubectl_kres.render import claims as render_claims
 from kubectl_kres.render import pooled as render_pooled
 from kubectl_kres.render import pools as render_pools
-from kubectl_kres.reports.claim import ClaimReport
-from kubectl_kres.reports.claim_detail import claim_detail
-from kubectl_kres.reports.claims import Claims
-from kubectl_kres.reports.explain_claim import explain_claim
-from kubectl_kres.reports.explain_pool import explain_pool
-from kubectl_kres.reports.pools import pool_report
-from kubectl_kres.reports.scene import Scene
+from kubectl_kres.reports.capsule.claim import ClaimReport
+from kubectl_kres.reports.capsule.claim_detail import claim_detail
+from kubectl_kres.reports.capsule.claims import Claims
+from kubectl_kres.reports.capsule.explain_claim import explain_claim
+from kubectl_kres.reports.capsule.explain_pool import explain_pool
+from kubectl_kres.reports.capsule.pools import pool_report
+from kubectl_kres.reports.capsule.scene import Scene
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "capsule"
 CPU = "requests.cpu"

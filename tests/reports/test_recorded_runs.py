@@ -20,10 +20,10 @@ from kubectl_kres.render import pipeline as render_pipeline
 from kubectl_kres.render import qos as render_qos
 from kubectl_kres.reports.diff import diff
 from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.explanation import Explanation
 from kubectl_kres.reports.qos import quality
 from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.convert import to_v1
 

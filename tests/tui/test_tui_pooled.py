@@ -14,12 +14,12 @@ from tui.still import Still, session_on
 from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.claim_detail import claim_detail
-from kubectl_kres.reports.claims import Claims
+from kubectl_kres.reports.capsule.claim_detail import claim_detail
+from kubectl_kres.reports.capsule.claims import Claims
+from kubectl_kres.reports.capsule.explain_claim import explain_claim
+from kubectl_kres.reports.capsule.pools import pool_report
 from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explain_claim import explain_claim
-from kubectl_kres.reports.explain_pipeline import explain_pipeline
-from kubectl_kres.reports.pools import pool_report
+from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.areas import AREAS

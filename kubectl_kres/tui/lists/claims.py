@@ -9,11 +9,11 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.claim import amounts_table, head, ways_lines
 from kubectl_kres.render.claims import TONES, asks_words, counts
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.reports.capsule_needs import claims_needs
-from kubectl_kres.reports.claim import ClaimReport
-from kubectl_kres.reports.claim_detail import claim_detail
-from kubectl_kres.reports.claim_state import WAITING, State
-from kubectl_kres.reports.claims import Claims
+from kubectl_kres.reports.capsule.claim import ClaimReport
+from kubectl_kres.reports.capsule.claim_detail import claim_detail
+from kubectl_kres.reports.capsule.claim_state import WAITING, State
+from kubectl_kres.reports.capsule.claims import Claims
+from kubectl_kres.reports.capsule.needs import claims_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.listing import Listing, Rows

@@ -10,7 +10,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.policy import policy_lines
-from kubectl_kres.reports.claim_state import STUCK
+from kubectl_kres.reports.capsule.claim_state import STUCK
 from kubectl_kres.reports.explain_policy import explain_policy
 from kubectl_kres.reports.qos_reach import CLASSES
 from kubectl_kres.reports.qos_sums import Sums

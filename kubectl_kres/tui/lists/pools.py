@@ -11,9 +11,9 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.bar import bar
 from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.render.pools import pool_lines
-from kubectl_kres.reports.capsule_needs import pools_needs
-from kubectl_kres.reports.pool import PoolReport, PoolUse
-from kubectl_kres.reports.pools import pool_report
+from kubectl_kres.reports.capsule.needs import pools_needs
+from kubectl_kres.reports.capsule.pool import PoolReport, PoolUse
+from kubectl_kres.reports.capsule.pools import pool_report
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.columns import Column, amount
 from kubectl_kres.tui.listing import Listing, Rows

@@ -17,8 +17,8 @@ from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation, Value
 from kubectl_kres.reports.qos_sums import amounts
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.reports.tekton_config import configuration_needs
-from kubectl_kres.reports.waiting_run import pipeline_run_of
+from kubectl_kres.reports.tekton.config import configuration_needs
+from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tekton.waiting import REASON
 from kubectl_kres.tui.columns import Column

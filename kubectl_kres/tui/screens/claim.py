@@ -12,12 +12,12 @@ from kubectl_kres.render.claims import TONES, short_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pooled import claim_page, option_text
-from kubectl_kres.reports.capsule_needs import pooled_needs
-from kubectl_kres.reports.claim import Amount, ClaimReport, May
-from kubectl_kres.reports.claim_state import WAITING
-from kubectl_kres.reports.explain_claim import explain_claim
+from kubectl_kres.reports.capsule.claim import Amount, ClaimReport, May
+from kubectl_kres.reports.capsule.claim_state import WAITING
+from kubectl_kres.reports.capsule.explain_claim import explain_claim
+from kubectl_kres.reports.capsule.needs import pooled_needs
+from kubectl_kres.reports.capsule.pooled import ClaimExplanation, PoolOption
 from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.reports.pooled import ClaimExplanation, PoolOption
 from kubectl_kres.reports.start import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.claims import pool_place

@@ -9,11 +9,11 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.explain import explanation_lines
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pipeline import pipeline_lines, verdict_lines
-from kubectl_kres.reports.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.explanation import Fact
-from kubectl_kres.reports.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask
-from kubectl_kres.reports.pipeline_needs import pipeline_needs
-from kubectl_kres.reports.pipeline_verdict import ENDED
+from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
+from kubectl_kres.reports.tekton.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask
+from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
+from kubectl_kres.reports.tekton.pipeline_verdict import ENDED
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.screens.outline import OutlinePane

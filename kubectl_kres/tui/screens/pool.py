@@ -11,14 +11,14 @@ from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pooled import pool_page
-from kubectl_kres.reports.capsule_needs import pooled_needs
-from kubectl_kres.reports.claim import ClaimReport
-from kubectl_kres.reports.claim_detail import claim_detail
-from kubectl_kres.reports.claims import Claims
-from kubectl_kres.reports.explain_pool import explain_pool
+from kubectl_kres.reports.capsule.claim import ClaimReport
+from kubectl_kres.reports.capsule.claim_detail import claim_detail
+from kubectl_kres.reports.capsule.claims import Claims
+from kubectl_kres.reports.capsule.explain_pool import explain_pool
+from kubectl_kres.reports.capsule.needs import pooled_needs
+from kubectl_kres.reports.capsule.pool import Holder, PoolNamespace, PoolReport, PoolUse, Queued
+from kubectl_kres.reports.capsule.pooled import PoolExplanation
 from kubectl_kres.reports.explanation import Edit
-from kubectl_kres.reports.pool import Holder, PoolNamespace, PoolReport, PoolUse, Queued
-from kubectl_kres.reports.pooled import PoolExplanation
 from kubectl_kres.reports.start import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.pods import since

@@ -8,9 +8,9 @@ from functools import partial
 from kubectl_kres.render.claim import nothing_helps, way_lines
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pooled import RESULTS, compared_text
-from kubectl_kres.reports.claim import ClaimReport
-from kubectl_kres.reports.letting import Way
-from kubectl_kres.reports.pooled import QueueTurn, Says
+from kubectl_kres.reports.capsule.claim import ClaimReport
+from kubectl_kres.reports.capsule.letting import Way
+from kubectl_kres.reports.capsule.pooled import QueueTurn, Says
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.widgets.items import Item
 

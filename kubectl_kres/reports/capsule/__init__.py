@@ -1,0 +1,1 @@
+"""What is reported of Capsule: pools, claims, who waits for what, and what would let it in."""

@@ -1,0 +1,1 @@
+"""What is reported of Tekton: runs, Tasks and Pipelines, and what their pods meet."""

@@ -1,0 +1,284 @@
+"""The smallest change to a Task, its run and config-defaults that leads to another QoS class, tried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import structs
+
+from kubectl_kres.admission.draft import SIDES, Draft, Side, Slot
+from kubectl_kres.admission.qos import CONSIDERED, class_of
+from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.model.tekton import Override, Step, TaskRun
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.reports.edits import FieldEdit
+from kubectl_kres.reports.qos_reach import CLASSES, Reach
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.tekton.taskrun import run_behind, run_of
+from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of
+from kubectl_kres.reports.tekton.world import tekton_world
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.answer import Gap
+from kubectl_kres.tekton.config import DEFAULTS, KEY
+from kubectl_kres.tekton.resolve import UsedTask, task_of
+from kubectl_kres.tekton.run import Result, World, task_run
+
+#: Tried where any value would do.
+_EXAMPLES = {"cpu": "100m", "memory": "128Mi"}
+#: Edits up to which each one is tried to be spared.
+_SPARED = 24
+
+
+class Case(NamedTuple):
+    """A run as it would go now."""
+
+    run: TaskRun
+    task: UsedTask
+    world: World
+    draft: Draft
+
+
+class Edit(NamedTuple):
+    """One value of a container of the pod; ``text`` None: taken out. ``free``: any other would do as well.
+
+    ``of_run``: in the run's entry for the step or sidecar, whose values win over the Task's.
+    """
+
+    container: str
+    side: Side
+    resource: str
+    text: str | None
+    free: bool = False
+    of_run: bool = False
+
+
+#: Values, and whether those for the whole Task are taken out of the run.
+Way = tuple[tuple[Edit, ...], bool]
+
+
+def run_case(store: Store, subject: Subject, ask: Ask, draft: Draft) -> Case | None:
+    """The run that is asked about, or that made the pod; None if it cannot be told."""
+    found = run_behind(store, subject)
+    world = tekton_world(store, subject.ref.namespace, ask)
+    run = run_of(store, found, world)[0] if found is not None else None
+    task = task_of(run, world.lookups) if run is not None else None
+    return Case(run, task, world, draft) if run is not None and isinstance(task, UsedTask) else None
+
+
+def reaches(case: Case) -> Iterator[Reach]:
+    """The way to each other class: Guaranteed takes equal values everywhere, also of what Tekton adds to the pod."""
+    now = class_of(case.draft)
+    for name in CLASSES:
+        if name != now:
+            found = [one for way in _WAYS[name](case) if (one := _tried(case, name, way)) is not None]
+            yield min(found, key=lambda one: (bool(one.refused), len(one.edits)), default=Reach(name, ()))
+
+
+def _tried(case: Case, name: str, way: Way) -> Reach | None:
+    """The way without the edits that can be spared; None if it does not lead to the class."""
+    planned, whole = way
+    placed = (each for one in planned for each in _placed(case, one))
+    edits = tuple(one for one in placed if (to := _shown(case, one)).before != to.after)
+    said = _refusal(case, name, (edits, whole)) if edits or whole else None
+    if said is None:
+        return None
+    for edit in edits if len(edits) <= _SPARED else ():
+        rest = tuple(one for one in edits if one is not edit)
+        less = _refusal(case, name, (rest, whole)) if rest or whole else None
+        if less is not None and (said or not less):
+            edits, said = rest, less
+    shown = tuple(_shown(case, one) for one in edits)
+    if whole:
+        at = f"{_run_field(case.run)}.computeResources"
+        shown = (FieldEdit(at, "{...}", None), *shown)
+    return Reach(name, shown, said)
+
+
+def _placed(case: Case, edit: Edit) -> Iterator[Edit]:
+    """The edit where it has an effect: what the run overrides is changed in the run."""
+    held = _side(_override(case, edit.container)[1], edit.side)
+    if edit.resource in held:
+        yield edit._replace(of_run=True)
+    if edit.resource not in held or edit.text is None:
+        yield edit
+
+
+def _override(case: Case, container: str) -> tuple[str, ResourceRequirements | None]:
+    """The field and the values of the run's entry for a step or sidecar; empty and None without one."""
+    spec = case.run.spec
+    for field, prefix, entries in (
+        ("stepSpecs", "step", spec.step_specs),
+        ("sidecarSpecs", "sidecar", spec.sidecar_specs),
+    ):
+        for index, one in enumerate(entries or ()):
+            if f"{prefix}-{one.name}" == container:
+                return f"{field}[{index}]", one.compute_resources
+    return "", None
+
+
+def _overridden(entries: Sequence[Override] | None, edits: Sequence[Edit], prefix: str) -> tuple[Override, ...] | None:
+    mine = [edit for edit in edits if edit.of_run]
+    if not mine or entries is None:
+        return tuple(entries) if entries is not None else None
+    return tuple(
+        structs.replace(one, compute_resources=_with(one.compute_resources, mine, f"{prefix}-{one.name}"))
+        for one in entries
+    )
+
+
+def _refusal(case: Case, name: str, way: Way) -> str | None:
+    """What the run would be told, empty if it gets its pod; None if the pod is of another class, or there is none."""
+    results = _played(case, way)
+    for one in results:
+        if one.outcome is None or one.outcome.draft is None or class_of(one.outcome.draft) != name:
+            return None
+    return next((one.problem.text for one in results if one.problem is not None), "") if results else None
+
+
+def _played(case: Case, way: Way) -> tuple[Result, ...]:
+    every, whole = way
+    edits = tuple(edit for edit in every if not edit.of_run)
+    spec = case.task.spec
+    steps = tuple(
+        structs.replace(one, compute_resources=_with(one.compute_resources, edits, _step(one, at)))
+        for at, one in enumerate(spec.steps or ())
+    )
+    sidecars = tuple(
+        structs.replace(one, compute_resources=_with(one.compute_resources, edits, f"sidecar-{one.name}"))
+        for one in spec.sidecars or ()
+    )
+    task = structs.replace(case.task, spec=structs.replace(spec, steps=steps, sidecars=sidecars or None))
+    own = _owned(case)
+    added = {edit.container for edit in edits} - own
+    entries = {name: _with(case.world.config.entries.get(name), edits, name) for name in sorted(added)}
+    config = structs.replace(
+        case.world.config,
+        entries={**case.world.config.entries, **{name: one for name, one in entries.items() if one is not None}},
+    )
+    world = structs.replace(case.world, config=config)
+    run = case.run
+    asked = structs.replace(
+        run.spec,
+        compute_resources=None if whole else run.spec.compute_resources,
+        step_specs=_overridden(run.spec.step_specs, every, "step"),
+        sidecar_specs=_overridden(run.spec.sidecar_specs, every, "sidecar"),
+    )
+    run = structs.replace(run, spec=asked)
+    found = task_run(run, world, task=task, journal=False)
+    return () if isinstance(found, Gap) else found
+
+
+def _owned(case: Case) -> frozenset[str]:
+    """Containers that the Task itself asks for."""
+    steps = (_step(one, at) for at, one in enumerate(case.task.spec.steps or ()))
+    return frozenset(steps) | {f"sidecar-{one.name}" for one in case.task.spec.sidecars or ()}
+
+
+def _step(step: Step, index: int) -> str:
+    """The name of a step's container."""
+    return f"step-{step.name or f'unnamed-{index}'}"
+
+
+def _with(held: ResourceRequirements | None, edits: Sequence[Edit], name: str) -> ResourceRequirements | None:
+    mine = [edit for edit in edits if edit.container == name]
+    if not mine:
+        return held
+    sides: dict[Side, dict[str, str]] = {side: dict(_side(held, side)) for side in SIDES}
+    for edit in mine:
+        if edit.text is None:
+            sides[edit.side].pop(edit.resource, None)
+        else:
+            sides[edit.side][edit.resource] = edit.text
+    return ResourceRequirements(sides["limits"] or None, sides["requests"] or None, held.claims if held else None)
+
+
+def _side(held: ResourceRequirements | None, side: Side) -> Mapping[str, str]:
+    if held is None:
+        return {}
+    return (held.limits if side == "limits" else held.requests) or {}
+
+
+def _shown(case: Case, edit: Edit) -> FieldEdit:
+    """Where the value stands: in the Task, or for what Tekton adds in config-defaults."""
+    field = f"{edit.side}[{edit.resource}]"
+    if edit.of_run:
+        entry, values = _override(case, edit.container)
+        before = _side(values, edit.side).get(edit.resource)
+        at = f"{_run_field(case.run)}.{entry}.computeResources.{field}"
+        return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
+    origin, ref = case.task.origin.source, case.run.spec.task_ref
+    if ref is not None and ref.name and origin.field.startswith("status."):
+        origin = Source("Task", ref.name, field="spec")
+    spec = case.task.spec
+    steps = ((f"steps[{at}]", _step(one, at), one.compute_resources) for at, one in enumerate(spec.steps or ()))
+    sidecars = (
+        (f"sidecars[{at}]", f"sidecar-{one.name}", one.compute_resources) for at, one in enumerate(spec.sidecars or ())
+    )
+    for place, name, held in (*steps, *sidecars):
+        if name == edit.container:
+            before = _side(held, edit.side).get(edit.resource)
+            at = f"{origin}.{place}.computeResources.{field}"
+            return FieldEdit(at, None if before is None else str(before), edit.text, edit.free)
+    at = f"ConfigMap/{DEFAULTS} {KEY}[{edit.container}].{field}"
+    return FieldEdit(at, None, edit.text, edit.free)
+
+
+def _run_field(run: TaskRun) -> str:
+    """Where people write the values of a run: in itself, or for its task in the PipelineRun that made it."""
+    owner, task = pipeline_run_of(run), (run.metadata.labels or {}).get("tekton.dev/pipelineTask", "")
+    return f"PipelineRun/{owner} spec.taskRunSpecs[{task}]" if owner else f"TaskRun/{run.metadata.name} spec"
+
+
+def _slots(draft: Draft) -> tuple[Slot, ...]:
+    return (*draft.containers, *draft.inits)
+
+
+def _value(values: Mapping[str, Quantity], resource: str) -> Quantity | None:
+    found = values.get(resource)
+    return found if found is not None and found.nano > 0 else None
+
+
+def _to_guaranteed(case: Case) -> Iterator[Way]:
+    """Requests and limits of every container alike: at what it may use now, or at what it asks for.
+
+    Values for the whole Task have to go where there are several steps: they divide requests, and not limits.
+    """
+    whole = case.run.spec.compute_resources is not None
+    for order in (("limits", "requests"), ("requests", "limits")):
+        edits: list[Edit] = []
+        for slot in _slots(case.draft):
+            for resource in CONSIDERED:
+                held = {"limits": _value(slot.limits, resource), "requests": _value(slot.requests, resource)}
+                value = next((one for side in order if (one := held[side]) is not None), None)
+                if whole or value is None or held["limits"] != held["requests"]:
+                    text = str(value) if value is not None else _EXAMPLES[resource]
+                    edits += [Edit(slot.name, side, resource, text, value is None) for side in SIDES]
+        yield tuple(edits), whole
+
+
+def _to_burstable(case: Case) -> Iterator[Way]:
+    """One request: below its limit where there is one."""
+    name = next((slot.name for slot in case.draft.containers), "")
+    for resource in CONSIDERED:
+        yield (Edit(name, "requests", resource, _EXAMPLES[resource], free=True),), False
+        limit = next((_value(slot.limits, resource) for slot in case.draft.containers), None)
+        if limit is not None:
+            half = f"{limit.milli_value() // 2}m" if resource == "cpu" else str(limit.value() // 2)
+            yield (Edit(name, "requests", resource, str(parse(half)), free=True),), False
+
+
+def _to_best_effort(case: Case) -> Iterator[Way]:
+    """Nothing written; what a LimitRange or config-defaults gives stays."""
+    edits = [
+        Edit(slot.name, side, resource, None)
+        for slot in _slots(case.draft)
+        if slot.name in _owned(case)
+        for side in SIDES
+        for resource in CONSIDERED
+    ]
+    yield tuple(edits), case.run.spec.compute_resources is not None
+
+
+_WAYS = {"Guaranteed": _to_guaranteed, "Burstable": _to_burstable, "BestEffort": _to_best_effort}

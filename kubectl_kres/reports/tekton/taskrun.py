@@ -1,0 +1,217 @@
+"""A TaskRun, or a Task run with defaults, as admission sees it: the pod that Tekton makes of it, and its way there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import structs
+
+from kubectl_kres.admission.outcome import Finding, Outcome, Refusal
+from kubectl_kres.errors import ClusterError, Forbidden, NotFound
+from kubectl_kres.model.kinds import BY_KIND, TEKTON
+from kubectl_kres.model.meta import Condition, ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.tekton import Task, TaskRun, TaskSpec
+from kubectl_kres.provenance.journal import Derive, Journal, Source
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.needs import controller
+from kubectl_kres.reports.policies import policies
+from kubectl_kres.reports.pruned import as_written, values_of
+from kubectl_kres.reports.start import Start
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.tekton.authored import authored
+from kubectl_kres.reports.tekton.part import TektonPart
+from kubectl_kres.reports.tekton.stored_run import stored_run
+from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of, too_much, waiting_of
+from kubectl_kres.reports.tekton.world import tekton_world
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.answer import Gap, Origin, Problem
+from kubectl_kres.tekton.resolve import UsedTask, task_of
+from kubectl_kres.tekton.run import Result, World, alone, task_run
+
+KINDS = ("TaskRun", "Task")
+
+#: What a term of a division is called that says how much is lost.
+LOST = "lost in the division"
+
+
+def makes_one_pod(subject: Subject) -> bool:
+    """Whether the answer about the object is made here."""
+    return subject.kind.group == TEKTON and subject.ref.kind in KINDS
+
+
+def taskrun_analysis(
+    store: Store, subject: Subject, ask: Ask, *, journal: bool = True, live: Pod | None = None, another: bool = False
+) -> Analysis:
+    """Every way in which the run can go. ``live``: a pod of it to compare with, instead of the run's last one;
+    ``another``: one more run like it.
+
+    Raises NotFound or Forbidden if the run or its Task cannot be had, ClusterError if the Task is not in the cluster.
+    """
+    world = tekton_world(store, subject.ref.namespace, ask)
+    run, refusals = run_of(store, subject, world)
+    if run is None:
+        return refused_run(store, subject.ref, ask, subject.file or "the input", refusals)
+    found = task_of(run, world.lookups)
+    used = found if isinstance(found, UsedTask) else None
+    live = None if another else live or pod_of(store, run)
+    # A quota is not asked again for a pod that was made; in lists the pod itself is not read.
+    counted = not another and (live is not None or bool(run.status.pod_name))
+    results = task_run(run, world, task=used, journal=journal, counted=counted)
+    if isinstance(results, Gap):
+        raise unknown_task(store, subject, results)
+    return analysed(store, subject.ref, ask, run, used or _gone(run), results, live)
+
+
+def _gone(run: TaskRun) -> UsedTask:
+    """A Task that does not exist, as the run names it."""
+    name = run.spec.task_ref.name if run.spec.task_ref is not None else ""
+    return UsedTask(TaskSpec(), Origin(Source("Task", name, run.metadata.namespace)))
+
+
+def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis | None:
+    """The run that made a live pod; None for a pod that none made, or whose run or Task is not to be had."""
+    run = run_behind(store, subject)
+    if run is None or run is subject:
+        return None
+    pod = store.get("Pod", subject.ref.name, subject.ref.namespace)
+    try:
+        found = taskrun_analysis(store, run, ask, journal=journal, live=pod)
+    except ClusterError:
+        return None
+    start = structs.replace(found.start, text=f"{run.ref}, {found.start.text}")
+    return structs.replace(found, start=start)
+
+
+def run_behind(store: Store, subject: Subject) -> Subject | None:
+    """The subject itself if it is a run or a Task, the run that made a live pod; None for anything else."""
+    ref = subject.ref
+    if makes_one_pod(subject):
+        return subject
+    pod = store.get("Pod", ref.name, ref.namespace) if subject.raw is None and ref.kind == "Pod" else None
+    kind, name = controller(pod) if isinstance(pod, Pod) else ("", "")
+    if kind != "TaskRun" or not isinstance(store.get(kind, name, ref.namespace), TaskRun):
+        return None
+    return Subject(ObjectRef(kind, name, ref.namespace), BY_KIND[kind])
+
+
+def run_of(store: Store, subject: Subject, world: World) -> tuple[TaskRun | None, tuple[Problem, ...]]:
+    """The run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound, Forbidden."""
+    return stored_run(store, subject, world, TaskRun, Task, alone)
+
+
+def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
+    """That the pod cannot be told, and why."""
+    text = f"{subject.ref}: {gap}"
+    if gap.why == "missing":
+        hint = "create it, or give it with -f beside the run; a run that has started keeps it in its status"
+        return NotFound(text, code=404, reason="NotFound", hint=hint)
+    if gap.why == "unreadable":
+        coverage = store.covered(Need(gap.kind, subject.ref.namespace, gap.name))
+        if coverage.state == "denied":
+            return Forbidden(coverage.message or text, code=403, reason="Forbidden", hint=f"needed for {subject.ref}")
+        return ClusterError(f"{text}{f': {coverage.message}' if coverage.message else ''}")
+    return ClusterError(text, hint="once the run has started, its status keeps what was fetched")
+
+
+def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Sequence[Problem]) -> Analysis:
+    """A run that is not stored has no pod. ``where``: what it comes from."""
+    start = Start(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
+    outcomes = tuple(refused_outcome(one) for one in refusals)
+    return Analysis(start, policies(store, ref.namespace, ask.server), outcomes, TektonPart(problem=refusals[0]))
+
+
+def analysed(
+    store: Store,
+    ref: ObjectRef,
+    ask: Ask,
+    run: TaskRun,
+    task: UsedTask,
+    results: Sequence[Result],
+    live: Pod | None = None,
+) -> Analysis:
+    """What admission made of the pods of a run; ``ref``: what is asked about. ``live``: the pod that is there."""
+    known, world = policies(store, ref.namespace, ask.server), tekton_world(store, ref.namespace, ask)
+    if live is not None:
+        results = sorted(results, key=lambda one: (one.problem is not None, not _is(one, live)))
+    first = results[0]
+    problem = next((one.problem for one in results if one.problem is not None), None)
+    pod = authored(first.submitted, first.journal) if first.submitted is not None else Pod()
+    source = Source("Pod", pod.metadata.name or f"{run.metadata.name}-pod", run.metadata.namespace)
+    start = Start(pod, source, "", _origin(task), live=live)
+    containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
+    steps, sidecars = task.spec.steps or (), task.spec.sidecars or ()
+    own = {f"sidecar-{one.name}" for one in sidecars}
+    conditions = (one for one in run.status.conditions or () if one.type == "Succeeded")
+    condition = next(conditions, Condition())
+    part = TektonPart(
+        task.origin.source,
+        len(steps),
+        len(sidecars),
+        tuple(one.name for one in containers if not one.name.startswith("step-") and one.name not in own),
+        condition.status,
+        condition.reason,
+        problem,
+        too_much(results, known.policies),
+        max(0, run.spec.retries - len(run.status.retries_status or ())),
+        _lost(first.journal),
+        any(one.rule.startswith("tekton/task-level") for one in first.journal if isinstance(one, Derive)),
+        waiting_of(store, run, ask.now, world.config.timeout_minutes),
+        pipeline_run_of(run),
+        ".".join(map(str, world.config.version or ())),
+    )
+    return Analysis(start, known, tuple(_outcome(one) for one in results), part, tuple(map(_listed, results)))
+
+
+def _lost(journal: Journal) -> Mapping[str, str]:
+    """What the division of task-level requests loses of each resource, where it loses anything."""
+    found: dict[str, str] = {}
+    for entry in journal:
+        if isinstance(entry, Derive) and entry.rule.startswith("tekton/task-level"):
+            name = entry.path.rpartition("[")[2].rstrip("]")
+            found.update((name, one.value) for one in entry.terms if one.path == LOST and parse(one.value).nano)
+    return found
+
+
+def _origin(task: UsedTask) -> str:
+    source = task.origin.source
+    where = str(source.ref)
+    return f"the Task in {source.field} of {where}" if source.kind != "Task" else where
+
+
+def pod_of(store: Store, run: TaskRun) -> Pod | None:
+    """The run's pod, if it is there."""
+    found = store.get("Pod", run.status.pod_name, run.metadata.namespace) if run.status.pod_name else None
+    return found if isinstance(found, Pod) else None
+
+
+def _is(result: Result, live: Pod) -> bool:
+    """Whether the pod that is stored is the one that is there."""
+    return result.stored is not None and values_of(result.stored) == values_of(as_written(live))
+
+
+def _outcome(result: Result) -> Outcome:
+    """The API server's answer, told as Tekton tells it in the run's condition."""
+    if result.outcome is None:
+        return refused_outcome(result.problem, result.journal) if result.problem is not None else Outcome(True, 201)
+    outcome = structs.replace(result.outcome, journal=result.journal)
+    if result.problem is None:
+        return outcome
+    if outcome.refusal is None:
+        return structs.replace(refused_outcome(result.problem, result.journal), draft=outcome.draft)
+    return structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=result.problem.text))
+
+
+def _listed(result: Result) -> tuple[str, ...]:
+    """An order of Tekton's lister that leads here; the API server's is another."""
+    return result.built.orders[0] if result.built is not None and result.built.orders else ()
+
+
+def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
+    """What Tekton says, as an outcome of admission."""
+    finding = Finding(problem.text, problem.rule, problem.field, observed=problem.observed)
+    several = tuple(Finding(one.text, one.rule, "") for one in problem.faults)
+    refusal = Refusal(problem.code, problem.reason, problem.text, several or (finding,))
+    return Outcome(False, problem.code, refusal, journal=journal)
