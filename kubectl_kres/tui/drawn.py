@@ -8,6 +8,8 @@ from typing import ClassVar
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
+from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
@@ -125,6 +127,12 @@ class Drawn(ScrollView, can_focus=True):
         if self._plain is None:
             self._plain = self.rich_style
         return self._plain
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, *how: bool, **named: bool) -> bool:
+        # On a loaded machine a widget was seen drawn at its new size that had never been told of it.
+        if size != self._size:
+            self.post_message(events.Resize(size, virtual_size, container_size))
+        return super()._size_updated(size, virtual_size, container_size, *how, **named)
 
     def notify_style_update(self) -> None:
         self._plain = None

@@ -75,6 +75,8 @@ class Table(Drawn):
         self._sign = sign
         self._liked: list[int] = []
         self._layout: list[tuple[int, int]] = []
+        #: The width that the columns were laid out for.
+        self._laid = -1
         #: What was drawn: columns, line and key of the cursor, and the keys that are seen.
         self._drawn: tuple[Any, ...] | None = None
         self._sizing: Timer | None = None
@@ -208,6 +210,8 @@ class Table(Drawn):
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
+        if width != self._laid:
+            self._lay_out()
         if y == 0:
             return self._heads().adjust_cell_length(width, self.plain)
         line = int(self.scroll_offset.y) + y - 1
@@ -257,7 +261,8 @@ class Table(Drawn):
         return Strip(segments)
 
     def _lay_out(self) -> None:
-        room = self.size.width - _MARGIN - 1
+        self._laid = self.size.width
+        room = self._laid - _MARGIN - 1
         if not self._liked or len(self._liked) != len(self.columns):
             # Rows that a filter hides count, too: it goes, and the widths stay.
             rows = self.view.rows

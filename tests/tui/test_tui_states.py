@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from reports.stored import made, store_of
 from reports.test_pooled_reports import space
+from textual._compositor import Compositor
 from tui.driving import LARGE, ML, SMALL, demo, drive, press, settled, text, typed, until
 from tui.still import Still, session_on
 
@@ -34,7 +35,9 @@ def quota(used: str, title: str = "team") -> Any:
 
 
 def row(shown: str, label: str) -> str:
-    return next(line for line in shown.splitlines() if line[4:].startswith(f"{label} "))
+    found = [line for line in shown.splitlines() if line[4:].startswith(f"{label} ")]
+    assert found, (label, shown)
+    return found[0]
 
 
 def test_what_may_not_be_read_is_neither_none_nor_sound():
@@ -198,6 +201,19 @@ def test_a_tree_keeps_its_order_and_a_list_computes_what_a_head_sorts_by():
         assert all(one.ready("why") for one in table.view.rows.values())
 
     drive(demo("pods"), act=why, size=(320, 40))
+
+
+def test_what_textual_tells_nobody_of_its_size_is_drawn_at_its_size(monkeypatch):
+    reflow = Compositor.reflow
+
+    def silent(self, parent, size):
+        return reflow(self, parent, size)._replace(shown=set(), resized=set())
+
+    monkeypatch.setattr(Compositor, "reflow", silent)
+    shown = drive(Kres(session_on(store_of(), Still()), (HOME, Place("kinds"))), size=LARGE)
+    assert "pods by QoS class" in row(shown, "pods")
+    # In the list, and under it.
+    assert shown.count("pods by QoS class") == 2
 
 
 def test_kinds_counts_what_a_snapshot_holds():
