@@ -211,7 +211,7 @@ def test_what_textual_tells_nobody_of_its_size_is_drawn_at_its_size(monkeypatch)
 
     monkeypatch.setattr(Compositor, "reflow", silent)
     shown = drive(Kres(session_on(store_of(), Still()), (HOME, Place("kinds"))), size=LARGE)
-    assert "pods by QoS class" in row(shown, "pods")
+    assert "pods by QoS class" in row(shown, "namespaces")
     # In the list, and under it.
     assert shown.count("pods by QoS class") == 2
 
