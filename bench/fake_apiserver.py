@@ -59,7 +59,6 @@ from __future__ import annotations
 import argparse
 import base64
 import json
-import os
 import signal
 import socket
 import ssl
@@ -360,11 +359,9 @@ def main() -> None:
     if o.port_file:
         o.port_file.write_text(str(port))
 
-    def stop(*_: object) -> None:
-        os._exit(0)
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
+    # The system's own way: a handler of Python's waits for the next connection if the signal comes just before accept.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     print(f"serving {len(app.stores['pods'])} pods on 127.0.0.1:{port}", flush=True)
 
     def handle(s: socket.socket) -> None:
