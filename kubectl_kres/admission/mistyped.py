@@ -24,6 +24,23 @@ class Mistyped(Struct, frozen=True):
     wanted: str
 
 
+class Place(Struct, frozen=True):
+    """Where a value stands: in which struct of Go, at which path of fields alone, at which with the places of lists."""
+
+    struct: str
+    go_path: str
+    path: str
+
+    def within(self, place: str) -> Place:
+        """Of an item of the list or map that stands here."""
+        return Place(self.struct, self.go_path, f"{self.path}{place}")
+
+    def unfit(self, held: Any, go: str, *, number: bool) -> str:
+        """What encoding/json says of a value that the type ``go`` cannot hold; ``number``: it names the number, too."""
+        shown = f"{json_type(held)} {held}" if number else json_type(held)
+        return f"json: cannot unmarshal {shown} into Go struct field {self.struct}.{self.go_path} of type {go}"
+
+
 def first_mistyped(raw: Mapping[str, Any], kind: str) -> Mistyped | None:
     """What the server names in its 400, in the order that kubectl sends fields; None if every type fits.
 
@@ -54,7 +71,7 @@ def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -
     for key in sorted(set(value) & set(fields)):
         held, inner = value[key], fields[key]
         name = f"{between.get(key, '')}{key}"
-        at = _At(struct, f"{go_path}.{name}" if go_path else name, f"{path}.{key}" if path else key)
+        at = Place(struct, f"{go_path}.{name}" if go_path else name, f"{path}.{key}" if path else key)
         if held is None:
             continue
         if inner:
@@ -63,46 +80,35 @@ def _of_fields(value: Mapping[str, Any], struct: str, go_path: str, path: str) -
             yield from _of_leaf(held, leaves[key], at)
 
 
-class _At(Struct, frozen=True):
-    """Where a value stands: in which struct, at which path of the server's, at which of ours."""
-
-    struct: str
-    go_path: str
-    path: str
-
-    def within(self, place: str) -> _At:
-        return _At(self.struct, self.go_path, f"{self.path}{place}")
-
-    def fault(self, held: Any, go: str, wanted: str) -> Mistyped:
-        found = json_type(held)
-        shown = f"{found} {held}" if found == "number" and wanted == "integer" else found
-        text = f"json: cannot unmarshal {shown} into Go struct field {self.struct}.{self.go_path} of type {go}"
-        return Mistyped(text, self.path, _WORDS.get(found, found), wanted)
+def _fault(at: Place, held: Any, go: str, wanted: str) -> Mistyped:
+    found = json_type(held)
+    text = at.unfit(held, go, number=found == "number" and wanted == "integer")
+    return Mistyped(text, at.path, _WORDS.get(found, found), wanted)
 
 
-def _of_structs(held: Any, inner: str, at: _At) -> Iterator[Mistyped]:
+def _of_structs(held: Any, inner: str, at: Place) -> Iterator[Mistyped]:
     name = inner.removeprefix("[]")
     if name == inner:
         if isinstance(held, Mapping):
             yield from _of_fields(held, name, at.go_path, at.path)
         else:
-            yield at.fault(held, f"v1.{name}", "map")
+            yield _fault(at, held, f"v1.{name}", "map")
     elif json_type(held) == "array":
         for index, item in enumerate(held):
             if item is not None:
                 yield from _of_structs(item, name, at.within(f"[{index}]"))
     else:
-        yield at.fault(held, f"[]v1.{name}", "list")
+        yield _fault(at, held, f"[]v1.{name}", "list")
 
 
-def _of_leaf(held: Any, leaf: str, at: _At) -> Iterator[Mistyped]:
+def _of_leaf(held: Any, leaf: str, at: Place) -> Iterator[Mistyped]:
     kind, _, shown = leaf.partition(":")
     for mark, form, wanted in (("[]", "array", "list"), ("map[string]", "object", "map")):
         if not kind.startswith(mark):
             continue
         inner = leaf.removeprefix(mark)
         if json_type(held) != form:
-            yield at.fault(held, f"{mark}{inner.partition(':')[2] or inner}", wanted)
+            yield _fault(at, held, f"{mark}{inner.partition(':')[2] or inner}", wanted)
             return
         for place, item in enumerate(held) if form == "array" else sorted(held.items()):
             if item is not None:
@@ -111,14 +117,14 @@ def _of_leaf(held: Any, leaf: str, at: _At) -> Iterator[Mistyped]:
     yield from _of_scalar(held, kind, shown or kind, at)
 
 
-def _of_scalar(held: Any, kind: str, shown: str, at: _At) -> Iterator[Mistyped]:
+def _of_scalar(held: Any, kind: str, shown: str, at: Place) -> Iterator[Mistyped]:
     found = json_type(held)
     if kind == "map" and found != "object":
-        yield at.fault(held, shown, "map")
+        yield _fault(at, held, shown, "map")
     elif kind in {"string", "bool"} and found != kind:
-        yield at.fault(held, shown, _WORDS.get(kind, kind))
+        yield _fault(at, held, shown, _WORDS.get(kind, kind))
     elif kind in _BITS and not _fits(held, found, _BITS[kind]):
-        yield at.fault(held, shown, "integer" if found == "number" else "number")
+        yield _fault(at, held, shown, "integer" if found == "number" else "number")
 
 
 def _fits(held: Any, found: str, bits: int) -> bool:

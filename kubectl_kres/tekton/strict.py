@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from msgspec import Struct
-
-from kubectl_kres.admission.mistyped import json_type
+from kubectl_kres.admission.mistyped import Place, json_type
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import from_json
 from kubectl_kres.tekton.duration import fault as duration_fault
@@ -53,31 +51,20 @@ def fault_in(raw: Mapping[str, Any]) -> Fault | None:
     if name is None or raw.get("spec") is None:
         return None
     late = None
-    for fault in _faults(raw["spec"], name, _At(kind, "spec", "spec"), strict=False):
+    for fault in _faults(raw["spec"], name, Place(kind, "spec", "spec"), strict=False):
         if fault.doing == _DECODING:
             return fault
         late = late or fault
     return late
 
 
-class _At(Struct, frozen=True):
-    """Where a value stands: in which struct, at which path of Go's, which leaves places out, at which of ours."""
-
-    struct: str
-    go_path: str
-    path: str
-
-    def within(self, place: str) -> _At:
-        return _At(self.struct, self.go_path, f"{self.path}{place}")
-
-    def mistyped(self, value: Any, go: str) -> Fault:
-        found = json_type(value)
-        shown = f"{found} {value}" if found == "number" and go.startswith("int") else found
-        text = f"json: cannot unmarshal {shown} into Go struct field {self.struct}.{self.go_path} of type {go}"
-        return Fault(text, self.path, str(value) if found in {"number", "string", "bool"} else found)
+def _mistyped(value: Any, at: Place, go: str) -> Fault:
+    found = json_type(value)
+    text = at.unfit(value, go, number=found == "number" and go.startswith("int"))
+    return Fault(text, at.path, str(value) if found in {"number", "string", "bool"} else found)
 
 
-def _faults(value: Any, name: str, at: _At, *, strict: bool) -> Iterator[Fault]:
+def _faults(value: Any, name: str, at: Place, *, strict: bool) -> Iterator[Fault]:
     held = table().types[name]
     own = _DECODERS.get(held.kind)
     if value is None and held.go in _VALUED:
@@ -87,7 +74,7 @@ def _faults(value: Any, name: str, at: _At, *, strict: bool) -> Iterator[Fault]:
     elif value is None or held.kind == "any":
         return
     elif json_type(value) != _FORMS.get(held.kind, held.kind) or (held.kind == "int" and not _fits(value, held.more)):
-        yield at.mistyped(value, held.go)
+        yield _mistyped(value, at, held.go)
     elif held.kind == "struct":
         yield from _struct(value, held, at, strict=strict)
     elif held.kind in {"list", "map"}:
@@ -99,7 +86,7 @@ def _faults(value: Any, name: str, at: _At, *, strict: bool) -> Iterator[Fault]:
 _FORMS = {"struct": "object", "map": "object", "list": "array", "int": "number"}
 
 
-def _struct(value: Mapping[str, Any], held: GoType, at: _At, *, strict: bool) -> Iterator[Fault]:
+def _struct(value: Mapping[str, Any], held: GoType, at: Place, *, strict: bool) -> Iterator[Fault]:
     fields = fields_of(held)
     folded = {field.casefold(): field for field in fields} if strict else {}
     struct = held.go.rpartition(".")[2]
@@ -108,7 +95,7 @@ def _struct(value: Mapping[str, Any], held: GoType, at: _At, *, strict: bool) ->
         if field is not None:
             entry = fields[field]
             name, inlined = (entry, "") if isinstance(entry, str) else entry
-            place = _At(struct, f"{at.go_path}.{inlined}{field}", f"{at.path}.{key}")
+            place = Place(struct, f"{at.go_path}.{inlined}{field}", f"{at.path}.{key}")
             yield from _faults(value[key], name, place, strict=strict or f"{struct}.{field}" in _UNPRUNED)
         elif strict:
             yield Fault(f'json: unknown field "{key}"', f"{at.path}.{key}", str(key))
@@ -118,19 +105,19 @@ def _struct(value: Mapping[str, Any], held: GoType, at: _At, *, strict: bool) ->
         yield Fault(text, f"{at.path}.value", "", _ENCODING)
 
 
-def _quantity(value: Any, at: _At) -> Iterator[Fault]:
+def _quantity(value: Any, at: Place) -> Iterator[Fault]:
     try:
         from_json(value)
     except QuantityError as error:
         yield Fault(error.message, at.path, str(value))
 
 
-def _duration(value: Any, at: _At) -> Iterator[Fault]:
+def _duration(value: Any, at: Place) -> Iterator[Fault]:
     """A text that is no duration; anything else does not even come to be one."""
     if value is None:
         return
     if json_type(value) != "string":
-        yield at.mistyped(value, "string")
+        yield _mistyped(value, at, "string")
     elif text := duration_fault(value):
         yield Fault(text, at.path, value)
 
