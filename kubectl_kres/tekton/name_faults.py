@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kubectl_kres.admission.names import qualified_faults
 from kubectl_kres.model.tekton_parts import Param
 from kubectl_kres.tekton.field_error import FieldError, keyed
 
@@ -20,18 +20,6 @@ _BOUND = {
     "secret": ("secretName", "secret.secretName"),
     "volumeClaimTemplate": ("", ""),
 }
-_QUALIFIED = re.compile(r"(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_CONSISTS = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
-    "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-    "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-)
-_DOMAIN = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is '" + _SUBDOMAIN.pattern + "')"
-)
-_LONGEST = 63
 _TWICE = "tekton/given-twice"
 
 
@@ -65,25 +53,9 @@ def binding_faults(spec: Any, kind: str) -> Iterator[FieldError]:
 
 def name_faults(name: str, path: str) -> Iterator[FieldError]:
     """What is no name of an object. Source: apimachinery validation.IsQualifiedName."""
-    found = ",".join(_misnamed(*name.split("/")))
+    found = ",".join(qualified_faults(name))
     if found:
         yield FieldError(f"invalid value: {found}", path, "tekton/name")
-
-
-def _misnamed(*parts: str) -> Iterator[str]:
-    *prefixes, name = parts
-    if len(prefixes) > 1:
-        yield f"a valid label key {_CONSISTS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-        return
-    for prefix in prefixes:
-        if not _SUBDOMAIN.fullmatch(prefix):
-            yield f"prefix part {_DOMAIN if prefix else 'must be non-empty'}"
-    if not name:
-        yield "name part must be non-empty"
-    elif len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
-        yield "name part must be no more than 63 bytes"
-    if not _QUALIFIED.fullmatch(name):
-        yield f"name part {_CONSISTS}"
 
 
 def _bound(one: Mapping[str, Any], path: str) -> Iterator[FieldError]:
