@@ -101,6 +101,6 @@ def _wants(_store: Store, subject: Subject) -> tuple[Need, ...]:
 
 def _takes(kind: Kind) -> bool:
     """Raises UsageError for a kind without a block."""
-    if kind == BY_KIND.get(kind.kind) and kind.kind in KINDS:
+    if kind.known and kind.kind in KINDS:
         return True
     raise UsageError(f"-o describe shows quotas, LimitRanges, namespaces and pods, not {kind.qualified}")

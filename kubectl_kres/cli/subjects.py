@@ -201,7 +201,7 @@ def _asked_for(source: Source, given: Input, subjects: Iterable[Subject]) -> lis
 
     def served(subject: Subject) -> bool:
         kind = subject.kind
-        known = BY_KIND.get(kind.kind) == kind or (kind.kind, kind.group) in defined
+        known = kind.known or (kind.kind, kind.group) in defined
         return known or source.serves(kind.kind, kind.api_version)
 
     return [structs.replace(one, served=served(one)) for one in subjects]

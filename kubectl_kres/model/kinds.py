@@ -26,6 +26,11 @@ class Kind(Struct, frozen=True):
     listed: bool = True
 
     @property
+    def known(self) -> bool:
+        """Whether it is the kind of that name in the table below, and not one of another group."""
+        return BY_KIND.get(self.kind) == self
+
+    @property
     def detail(self) -> Any:
         """The struct that also knows the object's field managers."""
         return self.whole or self.struct

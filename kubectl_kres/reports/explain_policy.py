@@ -50,7 +50,7 @@ KINDS = ("ResourceQuota", "LimitRange", "Namespace", "PersistentVolumeClaim", "S
 
 def explains(kind: Kind) -> bool:
     """Whether objects of the kind are explained here."""
-    return kind == BY_KIND.get(kind.kind) and kind.kind in KINDS
+    return kind.known and kind.kind in KINDS
 
 
 def namespace_of(ref: ObjectRef) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import Kind
 from kubectl_kres.reports.capsule.explain_claim import explain_claim
 from kubectl_kres.reports.capsule.explain_pool import explain_pool
 from kubectl_kres.reports.capsule.pool_glimpse import glimpsed, pool_glimpse
@@ -24,7 +24,7 @@ KINDS = ("ResourcePool", "ResourcePoolClaim")
 
 def explains_pooled(kind: Kind) -> bool:
     """Whether objects of the kind are explained here."""
-    return kind == BY_KIND.get(kind.kind) and kind.kind in KINDS
+    return kind.known and kind.kind in KINDS
 
 
 class Explaining:
