@@ -13,7 +13,7 @@ _INVALID, _REQUIRED, _FORBIDDEN = "FieldValueInvalid", "FieldValueRequired", "Fi
 class FieldError(Struct, frozen=True):
     """One fault that validation found. ``text`` is what follows the path, ``rule`` the code of the rule that refused.
 
-    ``resource`` and ``bound`` are given where a value was held against another one.
+    ``resource``, ``value`` and ``bound`` are given where a quantity was held against another one.
     Source: apimachinery util/validation/field/errors.go.
     """
 
@@ -22,6 +22,7 @@ class FieldError(Struct, frozen=True):
     text: str
     rule: str = ""
     resource: str = ""
+    value: str = ""
     bound: str = ""
 
     def __str__(self) -> str:
@@ -38,7 +39,8 @@ def invalid(
     field: str, value: object, detail: str, rule: str = "", *, resource: str = "", bound: str = ""
 ) -> FieldError:
     shown = quote(value) if isinstance(value, (str, list, tuple, dict, type(None))) else quote(str(value))
-    return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule, resource, bound)
+    compared = str(value) if bound else ""
+    return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule, resource, compared, bound)
 
 
 def number(field: str, value: int, detail: str, rule: str = "") -> FieldError:

@@ -137,11 +137,25 @@ def _recorded(
         observed = f"request {values.requests.get(name, '-')}, limit {values.limits.get(name, '-')}"
         source = limits.source.at(f"{item.path}.{field}[{name}]")
         if sentence:
-            found.append(Finding(sentence, rule, values.path, name, observed, str(bound), source))
+            found.append(
+                Finding(
+                    sentence, rule, values.path, name, asked=_asked(values, name, rule), limit=str(bound), source=source
+                )
+            )
         if journal is not None:
             path = f"{values.path}.resources[{name}]"
             journal.append(Check(path, rule, not sentence, observed, str(bound), sentence, source))
     return found
+
+
+def _asked(values: _Values, name: str, rule: str) -> str:
+    """The figure that a bound refuses: of min the smaller one, else the limit; empty: there is none."""
+    request, limit = values.requests.get(name), values.limits.get(name)
+    first, second = (
+        (request, limit) if rule == "limitrange/min" or values.type not in {"Container", "Pod"} else (limit, request)
+    )
+    shown = first if first is not None else second
+    return "" if shown is None else str(shown)
 
 
 def _numbers(request: Quantity, limit: Quantity, bound: Quantity) -> tuple[int, int, int]:

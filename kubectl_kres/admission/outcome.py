@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.field import FieldError, joined
+from kubectl_kres.model.field_path import FieldPath
 from kubectl_kres.provenance.journal import Journal, Source
 
 
@@ -22,17 +23,27 @@ class Cause(Struct, frozen=True, rename="camel"):
 class Finding(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """One reason to refuse. ``text`` is the server's sentence, which several findings can share.
 
-    path: the value or the container concerned. resource: its name, in a quota the quota's name for it. observed and
-    bound: what was compared. source: the object and field that set the bound.
+    path: the value or the container concerned, as the server writes paths. resource: its name, in a quota the quota's
+    name for it. asked and limit: the quantities that were compared, and used: what counts beside what was asked.
+    observed and expected: what was found and what there should be where these are no quantities. source: the object
+    and field that set the limit.
     """
 
     text: str
     rule: str
     path: str = ""
     resource: str = ""
+    used: str = ""
+    asked: str = ""
+    limit: str = ""
     observed: str = ""
-    bound: str = ""
+    expected: str = ""
     source: Source | None = None
+
+    @property
+    def at(self) -> FieldPath:
+        """The path as a value."""
+        return FieldPath.parse(self.path)
 
 
 class Refusal(Struct, frozen=True, omit_defaults=True, rename="camel"):
@@ -108,7 +119,7 @@ def bad_request(kind: str, version: str, finding: Finding) -> Refusal:
 def invalid_object(kind: str, name: str, errors: Sequence[FieldError]) -> Refusal:
     """422 with all errors; equal texts once in the message, each among the causes."""
     causes = sorted((Cause(e.field, e.reason, e.text) for e in errors), key=lambda cause: (cause.field, cause.message))
-    findings = tuple(Finding(str(e), e.rule, e.field, e.resource, bound=e.bound) for e in errors)
+    findings = tuple(Finding(str(e), e.rule, e.field, e.resource, asked=e.value, limit=e.bound) for e in errors)
     message = f'{kind} "{name}" is invalid: {joined(finding.text for finding in findings)}'
     return Refusal(422, "Invalid", message, findings, tuple(causes))
 

@@ -224,8 +224,9 @@ def _exceeded(request: Request, quota: Quota, delta: Quantities, names: Sequence
                 text,
                 "quota/exceeded",
                 resource=name,
-                observed=f"used {quota.used.get(name, ZERO)} + {delta[name]}",
-                bound=str(quota.hard[name]),
+                used=str(quota.used.get(name, ZERO)),
+                asked=str(delta[name]),
+                limit=str(quota.hard[name]),
                 source=quota.source.at(f"status.hard[{name}]"),
             )
             for name in names

@@ -42,7 +42,7 @@ def check_features(
             Check("spec", "resize/node-features", not missing, observed, bound, text if missing else "", source)
         )
     if missing:
-        finding = Finding(text, "resize/node-features", "spec", "", ", ".join(missing), source=source)
+        finding = Finding(text, "resize/node-features", "spec", observed=", ".join(missing), source=source)
         yield forbidden_object("pods", pod.metadata.name, [finding])
 
 
@@ -142,7 +142,7 @@ def _beyond(draft: Draft, node: Node, journal: list[Entry] | None) -> Iterator[F
             )
             journal.append(entry)
         if not passed:
-            yield Finding(text, "resize/node-capacity", "pod", name, str(asked), str(room), source)
+            yield Finding(text, "resize/node-capacity", "pod", name, asked=str(asked), limit=str(room), source=source)
 
 
 def _shown(name: str, quantity: Quantity) -> int:

@@ -56,15 +56,16 @@ def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
                 "Remove corresponding claims or keep the resources in the pool"
             )
             if claimed.nano:
-                finding = Finding(text, "capsule/remove-claimed", field, name, bound=str(claimed), source=source)
+                finding = Finding(text, "capsule/remove-claimed", field, name, limit=str(claimed), source=source)
                 found.append(_denied(_POOLS, finding))
         elif after[name] < claimed:
             text = (
                 f"can not reduce {name} usage to {after[name]} because quantity {claimed} is claimed . "
                 "Remove corresponding claims or keep the resources in the pool"
             )
-            observed = str(after[name])
-            finding = Finding(text, "capsule/shrink-claimed", field, name, observed, str(claimed), source)
+            finding = Finding(
+                text, "capsule/shrink-claimed", field, name, asked=str(after[name]), limit=str(claimed), source=source
+            )
             found.append(_denied(_POOLS, finding))
     return tuple(found)
 

@@ -48,7 +48,7 @@ def bounds_of(journal: Journal, findings: Iterable[Finding], path: str, resource
 
     ``path`` is that of a container, or ``pod``.
     """
-    demands = [(one.rule, one.bound, one.source) for one in findings if one.path == path and one.resource == resource]
+    demands = [(one.rule, one.limit, one.source) for one in findings if one.path == path and one.resource == resource]
     at = f"{path}.resources[{resource}]"
     demands += [(one.rule, one.bound, one.source) for one in journal if isinstance(one, Check) and one.path == at]
     held = {

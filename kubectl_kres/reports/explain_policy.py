@@ -236,7 +236,7 @@ def _of_class(known: Policies, *, given: bool) -> tuple[Assume, ...]:
 
 def _asking(word: str) -> Remedy:
     def say(case: Case) -> Iterator[str]:
-        yield f"ask for at {word} {case.finding.bound} of {case.finding.resource}"
+        yield f"ask for at {word} {case.finding.limit} of {case.finding.resource}"
 
     return say
 

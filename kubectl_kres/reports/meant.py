@@ -82,7 +82,7 @@ def _is_far_above(cpus: int, finding: Finding) -> bool:
     if finding.rule not in _TOO_MUCH or cpus < _CPUS:
         return False
     try:
-        bound = parse(finding.bound)
+        bound = parse(finding.limit)
     except QuantityError:
         return False
     return bound.nano * _TIMES <= quantity_of(cpus).nano <= bound.nano * 1000

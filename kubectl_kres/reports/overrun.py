@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from kubectl_kres.admission.outcome import Finding
 from kubectl_kres.quantity import Quantity, parse
-
-_OBSERVED = re.compile(r"used (\S+) \+ (\S+)")
 
 
 class Overrun(NamedTuple):
@@ -31,8 +28,9 @@ class Overrun(NamedTuple):
 
 def overrun(finding: Finding) -> Overrun | None:
     """None for a finding that does not say what is in use."""
-    texts = _OBSERVED.fullmatch(finding.observed)
-    return Overrun(parse(texts[1]), parse(texts[2]), parse(finding.bound)) if texts is not None else None
+    if not finding.used:
+        return None
+    return Overrun(parse(finding.used), parse(finding.asked), parse(finding.limit))
 
 
 def asking_less(resource: str, found: Overrun) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
@@ -91,7 +90,6 @@ def _unknown(case: Case) -> Iterator[str]:
     yield f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
 
 
-_PLACE = re.compile(r"(.*)\.resources\.(limits|requests)\[(.*)\]")
 _SUM = "what the containers add up to"
 
 
@@ -105,20 +103,20 @@ def request_over_limit(case: Case) -> Iterator[str]:
     if filled_limit and filled_request:
         yield f"write requests.{name} and limits.{name} of {who}: {filled_request} and {filled_limit} differ"
     elif filled_limit and most is not None and request is not None and request > most.quantity:
-        both = f" and limits.{name}" if parse(finding.bound) < most.quantity else ""
+        both = f" and limits.{name}" if parse(finding.limit) < most.quantity else ""
         yield f"set requests.{name}{both} of {who} to at most {most.quantity}, the max of {most.by}"
     elif filled_limit:
-        yield f"set limits.{name} of {who} to at least {request} ({filled_limit} fills in {finding.bound})"
+        yield f"set limits.{name} of {who} to at least {request} ({filled_limit} fills in {finding.limit})"
     elif filled_request:
-        yield f"set requests.{name} of {who} to at most {finding.bound} ({filled_request} fills in {request})"
-    elif slot is not None and slot.role == "pod" and case.in_sum() > parse(finding.bound):
+        yield f"set requests.{name} of {who} to at most {finding.limit} ({filled_request} fills in {request})"
+    elif slot is not None and slot.role == "pod" and case.in_sum() > parse(finding.limit):
         least = maximum(request or ZERO, case.in_sum())
         if most is not None and least > most.quantity:
             yield _less(name, most)
             return
         yield f"set limits.{name} of {who} to at least {least}{f', {_SUM}' if least == case.in_sum() else ''}"
     else:
-        yield f"set requests.{name} of {who} to at most {finding.bound}, or limits.{name} to at least {request}"
+        yield f"set requests.{name} of {who} to at most {finding.limit}, or limits.{name} to at least {request}"
 
 
 def _less(name: str, most: Most) -> str:
@@ -135,16 +133,15 @@ def _whole(name: str, quantity: Quantity) -> Quantity:
 
 
 def _integer(case: Case) -> Iterator[str]:
-    path = case.finding.path
-    place, slot = _PLACE.fullmatch(path), case.slot()
-    side: Side = "limits" if place is not None and place[2] == "limits" else "requests"
-    value = slot.side(side).get(place[3]) if slot is not None and place is not None else None
-    such = f", as {_whole(place[3], value)}," if place is not None and value is not None else ""
+    path, place, slot = case.finding.path, case.finding.at, case.slot()
+    side: Side = "limits" if place.side == "limits" else "requests"
+    value = slot.side(side).get(place.resource) if slot is not None else None
+    such = f", as {_whole(place.resource, value)}," if value is not None else ""
     yield f"use a whole number{such} at {path}"
 
 
 def _request_equals_limit(case: Case) -> Iterator[str]:
-    slot, name, bound = case.slot(), case.finding.resource, parse(case.finding.bound)
+    slot, name, bound = case.slot(), case.finding.resource, parse(case.finding.limit)
     if slot is not None and slot.role == "pod" and case.in_sum() > bound:
         yield f"set requests.{name} and limits.{name} of {case.who()} to at least {case.in_sum()}, {_SUM}"
         return
@@ -159,26 +156,23 @@ def _limit_required(case: Case) -> Iterator[str]:
 
 def _pod_request(case: Case) -> Iterator[str]:
     """Huge pages are requested as they are limited."""
-    place = _PLACE.fullmatch(case.finding.path)
-    side, name = (place[2], place[3]) if place is not None else ("requests", case.finding.resource)
+    place = case.finding.at
+    side, name = (place.side, place.resource) if place.resource else ("requests", case.finding.resource)
     most = case.most(name)
-    if most is not None and parse(case.finding.bound) > most.quantity:
+    if most is not None and parse(case.finding.limit) > most.quantity:
         yield _less(name, most)
         return
     sides = f"requests.{name} and limits.{name}" if is_huge_page(name) else f"{side}.{name}"
-    yield f"set {sides} of the pod level to at least {case.finding.bound}, {_SUM}"
-
-
-_CONTAINER = re.compile(r"spec\.resources\.containers\[(\d+)\]\[(.+)\]\.limits")
+    yield f"set {sides} of the pod level to at least {case.finding.limit}, {_SUM}"
 
 
 def _container_limit(case: Case) -> Iterator[str]:
     """The server's path is odd (``spec.resources.containers[0][cpu].limits``); ours names the container."""
-    found, draft = _CONTAINER.fullmatch(case.finding.path), case.draft
-    if found is None or draft is None:
+    place, draft = case.finding.at, case.draft
+    if place.container is None or draft is None:
         yield from _unknown(case)
         return
-    slot, name = draft.containers[int(found[1])], found[2]
+    slot, name = draft.containers[place.container], place.resource
     sets = [step for step in case.journal if isinstance(step, Set) and step.path == slot.at("limits", name)]
     source = sets[-1].source if sets else None
     filled = f" ({source.kind}/{source.name} fills in {slot.limits[name]})" if source is not None else ""
@@ -186,7 +180,7 @@ def _container_limit(case: Case) -> Iterator[str]:
     raised = f", or limits.{name} of the pod level to at least {slot.limits[name]}"
     if most is not None and slot.limits[name] > most.quantity:
         raised = f": the max of {most.by} for a pod is {most.quantity}"
-    yield f"set limits.{name} of container {slot.name} to at most {case.finding.bound}{filled}{raised}"
+    yield f"set limits.{name} of container {slot.name} to at most {case.finding.limit}{filled}{raised}"
 
 
 def exceeded(case: Case) -> Iterator[str]:
@@ -206,7 +200,7 @@ def exceeded(case: Case) -> Iterator[str]:
 
 def _for_all(case: Case, found: Overrun) -> str:
     """What it takes where more pods than the next one are missing; claims of a StatefulSet are another number."""
-    if case.lacking < 2 or case.finding.path.startswith("spec.volumeClaimTemplates["):
+    if case.lacking < 2 or case.finding.at.claim_template:
         return ""
     asked = Quantity(found.asked.nano * case.lacking, found.asked.format)
     return f" ({found.used + asked} for the {case.lacking} missing pods)"
@@ -221,11 +215,10 @@ def _must_specify(case: Case) -> Iterator[str]:
 
 
 def _unparsable(case: Case) -> Iterator[str]:
-    text, place = case.finding.observed, _PLACE.fullmatch(case.finding.path)
-    at = case.finding.path
-    name = case.names.get(place[1]) if place is not None else None
-    if place is not None and (name or place[1] == "spec"):
-        at = f"{place[2]}.{place[3]} of {f'container {name}' if name else 'the pod level'}"
+    text, at, place = case.finding.observed, case.finding.path, case.finding.at
+    name = case.names.get(str(place.holder))
+    if place.resource and (name or str(place.holder) == "spec"):
+        at = f"{place.side}.{place.resource} of {f'container {name}' if name else 'the pod level'}"
     better = near(text)
     yield f'write {at} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
 
@@ -249,8 +242,7 @@ _SHORT = {"mem": "memory", "ram": "memory", "cores": "cpu", "storage": "ephemera
 
 def _resource_name(case: Case) -> Iterator[str]:
     path = case.finding.path
-    place = _PLACE.fullmatch(path)
-    name = place[3] if place is not None else ""
+    name = case.finding.at.resource
     near_names = get_close_matches(name.lower(), _NAMED, 1, 0.7)
     better = _SHORT.get(name.lower()) or (near_names[0] if near_names else "")
     if better and better != name:
@@ -266,20 +258,17 @@ def _fixed(text: str) -> Callable[[Case], Iterator[str]]:
     return say
 
 
-_TEMPLATE = re.compile(r"spec\.volumeClaimTemplates\[\d+\]")
-
-
 def _bounds(case: Case) -> Iterator[str]:
     """A claim of a StatefulSet is asked for by a template, which no update changes."""
     finding = case.finding
-    template = _TEMPLATE.match(finding.path)
-    if template is None:
+    template = finding.at.claim_template
+    if not template:
         yield from within_bounds(case)
         return
     most = finding.rule == "limitrange/max"
     word, change, side = ("most", "raise", "max") if most else ("least", "lower", "min")
     by = f" of {finding.source.ref}" if finding.source is not None else ""
-    asked = f"set requests.{finding.resource} of {template[0]} to at {word} {finding.bound}"
+    asked = f"set requests.{finding.resource} of {template} to at {word} {finding.limit}"
     yield f"{change} {side}.{finding.resource}{by}, or {asked} (a StatefulSet that exists is made anew for that)"
 
 
@@ -293,7 +282,7 @@ def _no_kind(case: Case) -> Iterator[str]:
 
 
 def _wrong_type(case: Case) -> Iterator[str]:
-    found, wanted = case.finding.observed, case.finding.bound
+    found, wanted = case.finding.observed, case.finding.expected
     quoted = ", in quotes," if wanted == "string" and found in {"number", "boolean"} else ""
     yield f"write a {wanted}{quoted} at {case.finding.path}, not a {found}"
 

@@ -25,7 +25,7 @@ def _kept_class(case: Case) -> Iterator[str]:
 def _room(case: Case) -> Iterator[str]:
     finding = case.finding
     node = finding.source.name if finding.source is not None else "the node"
-    yield f"ask for at most {finding.bound} of {finding.resource} in all, which is what {node} has, or {_REPLACE}"
+    yield f"ask for at most {finding.limit} of {finding.resource} in all, which is what {node} has, or {_REPLACE}"
 
 
 def _features(case: Case) -> Iterator[str]:

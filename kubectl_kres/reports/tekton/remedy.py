@@ -108,7 +108,7 @@ def _share_over_limit(case: Case) -> Iterator[str]:
     given = f"{entry.source.ref} gives it that request, since it has none or 0"
     yield (
         f"set limits.{name} of {case.who()} to at least {entry.after} ({given}), "
-        f"or its request to at most {case.finding.bound} and no less than any min"
+        f"or its request to at most {case.finding.limit} and no less than any min"
     )
 
 
