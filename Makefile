@@ -8,6 +8,7 @@ CLUSTER := kubectl kres explain deploy/checkout -n checkout
 BENCH := bench/run.py
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+DIST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test check dist cluster bench golden clean
@@ -39,8 +40,8 @@ check: $(READY) ## format, lint, types, import contracts
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
-dist: $(READY) ## wheel, sdist, the archive for krew of this platform, tested (PYTHON_DIST: the Python to freeze)
-	@$(PY) -m release.build
+dist: $(READY) ## wheel, sdist, the archive for krew of this platform, tested (PYTHON_DIST: the Python to freeze; DIST_ARGS)
+	@$(PY) -m release.build $(DIST_ARGS)
 	@$(PY) -m release.krew
 	@KRES_DIST=required $(PY) -m pytest -q -m dist tests/dist
 

@@ -2,5 +2,9 @@
 
 __version__ = "0.1.0"
 
-#: Where bugs are reported. Its address belongs here, and nowhere else, as soon as there is one.
-ISSUES = "the project's issue page"
+#: The page of the project, as https://github.com/OWNER/kubectl-kres. Its address belongs here and nowhere else; no
+#: release is made without it.
+REPOSITORY = ""
+
+#: Where bugs are reported.
+ISSUES = f"{REPOSITORY}/issues" if REPOSITORY else "the project's issue page"

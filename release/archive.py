@@ -89,6 +89,21 @@ def _of_zip(one: zipfile.ZipInfo) -> Entry:
     return Entry(one.filename, "link" if link else "folder" if one.is_dir() else "file", executable=True)
 
 
+def unpack(path: Path, folder: Path) -> None:
+    """Unpack a tar.gz of our own making. Raises SystemExit for members that would land outside ``folder``.
+
+    Python before 3.11.4, which Debian 12 has, knows no filters; so the members are looked at here.
+    """
+    for one in entries(path):
+        if one.kind not in {"file", "folder"} or one.name.startswith("/") or ".." in one.name.split("/"):
+            raise SystemExit(f"error: {path.name}: {one.name} is a {one.kind} that is not unpacked")
+    with tarfile.open(path) as tar:
+        if hasattr(tarfile, "data_filter"):
+            tar.extractall(folder, filter="data")
+        else:
+            tar.extractall(folder)
+
+
 def faults(path: Path, program: str) -> Iterator[str]:
     """What krew or its index would refuse, or what would not run once it is installed. ``program``: the ``bin``."""
     size = path.stat().st_size

@@ -1,4 +1,7 @@
-"""Wheel, sdist and the standalone archive of this platform, into ``dist``: ``python -m release.build``."""
+"""Wheel, sdist and the standalone archive of this platform, into ``dist``: ``python -m release.build [--release]``.
+
+``--release`` refuses an archive that asks for a newer glibc than ``GLIBC``.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from release import archive, names, start
@@ -30,8 +34,13 @@ sys.exit(0 if modules else "the bundle holds no module of ours")
 """
 
 
-def main() -> int:
+#: The newest glibc that a released archive may ask for: RHEL 8 has it, and those who lack Python 3.11 run that.
+GLIBC = "2.28"
+
+
+def main(arguments: Sequence[str]) -> int:
     """Builds everything, and says what it measured. Raises SystemExit if something is not as it has to be."""
+    releasing = "--release" in arguments
     place, tagged = names.here(), names.tag(names.version())
     if place not in names.PLATFORMS:
         raise SystemExit(
@@ -55,17 +64,25 @@ def main() -> int:
     _same(BUILD / "once" / target.name, BUILD / "twice" / target.name)
     shutil.copyfile(BUILD / "twice" / target.name, target)
     _check(target, place)
+    bundle = BUILD / "twice" / names.PROGRAM
+    shutil.copyfile(bundle / "sbom.cdx.json", DIST / names.bill(target.name))
+    environment.own("-m", "release.inventory", "--wheel", str(DIST), str(epoch))
     _sums()
-    _tell(target, BUILD / "twice" / names.PROGRAM, place)
+    _tell(target, bundle)
+    if place.os == "linux":
+        _limit_glibc(bundle, releasing=releasing)
     return start.compare(environment.folder / place.program, BUILD / "twice" / names.PROGRAM / place.program)
 
 
 def _time() -> int:
     """When the commit was made that is built, in seconds."""
-    said = subprocess.run(
-        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout.strip()
-    return int(said) if said.isdigit() else _EPOCH
+    try:
+        printed = subprocess.run(
+            ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False
+        ).stdout.strip()
+    except OSError:
+        return _EPOCH
+    return int(printed) if printed.isdigit() else _EPOCH
 
 
 def _distributions(environment: Environment) -> Path:
@@ -73,7 +90,7 @@ def _distributions(environment: Environment) -> Path:
     environment("-m", "hatchling", "build", "-d", str(DIST), "-t", "sdist")
     (sdist,) = DIST.glob("*.tar.gz")
     unpacked = BUILD / "sdist"
-    shutil.unpack_archive(sdist, unpacked, filter="data")
+    archive.unpack(sdist, unpacked)
     (root,) = unpacked.iterdir()
     environment("-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(DIST), str(root))
     (wheel,) = DIST.glob("*.whl")
@@ -115,19 +132,32 @@ def _sums() -> None:
     (DIST / "SHA256SUMS").write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
-def _tell(target: Path, folder: Path, place: names.Platform) -> None:
+def _tell(target: Path, folder: Path) -> None:
     files = [path for path in folder.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files)
     print(f"{target.name}: {target.stat().st_size / 1e6:.1f} MB, unpacked {size / 1e6:.1f} MB in {len(files)} files")
     print(f"sha256 {archive.sha256(target)}, the same in two builds")
-    if place.os == "linux":
-        print(f"needs glibc {_glibc(files)} or newer")
+
+
+def _limit_glibc(folder: Path, *, releasing: bool) -> None:
+    """Says which glibc the archive asks for. Raises SystemExit for a release that asks for too new a one."""
+    needed = _glibc([path for path in folder.rglob("*") if path.is_file()])
+    print(f"needs glibc {needed} or newer")
+    if _minor(needed) > _minor(GLIBC):
+        text = f"the archive needs glibc {needed}, a release may need {GLIBC} at most"
+        if releasing:
+            raise SystemExit(f"error: {text}: freeze a Python that asks for less (PYTHON_DIST)")
+        print(f"note: {text}")
+
+
+def _minor(version: str) -> int:
+    return int(version.partition(".")[2])
 
 
 def _glibc(files: list[Path]) -> str:
     """The newest version of glibc that the programs and libraries ask for."""
     found = {one for path in files if _is_elf(path) for one in re.findall(rb"GLIBC_(2\.\d+)\0", path.read_bytes())}
-    return max((one.decode() for one in found), key=lambda text: int(text.partition(".")[2]), default="2.17")
+    return max((one.decode() for one in found), key=_minor, default="2.17")
 
 
 def _is_elf(path: Path) -> bool:
@@ -136,4 +166,4 @@ def _is_elf(path: Path) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,7 @@
 """What a bundle is made of: Python, packages and libraries, each with version, licence and the licence's text.
 
-Runs with the Python that the bundle was made from: ``python -m release.inventory FOLDER TOC``.
+Runs with the Python that the bundle was made from: ``python -m release.inventory FOLDER TOC EPOCH``. With ``--wheel
+DIST EPOCH`` it writes what wheel and sdist depend on, in the versions that were tested.
 """
 
 from __future__ import annotations
@@ -111,10 +112,13 @@ def _package(one: Distribution) -> Component:
     ]
     if not texts:
         raise SystemExit(f"error: {one.name} brings no licence")
-    name = re.sub(r"[-_.]+", "-", one.name).lower()
-    return Component(
-        one.name, one.version, _licence(one), "\n\n".join(texts), "library", f"pkg:pypi/{name}@{one.version}"
-    )
+    purl = f"pkg:pypi/{_normal(one.name)}@{one.version}"
+    return Component(one.name, one.version, _licence(one), "\n\n".join(texts), "library", purl)
+
+
+def _normal(name: str) -> str:
+    """A package's name as the index writes it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _licence(one: Distribution) -> str:
@@ -177,6 +181,26 @@ def notices(parts: list[Component]) -> str:
     return "\n".join([head, *blocks])
 
 
+def requirements() -> list[Component]:
+    """The packages that installing ours brings along, by name, as they are installed here."""
+    installed = {_normal(one.name): one for one in distributions()}
+    wanted, seen = [names.PROGRAM], dict[str, None]()
+    while wanted:
+        for text in installed[wanted.pop()].requires or ():
+            name = _normal(re.match(r"[\w.-]+", text)[0])  # type: ignore[index]  # each requirement begins with a name
+            if "extra ==" not in text and name in installed and name not in seen:
+                seen[name] = None
+                wanted.append(name)
+    return [_package(installed[name]) for name in sorted(seen)]
+
+
+def of_distributions(dist: Path, epoch: int) -> None:
+    """The bills of the wheel and of the sdist, beside them."""
+    text = sbom.document(requirements(), names.version(), epoch, archive.sha256)
+    for path in (*dist.glob("*.whl"), *dist.glob("kubectl_kres-*.tar.gz")):
+        (dist / names.bill(path.name)).write_text(text, encoding="utf-8", newline="\n")
+
+
 def main(folder: Path, toc: Path, epoch: int) -> None:
     parts = components(folder, toc)
     (folder / "LICENSE").write_bytes((names.ROOT / "LICENSE").read_bytes())
@@ -186,4 +210,7 @@ def main(folder: Path, toc: Path, epoch: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
+    if sys.argv[1] == "--wheel":
+        of_distributions(Path(sys.argv[2]), int(sys.argv[3]))
+    else:
+        main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

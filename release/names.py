@@ -1,13 +1,16 @@
 """Version, platforms and file names of a release; the version stands in ``kubectl_kres/__init__.py`` alone.
 
-``python -m release.names`` prints the tag of the version; with a tag behind it, it fails unless that is the one.
+``python -m release.names`` prints the tag of the version; with a tag behind it, it fails unless that is the one, and
+while the project has no address. With ``--home URL`` the address has to be that one, too.
 """
 
 from __future__ import annotations
 
+import argparse
 import platform
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,13 +72,41 @@ def archive(tagged: str, place: Platform) -> str:
     return f"{PROGRAM}_{tagged}_{place.os}_{place.arch}.{'zip' if place.os == 'windows' else 'tar.gz'}"
 
 
-def main(arguments: list[str]) -> int:
+def bill(file_name: str) -> str:
+    """The name of the bill of materials of a file in ``dist``."""
+    return f"{file_name}.cdx.json"
+
+
+def address() -> str:
+    """Where the project is at home: REPOSITORY in ``kubectl_kres/__init__.py``; empty while it has no address."""
+    text = (ROOT / "kubectl_kres" / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'^REPOSITORY = "(.*)"$', text, re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+def faults(tagged: str, home: str, repository: str) -> Iterator[str]:
+    """Why a release of this tag, from the repository at ``home`` (empty: wherever), may not be made."""
     expected = tag(version())
-    if arguments and arguments[0] != expected:
-        print(f"error: the tag is {arguments[0]}, the version in kubectl_kres/__init__.py asks for {expected}")
-        return 1
-    print(expected)
-    return 0
+    if tagged != expected:
+        yield f"the tag is {tagged}, the version in kubectl_kres/__init__.py asks for {expected}"
+    if not re.fullmatch(r"https://[\w.-]+/\S*[^/\s]", repository):
+        yield f"REPOSITORY in kubectl_kres/__init__.py is {repository!r}: a release needs the address of the project"
+    elif home and repository != home:
+        yield f"REPOSITORY in kubectl_kres/__init__.py is {repository}, this is {home}"
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m release.names", description="The tag of this version.")
+    parser.add_argument("tag", nargs="?", help="the tag that a release is made of")
+    parser.add_argument("--home", default="", help="the page of the repository that makes the release")
+    options = parser.parse_args(arguments)
+    found = list(faults(options.tag, options.home, address())) if options.tag else []
+    for fault in found:
+        print(f"error: {fault}")
+    if not found:
+        print(tag(version()))
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

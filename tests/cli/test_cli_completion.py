@@ -65,3 +65,52 @@ def test_a_folder_that_may_not_be_written(kres: Kres, folder: Path, monkeypatch:
 def test_usage(kres: Kres, words: str, said: str):
     code, _, err = kres(f"completion {words}")
     assert (code, err.splitlines()[0]) == (2, f"error: {said}")
+
+
+@pytest.fixture
+def krew(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same folder with krew's receipts, and a home without folders of programs."""
+    (tmp_path / "receipts").mkdir()
+    (tmp_path / "receipts" / "kres.yaml").write_text("")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return folder
+
+
+def taken_for_an_older_krew(root: Path) -> bool:
+    """What krew looks at before every command. Source: krew internal/receiptsmigration, checkInstallation."""
+    return any((root / "bin").iterdir()) and not any((root / "receipts").iterdir())
+
+
+def test_beside_krews_only_plugin_there_is_no_link(kres: Kres, krew: Path):
+    code, out, err = kres("completion --install")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: a link in {krew} would break krew once kres is uninstalled\nmake ")
+    assert sorted(path.name for path in krew.iterdir()) == ["kubectl-kres"]
+
+
+@pytest.mark.parametrize("name", [".local/bin", "bin"])
+def test_krew_is_left_alone_where_there_is_another_folder(
+    kres: Kres, krew: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    own = tmp_path / "home" / name
+    own.mkdir(parents=True)
+    monkeypatch.setenv("PATH", f"{krew}:{own}")
+    link = own / "kubectl_complete-kres"
+    assert kres("completion --install").out.startswith(f"Installed: {link}\n")
+    assert link.readlink() == krew / "kubectl-kres"
+    (krew / "kubectl-kres").rename(tmp_path / "gone")  # krew uninstall kres
+    (tmp_path / "receipts" / "kres.yaml").unlink()
+    assert not taken_for_an_older_krew(tmp_path)
+    assert kres("completion").out.startswith(f"Not installed: {link} leads to {krew}/kubectl-kres, which is gone.")
+    (tmp_path / "gone").rename(krew / "kubectl-kres")
+    assert kres("completion --uninstall").out == f"Removed: {link}\n"
+
+
+def test_a_krew_that_installed_itself_is_not_harmed(kres: Kres, krew: Path, tmp_path: Path):
+    (tmp_path / "receipts" / "krew.yaml").write_text("")
+    out = kres("completion --install").out
+    assert out.startswith(f"Installed: {krew / 'kubectl_complete-kres'}\n")
+    assert out.endswith("before you uninstall kres, run\n  kubectl kres completion --uninstall\n")
+    (krew / "kubectl-kres").unlink()
+    (tmp_path / "receipts" / "kres.yaml").unlink()
+    assert not taken_for_an_older_krew(tmp_path)

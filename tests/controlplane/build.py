@@ -81,7 +81,7 @@ def cache_folder() -> Path:
     for module in ("etcd", "kubernetes"):
         for file in ("go.mod", "go.sum"):
             digest.update((HERE / module / file).read_bytes())
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))  # noqa: PTH111, fails without a home
     return home / "kubectl-kres" / "controlplane" / "-".join([digest.hexdigest()[:12], *target()])
 
 
@@ -158,11 +158,11 @@ def gather(found: dict[Binary, Path]) -> Path:
 def build_all(lacking: list[Binary]) -> None:
     """Build into the cache, once however many ask; raises NoBinaryError."""
     folder = cache_folder()
+    go = usable_go(lacking)
     with locked(folder.with_name(folder.name + ".lock")):
         lacking = [binary for binary in lacking if not (folder / binary.name).exists()]
         if not lacking:
             return
-        go = usable_go(lacking)
         folder.mkdir(parents=True, exist_ok=True)
         total, names = sum(binary.seconds for binary in lacking), ", ".join(binary.name for binary in lacking)
         say(f"building {names}: about {clock(total)} on two cores the first time, kept in {folder}")
@@ -172,9 +172,14 @@ def build_all(lacking: list[Binary]) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file; another run that builds is waited for."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
+    """Hold the lock file; another run that builds is waited for. Raises NoBinaryError where nothing may be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError as error:
+        why = f"{path.parent} cannot be written ({error.strerror})"
+        raise NoBinaryError(f"{why}: XDG_CACHE_HOME names another place for what is built") from error
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

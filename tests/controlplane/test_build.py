@@ -177,3 +177,26 @@ def test_locate_never_builds(machine: Machine, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(build.NoBinaryError, match=r"^no etcd, kube-apiserver, .* yet: `make test`"):
         build.locate()
     assert machine.built() == []
+
+
+def test_a_cache_that_may_not_be_written(machine: Machine) -> None:
+    machine.go()
+    (machine.root / "file").write_text("")
+    machine.env["XDG_CACHE_HOME"] = str(machine.root / "file")
+    code, out, err = machine.run()
+    assert code == 3 and "Traceback" not in err
+    assert "cannot be written" in out and "XDG_CACHE_HOME names another place" in out
+
+
+def test_without_go_nothing_is_written(machine: Machine) -> None:
+    machine.env["XDG_CACHE_HOME"] = str(machine.root / "none")
+    code, out, err = machine.run()
+    assert (code, "Traceback" in err) == (3, False)
+    assert "no Go >= " in out
+    assert not (machine.root / "none").exists()
+
+
+def test_without_a_home(machine: Machine) -> None:
+    del machine.env["XDG_CACHE_HOME"]
+    code, _, err = machine.run()
+    assert (code, "Traceback" in err) == (3, False)

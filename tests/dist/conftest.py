@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import ssl
-import tarfile
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from cluster.conftest import certificates  # noqa: F401, a fixture
 from cluster.kubectl import FOUND
 from dist.installed import Installed, Secured
 
-from release import names
+from release import archive, names
 
 PACKAGE = names.ROOT / "kubectl_kres"
 ARCHIVE = names.DIST / names.archive(names.tag(names.version()), names.here())
@@ -74,8 +73,7 @@ def store(archived: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where krew keeps the files of this version."""
     store = tmp_path_factory.mktemp("krew") / "store" / "kres" / names.tag(names.version())
     store.mkdir(parents=True)
-    with tarfile.open(archived) as tar:
-        tar.extractall(store, filter="data")
+    archive.unpack(archived, store)
     return store
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,9 @@ import pytest
 from dist.installed import Installed
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks the loader of glibc")
+
+#: Where programs are; the PATH of Debian's users lacks the folder that chroot is in.
+SYSTEM = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/bin", "/bin"])
 
 #: The C library, which is the system's.
 GLIBC = ("ld-linux", "libc.", "libdl.", "libm.", "libpthread.", "libresolv.", "librt.", "libutil.")
@@ -56,9 +60,10 @@ def root(installed: Installed) -> Path:
 @pytest.mark.parametrize(("words", "code"), COMMANDS.items())
 def test_with_nothing_but_glibc(root: Path, words: str, code: int):
     """``/proc`` is there, as in every container: by it a program knows where it lies."""
-    enter = f"mount --rbind /proc {root}/proc && exec chroot {root} /app/kubectl-kres {words}"
-    if shutil.which("unshare") is None:
-        pytest.skip("there is no unshare")
+    tools = {name: shutil.which(name, path=SYSTEM) for name in ("chroot", "mount", "unshare")}
+    if lacking := sorted(name for name, path in tools.items() if path is None):
+        pytest.skip(f"there is no {', '.join(lacking)}")
+    enter = f"{tools['mount']} --rbind /proc {root}/proc && exec {tools['chroot']} {root} /app/kubectl-kres {words}"
     possible = subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False)
     if possible.returncode:
         pytest.skip(f"no other root can be entered here: {possible.stderr.decode().strip()}")

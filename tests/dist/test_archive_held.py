@@ -24,7 +24,17 @@ def test_the_manifest_of_what_was_built(archived: Path):
 def test_sums(archived: Path):
     lines = dict(line.split()[::-1] for line in archived.with_name("SHA256SUMS").read_text().splitlines())
     assert lines == {name: archive.sha256(archived.with_name(name)) for name in lines}
-    assert archived.name in lines and len(lines) == 3
+    files = {path.name for path in archived.parent.iterdir()} - {"SHA256SUMS", "kres.yaml"}
+    assert archived.name in lines and len(lines) == 6 and set(lines) == files
+    for name in files:
+        assert name.endswith(".cdx.json") or names.bill(name) in files, name
+
+
+def test_the_bill_of_the_wheel(wheel: Path):
+    bill = json.loads(wheel.with_name(names.bill(wheel.name)).read_text())
+    parts = {one["name"] for one in bill["components"]}
+    assert {"click", "msgspec", "pydantic", "PySocks", "PyYAML", "urllib3", "textual", "rich"} <= parts
+    assert not parts & {"pyinstaller", "hatchling", "pytest", "kubectl-kres"}
 
 
 def test_licences_and_bill_of_materials(archived: Path):
@@ -62,4 +72,6 @@ def test_scripts_and_sources(wheel: Path):
     with tarfile.open(wheel.with_name(f"kubectl_kres-{names.version()}.tar.gz")) as tar:
         tops = {one.name.split("/")[1] for one in tar}
     assert {"kubectl_kres", "docs", "README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "PKG-INFO"} <= tops
-    assert not tops & {"tests", "build", "dist", ".ci"}
+    tested = {"Makefile", "bench", "constraints.txt", "integrations", "krew", "release", "screenshots", "scripts", "tests"}
+    assert tested <= tops, "those who package it cannot test it"
+    assert not tops & {"build", "dist", ".ci", ".github", ".venv"}
