@@ -55,7 +55,7 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
         case "DaemonSet":
             return _daemon_set(workload)
         case "Job":
-            return Replicas(_parallel(workload), status.active)
+            return Replicas(_parallel(workload), status.running_pods)
         case _:
             return None
 
@@ -106,7 +106,7 @@ def _parallel(job: Workload) -> int:
         return 0
     parallelism = 1 if spec.parallelism is None else spec.parallelism
     if spec.completions is None:
-        return min(parallelism, status.active) if status.succeeded else parallelism
+        return min(parallelism, status.running_pods) if status.succeeded else parallelism
     return max(0, min(parallelism, spec.completions - status.succeeded))
 
 
