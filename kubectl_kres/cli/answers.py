@@ -80,6 +80,7 @@ def answer(
             listed = listed and found.listed
             many = found.listed or len(found.subjects) + len(found.missing) > 1
             each(Turn(source.store, found, ask, many), tally)
+        tally.leaves_out(given.left_out)
         end(source.store.origin, tally)
         kept = KEPT.get()
         if kept is not None:

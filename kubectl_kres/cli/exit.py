@@ -117,6 +117,8 @@ def lines(error: KresError) -> Iterator[str]:
     """The error as kubectl words it, then what to do."""
     if isinstance(error, InputErrors):
         yield from (f"error: {one.message}" for one in error.errors)
+        if error.more > 0:
+            yield f"error: and {error.more} more like these"
     elif isinstance(error, Unauthenticated):
         yield f"error: You must be logged in to the server ({error.message})"
     elif isinstance(error, StatusError):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from kubectl_kres.cli.exit import NEGATIVE, PARTIAL, may_i, say, tell, worst
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import DOCUMENTS, Items, same_terminal
 from kubectl_kres.cli.source import Source
-from kubectl_kres.errors import Forbidden, KresError, NotFound
+from kubectl_kres.errors import Forbidden, InputError, InputErrors, KresError, NotFound
+from kubectl_kres.manifests.read import LISTED
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Origin
@@ -33,6 +34,7 @@ class Tally:
         #: What standard output says of what could not be read.
         self._shown: set[str] = set()
         self._failed = False
+        self._left_out: Sequence[InputError] = ()
 
     @property
     def barren(self) -> bool:
@@ -54,6 +56,11 @@ class Tally:
         self.saw(unseen, complete=complete)
         if negative:
             self._codes.add(NEGATIVE)
+
+    def leaves_out(self, faults: Sequence[InputError]) -> None:
+        """Documents of files that could not be used: they are told at the end, as kubectl does, and are missing."""
+        self._left_out = faults
+        self.complete = self.complete and not faults
 
     def shows(self, unseen: Iterable[Unseen]) -> None:
         """Standard output has these, in the server's words: on the same terminal they are not told again."""
@@ -95,6 +102,9 @@ class Tally:
         shown = self._shown if self._shown and same_terminal() else ()
         for one in self._unseen.values():
             _say_unseen(one, told=one.message in shown)
+        if self._left_out:
+            tell(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
+            say("The answer is given without what is named above.")
         if not self.count and not self._failed and not self.told:
             say(
                 _nothing(source.namespaces, self._options)

@@ -122,7 +122,8 @@ def test_kinds_without_a_table(name: str) -> None:
 
 def test_a_cron_job_whose_job_runs() -> None:
     kind = next(one for one in KINDS if one.kind == "CronJob")
-    text = b'{"status": {"active": [{"kind": "Job", "namespace": "n", "name": "c-1", "uid": "u", "apiVersion": "batch/v1"}]}}'
+    job = b'{"kind": "Job", "namespace": "n", "name": "c-1", "uid": "u", "apiVersion": "batch/v1"}'
+    text = b'{"status": {"active": [%s]}}' % job
     found = msgspec.json.decode(text, type=kind.struct)
     assert [job.name for job in found.status.active] == ["c-1"]
     assert found.status.running_pods == 0
