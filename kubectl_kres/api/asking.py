@@ -20,7 +20,7 @@ from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests import yamltext
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
-from kubectl_kres.manifests.read import read, versioned
+from kubectl_kres.manifests.read import read, refuse, versioned
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
@@ -128,8 +128,10 @@ def _manifests(items: Iterable[Any]) -> list[Manifest]:
             found += read([str(item)], recursive=True, stdin=io.BytesIO())
         else:
             found += _passed(item)
-    versioned(found)
-    return found
+    faults: list[InputError] = []
+    kept = versioned(found, faults)
+    refuse(faults)
+    return kept
 
 
 def _passed(item: Any) -> Iterator[Manifest]:

@@ -186,6 +186,7 @@ def test_what_is_no_object(item: Any):
         (lambda: kres.explain("deploy/web", policies=[]), UsageError, "a name needs a cluster"),
         (lambda: kres.explain("web", cluster=kres.demo()), UsageError, "neither a file nor TYPE/NAME"),
         (lambda: kres.explain({"kind": "Pod"}, policies=[]), UsageError, "^object: Pod without a name"),
+        (lambda: kres.explain({**POD, "apiVersion": ""}, policies=[]), InputError, "apiVersion not set"),
         (lambda: kres.explain(DEFAULTS, policies=[]), UsageError, "there is no pod"),
         (lambda: kres.explain({**POD, "spec": {"containers": 3}}, policies=[]), InputError, "spec.containers"),
         (lambda: kres.explain(POD, cluster=kres.open_snapshot("none.kres")), SnapshotError, "none.kres"),
