@@ -26,9 +26,13 @@ from collections.abc import Callable, Sequence
 
 
 class KresError(Exception):
-    """An error with one clear line for the user; ``hint`` says what to do next, or is empty."""
+    """An error with one clear line for the user; ``hint`` says what to do next, or is empty.
+
+    ``access``: the flags of the command line that choose server and user, which a command that is proposed needs, too.
+    """
 
     exit_code = 1
+    access = ""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

@@ -6,7 +6,6 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, BinaryIO, Protocol
 
 from kubectl_kres.cli.exit import say
@@ -147,31 +146,12 @@ def excluding(options: Options) -> None:
         raise UsageError(f"{' and '.join(chosen)} exclude each other")
 
 
-class Kept:
-    """A source that outlives one run of a command, and what the run found. See ``following``."""
-
-    def __init__(self, source: Source, given: Input) -> None:
-        self.source, self.given = source, given
-        self.count = 0
-        self.met: dict[str, bool] = {}
-        #: Whether all objects were those of lists.
-        self.listed = False
-
-
-#: The source of the run that is going on, if it is kept.
-KEPT: ContextVar[Kept | None] = ContextVar("KEPT", default=None)
-
-
 @contextmanager
 def opened(options: Options) -> Iterator[tuple[Source, Input]]:
     """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
 
     Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
     """
-    kept = KEPT.get()
-    if kept is not None:
-        yield kept.source, kept.given
-        return
     excluding(options)
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")

@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
     could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are; empty: of all. told: why
-    there are none was told. left_out: the kinds of files' objects that nothing looks at, each as often as it is there.
+    there are none. left_out: the kinds of files' objects that nothing looks at, each as often as it is there.
     """
 
     subjects: tuple[Subject, ...]
@@ -50,7 +50,7 @@ class Found(NamedTuple):
     listed: bool = False
     unseen: tuple[Unseen, ...] = ()
     shared: str | None = None
-    told: bool = False
+    told: str = ""
     left_out: tuple[str, ...] = ()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from kubectl_kres.admission.outcome import Cause, Finding, QuotaCharge
 from kubectl_kres.admission.qos import QoS
@@ -17,6 +18,8 @@ from kubectl_kres.reports.tekton.part import TektonPart
 
 class Edit(Record, frozen=True):
     """Who last wrote a field: the field manager, how (Apply or Update) and when (RFC 3339, may be empty)."""
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"time"})
 
     manager: str
     operation: str = ""
@@ -101,14 +104,30 @@ class Demand(Record, frozen=True):
     lacking: Mapping[str, tuple[str, ...]] = {}
 
 
+#: What controllers and the event recorder put before the server's sentence, and names that are new with each try.
+_PREFIX = re.compile(r"^(\(combined from similar events\): )?(Error creating: )?")
+_NEW_NAME = re.compile(r'pods? "[^"]*"')
+
+
+def gist(text: str) -> str:
+    """The text without what differs between two tries to create the same pod."""
+    return _NEW_NAME.sub("pods", _PREFIX.sub("", text))
+
+
 class Fact(Record, frozen=True):
     """Something the cluster says: an event, a condition, a container state. ``time`` RFC 3339, may be empty."""
+
+    ORDERED: ClassVar[bool] = False
 
     reason: str
     text: str
     source: Source
     time: str = ""
     count: int = 1
+
+    def steady(self) -> tuple[Any, ...]:
+        """The same said again, about another try, is the same."""
+        return self.reason, gist(self.text), self.source
 
 
 class Verdict(Record, frozen=True):
