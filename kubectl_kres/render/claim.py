@@ -45,14 +45,25 @@ def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
 
 def head(report: ClaimReport, width: int) -> Iterator[Line]:
     """State, name, pool, place and why."""
-    ref, place = report.subject, report.place
+    yield from state_lines(report, width)
+    yield from toned("", wrapped(f"asks for {asks_words(report.asks)}", width, first="  ", rest="    "))
+    yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+    yield from status_lines(report, width)
+
+
+def state_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """State, name and pool."""
+    ref = report.subject
     pool = f" of pool {report.pool}" if report.pool else f", names pool {report.wanted_pool}" * bool(report.wanted_pool)
     state = f"would be {report.state}" if report.predicted else report.state
     first, *rest = wrapped(f"{state}: {ref.key}{pool}", width, rest="  ")
     yield [(TONES[report.state], first[: len(state)]), ("", first[len(state) :])]
     yield from toned("", rest)
-    yield from toned("", wrapped(f"asks for {asks_words(report.asks)}", width, first="  ", rest="    "))
-    yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+
+
+def status_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """What the controller says, and the place in the queue."""
+    place = report.place
     if report.message and report.message != "reconciled":
         yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
     if place is not None:
@@ -98,13 +109,20 @@ def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterat
     yield [("", "")]
     yield [("strong", "what would let it in")]
     for number, way in enumerate(report.ways, 1):
-        yield from way_lines(report, way, number, width)
+        yield from way_lines(report, way, f"  {number}. ", width)
     yield from toned("quiet", wrapped(_AFTERWARDS, width, first="  ", rest="    "))
 
 
-def way_lines(report: ClaimReport, way: Way, number: int, width: int) -> Iterator[Line]:
+def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """What would let it in, without a heading: DO the smallest change, OR another one."""
+    if not report.ways and report.waits:
+        yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
+    for number, way in enumerate(report.ways):
+        yield from way_lines(report, way, "OR " if number else "DO ", width)
+
+
+def way_lines(report: ClaimReport, way: Way, lead: str, width: int) -> Iterator[Line]:
     """One of the ways: what to do, as something to type, and what becomes of the others."""
-    lead = f"  {number}. "
     yield from toned("", wrapped(way.text, width, first=lead, rest=" " * len(lead)))
     for deed in way.deeds:
         yield from _deed(deed, width, named=len(way.deeds) > 1 or bool(deed.holds))
@@ -131,8 +149,7 @@ def _deed(deed: Deed, width: int, *, named: bool) -> Iterator[Line]:
         text = f"{what}{deed.subject.key}{state}{holds}"
         yield from toned("", wrapped(text, width, first="       ", rest="         "))
     if deed.command:
-        # Something to type is not broken.
-        yield [("strong", f"       {deed.command}")]
+        yield [("", "       "), ("command", deed.command)]
     if deed.follows:
         yield from toned("quiet", wrapped(deed.follows, width, first="       ", rest="         "))
 

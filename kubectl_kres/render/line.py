@@ -7,10 +7,11 @@ from typing import Literal
 
 from kubectl_kres.render.escape import capped, cells, plain
 
-Tone = Literal["", "good", "bad", "warn", "strong", "quiet"]
+#: ``command``: something to type, which is never broken into lines.
+Tone = Literal["", "good", "bad", "warn", "strong", "quiet", "command"]
 Line = Sequence[tuple[Tone, str]]
 
-_SGR = {"good": "32", "bad": "31", "warn": "33", "strong": "1", "quiet": "2"}
+_SGR = {"good": "32", "bad": "31", "warn": "33", "strong": "1", "quiet": "2", "command": "1"}
 
 
 def draw(line: Line, *, color: bool) -> str:

@@ -18,18 +18,28 @@ from kubectl_kres.tui import commands, save
 from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.drawn import Bar, safe, taken
 from kubectl_kres.tui.first import LEAST
-from kubectl_kres.tui.keys import BY_ID, CHANGING, STARTING
-from kubectl_kres.tui.palette import Keys
+from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
+from kubectl_kres.tui.palette import Contexts, Keys, Objects, Screens
 from kubectl_kres.tui.place import HOME, History, Place, Trail
 from kubectl_kres.tui.screens.making import pane_of
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
 from kubectl_kres.tui.session import Session, connecting
 from kubectl_kres.tui.shell import Shell, show_prompt
-from kubectl_kres.tui.widgets.chrome import crumb_line, fresh_line, key_line, typing_line, where_line
+from kubectl_kres.tui.widgets.chrome import (
+    crumb_at,
+    crumb_line,
+    digit_of,
+    fresh_line,
+    key_line,
+    typing_line,
+    where_line,
+)
 from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
 
 #: Seconds between two looks at the feed, and how much of them may be spent on sums: less while somebody types.
 TICK, _SUMMING, _TYPING = 0.1, 0.015, 0.004
+#: Lines below which the way here gives its line to the screen.
+_LOW = 18
 #: Seconds that a remark stands in the status line.
 _REMARK = 4.0
 #: The digits go to namespaces, and commands name them, on every screen.
@@ -39,7 +49,7 @@ _SPACES = Need("Namespace", required=False)
 class Kres(App[None]):
     """Read-only. ``session`` belongs to this app's loop."""
 
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Keys}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Keys, Screens, Objects, Contexts}
     CSS = """
     Screen { layout: vertical; background: $background; }
     #body { height: 1fr; }
@@ -49,6 +59,7 @@ class Kres(App[None]):
     #prompt { width: 1fr; }
     .small #body, .small #where, .small #crumbs { display: none; }
     .small #room { display: block; }
+    .low #crumbs { display: none; }
     """
     ENABLE_COMMAND_PALETTE = True
 
@@ -198,7 +209,9 @@ class Kres(App[None]):
         small = width < LEAST[0] or height < LEAST[1]
         shell = self.screen_stack[0]
         shell.set_class(small, "small")
-        if small:
+        shell.set_class(height < _LOW, "low")
+        # Textual tells the size before the lines are there, and once more when they are.
+        if small and shell.query("#room"):
             self._bar("room").put([("warn", f" {width}x{height} is too small: make room for {LEAST[0]}x{LEAST[1]}")])
         self.tell()
 
@@ -255,8 +268,36 @@ class Kres(App[None]):
             self.say(f"{BY_ID[action].shown if action in BY_ID else action} means nothing on this screen")
 
     def action_changing(self, key: str) -> None:
-        shown, what = CHANGING[key]
-        self.say(f"{shown} {what} in k9s; this is read-only", "warn")
+        if key in CHANGING:
+            shown, what = CHANGING[key]
+            self.say(f"{shown} {what} in k9s; this is read-only", "warn")
+            return
+        shown, what, instead = ELSEWHERE[key]
+        ref = self.pane.ref_of_row() if self.pane is not None else None
+        name = f"{ref.kind.lower()}/{ref.name}{f' -n {ref.namespace}' if ref.namespace else ''}" if ref else ""
+        instead = instead.replace("$", name) if name or "$" not in instead else ""
+        self.say(f"{shown} {what} in k9s{f'; here: {instead}' if instead else ''}")
+
+    def on_bar_clicked(self, event: Bar.Clicked) -> None:
+        """A digit, a step of the way here, or a key of the footer."""
+        event.stop()
+        bar, pane = self._bar(event.bar), self.pane
+        if pane is None or self.screen.has_class("typing"):
+            return
+        match event.bar:
+            case "where" if action := digit_of(bar.left[event.index][1]):
+                self.action_act(action)
+            case "crumbs" if event.index:
+                trail = self.history.trail
+                self.go(trail[crumb_at(event.index, len(bar.left), len(trail))])
+            case "keys" if (at := event.index // 3) < len(hints := tuple(pane.hints())):
+                if hints[at] == "open":
+                    # The table's or the text's own key.
+                    self.simulate_key("enter")
+                else:
+                    self.action_act(hints[at])
+            case "command":
+                self.do_copy_command()
 
     def _namespace(self, digit: str) -> None:
         spaces = self.session.digits()
@@ -350,6 +391,8 @@ class Kres(App[None]):
 
     def on_prompt_typed(self, event: Prompt.Typed) -> None:
         if event.purpose == "filter" and self.pane is not None:
+            # What was wrong with half of it need not be wrong with the whole.
+            self._said = ()
             self.pane.filter(event.text)
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
@@ -359,7 +402,7 @@ class Kres(App[None]):
             if found.quit:
                 self.exit()
             elif found.context:
-                self._switch(found.context)
+                self.switch(found.context)
             elif found.place is not None:
                 self.go(found.place, fresh=True)
             elif found.fault:
@@ -367,7 +410,7 @@ class Kres(App[None]):
         elif event.purpose == "save" and event.text:
             self._save(event.text)
 
-    def _switch(self, context: str) -> None:
+    def switch(self, context: str) -> None:
         """The same screen on another cluster; nothing of this one is kept."""
         assert self.session.setting.switch is not None
         try:

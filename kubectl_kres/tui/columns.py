@@ -81,12 +81,14 @@ def natural(columns: Sequence[Column], rows: Iterable[Any], *, costly: int = _FE
 def laid_out(columns: Sequence[Column], liked: Sequence[int], room: int, *, wide: bool) -> list[tuple[int, int]]:
     """The columns that are shown, by index, each with its width.
 
-    Wide columns come only where all fit, unless they are asked for. What is too much is taken from the widest; what
-    then does not fit goes, from the right.
+    Wide columns come only where all fit, unless they are asked for, one after the other: more room never shows fewer.
+    What is too much is taken from the widest; what then does not fit goes, from the right.
     """
     shown = [at for at, column in enumerate(columns) if wide or not column.wide]
     for at, column in enumerate(columns):
-        if column.wide and not wide and _taken([*shown, at], liked) <= room:
+        if column.wide and not wide:
+            if _taken([*shown, at], liked) > room:
+                break
             shown = sorted([*shown, at])
     widths = {at: liked[at] for at in shown}
     while (over := _sum(widths) - room) > 0:

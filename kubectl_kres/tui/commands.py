@@ -7,18 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import BY_KIND, TEKTON, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.kinds import find as find_kind
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.capsule.explain_pooled import explains_pooled
-from kubectl_kres.reports.explain_policy import explains
-from kubectl_kres.reports.tekton.pipeline_needs import KINDS as PIPELINES
-from kubectl_kres.reports.tekton.taskrun import KINDS as RUNS
 from kubectl_kres.tui import catalogue
 from kubectl_kres.tui.listing import Listing
 from kubectl_kres.tui.place import HOME, Place, Trail
+from kubectl_kres.tui.screens.making import has_screen
 from kubectl_kres.tui.session import Session
 
 _HELP, _KINDS, _OVERVIEW, _QUIT = ("help", "h"), ("kinds", "aliases"), ("overview", "home"), ("q", "quit", "exit")
@@ -37,7 +32,7 @@ class Meant(NamedTuple):
 
 def meant(text: str, session: Session) -> Meant:
     """``pods``, ``pods shop``, ``pods /web``, ``po app=web``, ``quota team``, ``deploy/web``, ``ns``, ``q``."""
-    said = text.replace("/", " /", 1).split() if " " in text else _parted(text)
+    said = _parted(text)
     if not said:
         return Meant()
     head, rest = said[0].lower(), said[1:]
@@ -50,7 +45,8 @@ def meant(text: str, session: Session) -> Meant:
         # Names of contexts may hold slashes and blanks.
         return _context(text.strip()[len(head) :].strip(" /"), session)
     listing = catalogue.find(head)
-    return _object(head, rest, session) if listing is None else _list(listing, head, rest, session)
+    named = "/" in text.split(maxsplit=1)[0]
+    return _object(head, rest, session) if listing is None or named else _list(listing, head, rest, session)
 
 
 def _context(name: str, session: Session) -> Meant:
@@ -69,9 +65,10 @@ def _context(name: str, session: Session) -> Meant:
 
 def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) -> Meant:
     """A list, of a namespace and filtered if that is said; or the one object that is named."""
-    filtered = next((word[1:] for word in rest if word.startswith("/")), "")
-    filtered = next((f"-l {word}" for word in rest if "=" in word), filtered)
-    names = [word for word in rest if not word.startswith("/") and "=" not in word and word not in _ALL]
+    selector = next((word for word in rest if "=" in word), "")
+    filtered = f"-l {selector}" if selector else next((word[1:] for word in rest if word.startswith("/")), "")
+    names = [word.removeprefix("@") for word in rest if "=" not in word and not word.startswith(("/", "-"))]
+    names = [word for word in names if word not in _ALL]
     namespace = "" if set(rest) & set(_ALL) else session.namespace
     if names and (not _is_namespace(names[0], session) or listing.id == "pools"):
         found = _object(head, names, session)
@@ -92,7 +89,7 @@ def start(said: Sequence[str], session: Session) -> Trail:
     if len(names) > 1:
         raise UsageError(f"tui takes one resource and one name, not {' '.join(said)}")
     kind = find_kind(head)
-    if names and kind is not None and _explained(kind):
+    if names and kind is not None and has_screen(kind):
         found = _named(kind, names[0], _held(kind, names[0], session))
     else:
         found = meant(" ".join([head, *names]), session)
@@ -112,9 +109,14 @@ def _held(kind: Kind, name: str, session: Session) -> Sequence[str]:
 
 
 def _parted(text: str) -> list[str]:
-    """``deploy/web`` is a kind and a name; ``pods/web`` too."""
-    head, slash, name = text.partition("/")
-    return [head, name] if slash and head and name else text.split()
+    """The words. ``pod/web`` is a type and a name; ``shop/web`` further on a namespace and what is filtered by."""
+    head, *rest = text.split() or [""]
+    kind, slash, name = head.partition("/")
+    found = [kind, name] if slash and kind and name else [head.replace("/", " /", 1)] if kind and slash else [head]
+    for word in rest:
+        before, slash, after = word.partition("/")
+        found += [before, f"/{after}"] if slash and before and "=" not in word else [word]
+    return " ".join(found).split()
 
 
 def _is_namespace(word: str, session: Session) -> bool:
@@ -124,7 +126,7 @@ def _is_namespace(word: str, session: Session) -> bool:
 
 def _object(head: str, rest: Sequence[str], session: Session) -> Meant:
     kind = find_kind(head)
-    if kind is None or not _explained(kind):
+    if kind is None or not has_screen(kind):
         near = difflib.get_close_matches(head, list(words("", session)), 3)
         nearest = f", near: {', '.join(near)}" if near else ""
         return Meant(fault=f'no screen "{head}"{nearest} (? lists all)')
@@ -140,15 +142,12 @@ def _named(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
     if len(spaces) > 1 and listing is not None:
         return Meant(Place(listing.id, filter=name))
     if len(spaces) != 1:
-        many = f"; {', '.join(spaces[:5])} have one" if spaces else " in what was read"
-        return Meant(fault=f'{kind.names[1]} "{name}": say :{kind.names[-1]} {name} NAMESPACE{many}')
+        typed = f":{kind.names[-1]} {name} NAMESPACE"
+        if not spaces:
+            return Meant(fault=f'no {kind.names[1]} "{name}" in what was read; {typed} looks in a namespace')
+        return Meant(fault=f'{kind.names[1]} "{name}" is in {", ".join(spaces[:5])}: {typed} opens one')
     view = "quota" if kind.kind == "ResourceQuota" else "object"
     return Meant(Place(view, ref=ObjectRef(kind.kind, name, spaces[0])))
-
-
-def _explained(kind: Kind) -> bool:
-    runs = kind.group == TEKTON and kind.kind in (*RUNS, *PIPELINES)
-    return kind.struct in {Pod, Workload} or explains(kind) or explains_pooled(kind) or runs
 
 
 def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
@@ -184,4 +183,4 @@ def words(text: str, session: Session) -> Iterator[str]:
 
 def _objects() -> Iterator[str]:
     """Kinds that have no list but can be named."""
-    yield from (kind.names[-1] for kind in BY_KIND.values() if _explained(kind))
+    yield from (kind.names[-1] for kind in BY_KIND.values() if has_screen(kind))

@@ -10,6 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
@@ -41,7 +42,10 @@ def fitted(text: str, width: int, *, right: bool = False) -> str:
 
 
 def folded(line: Line, width: int) -> Iterator[Line]:
-    """The line in pieces of at most ``width`` cells, broken at blanks where there are any."""
+    """The line in pieces of at most ``width`` cells, broken at blanks where there are any; a command stays whole."""
+    if any(tone == "command" for tone, _ in line):
+        yield line
+        return
     row: list[tuple[Tone, str]] = []
     room = width
     for tone, text in _outdented([(tone, safe(text)) for tone, text in line], width):
@@ -91,12 +95,13 @@ def _head(text: str, room: int, *, whole: bool) -> str:
 
 
 #: The tones of reports, and what else lines are drawn in.
-TONES = {f"tone--{name}" for name in ("good", "bad", "warn", "strong", "quiet", "cursor", "idle", "head")}
+TONES = {f"tone--{name}" for name in ("good", "bad", "warn", "strong", "quiet", "command", "cursor", "idle", "head")}
 CSS = """
     & > .tone--good { color: $text-success; }
     & > .tone--bad { color: $text-error; text-style: bold; }
     & > .tone--warn { color: $text-warning; }
     & > .tone--strong { text-style: bold; }
+    & > .tone--command { text-style: bold; }
     & > .tone--quiet { color: $text-muted; }
     & > .tone--cursor { text-style: reverse; }
     & > .tone--idle { text-style: underline; }
@@ -166,11 +171,23 @@ class Bar(Widget):
     }}
     """
 
+    class Clicked(Message):
+        """A piece of the left part was clicked: the ``index``-th of bar ``bar``."""
+
+        def __init__(self, bar: str, index: int) -> None:
+            super().__init__()
+            self.bar, self.index = bar, index
+
     def __init__(self, *, id: str | None = None, fill: str = " ") -> None:  # noqa: A002, textual's word
         super().__init__(id=id)
         self._left: Line = ()
         self._right: Line = ()
         self._fill = fill
+
+    @property
+    def left(self) -> Line:
+        """The pieces on the left."""
+        return self._left
 
     @property
     def text(self) -> str:
@@ -181,9 +198,18 @@ class Bar(Widget):
             self._left, self._right = left, right
             self.refresh()
 
+    def on_click(self, event: events.Click) -> None:
+        end = 0
+        for index, (_, text) in enumerate(self._left):
+            end += cell_len(safe(text))
+            if event.x < end:
+                self.post_message(self.Clicked(self.id or "", index))
+                return
+
     def render_line(self, y: int) -> Strip:
-        del y
         width, style = self.size.width, self.rich_style
+        if y:
+            return Strip.blank(width, style)
         right = self._segments(self._right)
         taken = sum(cell_len(segment.text) for segment in right)
         left = Strip(self._segments(self._left))

@@ -12,7 +12,7 @@ from kubectl_kres.render.escape import capped, plain
 
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[2J", "\x1b[?25h\x1b[?1049l"
 #: Columns and rows below which no screen is drawn.
-LEAST = (60, 16)
+LEAST = (50, 15)
 _MOST = 200
 
 

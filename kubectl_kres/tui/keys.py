@@ -52,6 +52,8 @@ KEYS = (
     Key("palette", "ctrl+p", "ctrl-p", "palette", "all keys, to search in", palette=False),
     Key("quit-or-up", "q", "q", "back or quit", "back; at the start quit"),
     Key("quit", "ctrl+c", "ctrl-c", "quit", "quit"),
+    Key("fault-next", "f", "f", "next fault", "to the next line with a fault"),
+    Key("fault-previous", "F", "shift-f", "previous fault", "to the line with a fault before"),
     Key("faults", "ctrl+z", "ctrl-z", "faults", "only rows with a fault", "lists"),
     Key("wide", "ctrl+w", "ctrl-w", "wide", "all columns, whether there is room or not", "lists"),
     Key("namespace", "w", "w", "its namespace", "go to the namespace of the row", "lists"),
@@ -97,7 +99,18 @@ CHANGING = {
     "ctrl+k": ("ctrl-k", "kills"),
     "e": ("e", "edits"),
     "a": ("a", "attaches"),
-    "F": ("shift-f", "forwards ports"),
+}
+#: Other keys of k9s, what they do there, and what to type instead; ``$``: the object under the cursor.
+ELSEWHERE = {
+    "s": ("s", "opens a shell", "kubectl exec -it $ -- sh"),
+    "l": ("l", "shows logs", "kubectl logs $"),
+    "t": ("t", "copies files", "kubectl cp"),
+    "u": ("u", "shows who uses it", "enter on a quota or pool lists who uses it"),
+    "x": ("x", "decodes a secret", "secrets are never read"),
+    "i": ("i", "sets the image", "kubectl set image $ CONTAINER=IMAGE"),
+    "o": ("o", "shows the node", "kubectl get $ -o wide"),
+    "B": ("shift-b", "runs a benchmark", ""),
+    "h": ("h", "shows the header", "ctrl-e shows or hides it"),
 }
 
 #: Keys that move the cursor or the page.
@@ -117,10 +130,10 @@ MOVING = (
 )
 
 
-def moves(scope: str) -> list[BindingType]:
-    """The bindings of a widget that has lines; a table also opens them."""
+def moves() -> list[BindingType]:
+    """The bindings of a widget that has lines: a table opens a row, a text copies the command to type in it."""
     found: list[BindingType] = [Binding(keys, action, show=False) for keys, action in _MOVES]
-    return [*found, Binding("enter", "open", show=False)] if scope == "table" else found
+    return [*found, Binding("enter", "open", show=False)]
 
 
 def bindings() -> list[BindingType]:
@@ -131,7 +144,7 @@ def bindings() -> list[BindingType]:
         if key.id != "palette"
     ]
     found += [Binding(way, f"app.act('{way}')", show=False) for way in ("left", "right")]
-    return [*found, *(Binding(key, f"app.changing('{key}')", show=False) for key in CHANGING)]
+    return [*found, *(Binding(key, f"app.changing('{key}')", show=False) for key in (*CHANGING, *ELSEWHERE))]
 
 
 def hints(ids: Iterable[str]) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ def quota_area(session: Session) -> Area:
     if not sign[0] and "near" in counts:
         sign = ("!", "warn")
     bad = [row for row in rows if quotas.sign(row)[0]]
-    bad.sort(key=lambda row: (quotas.sign(row)[0] != "x", -(row.percent or 0), row.ref.namespace, row.ref.name))
+    bad.sort(key=lambda row: (quotas.sign(row)[0] != "x", -(quotas.rank(row) or 0), row.ref.namespace, row.ref.name))
     return Area(sign, len(rows), said or "none", tuple(map(_quota, bad[:_MOST_QUOTAS])))
 
 

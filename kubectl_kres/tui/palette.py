@@ -1,33 +1,113 @@
-"""The keys to search in: what ctrl-p offers."""
+"""What ctrl-p offers: keys that mean something here, screens, namespaces, objects, contexts and themes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from kubectl_kres.tui.keys import KEYS, Key
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.tui.catalogue import LISTINGS
+from kubectl_kres.tui.drawn import safe
+from kubectl_kres.tui.keys import KEYS
+from kubectl_kres.tui.place import HOME, Place
+from kubectl_kres.tui.screens.making import has_screen
+
+#: Objects that are offered at a time.
+_MOST = 50
 
 
-class Keys(Provider):
-    """Each key of the table by its words; to choose it is to press it."""
+class Offer(NamedTuple):
+    """A line of the palette: what is shown, what it is explained by, and what choosing it does."""
+
+    text: str
+    about: str
+    run: Callable[[], Any]
+
+
+class _Offers(Provider):
+    """Offers that are few: all are shown before anything is typed."""
+
+    def offers(self) -> Iterator[Offer]:
+        raise NotImplementedError
 
     async def discover(self) -> Hits:
-        for key, run in self._all():
-            yield DiscoveryHit(f"{key.word}  ({key.shown})", run, help=key.text)
+        for offer in self.offers():
+            yield DiscoveryHit(offer.text, offer.run, help=offer.about)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for key, run in self._all():
-            text = f"{key.word}  ({key.shown})"
-            score = max(matcher.match(text), matcher.match(key.text))
+        for offer in self.offers():
+            score = max(matcher.match(offer.text), matcher.match(offer.about))
             if score > 0:
-                yield Hit(score, matcher.highlight(text), run, help=key.text)
+                yield Hit(score, matcher.highlight(offer.text), offer.run, help=offer.about)
 
-    def _all(self) -> Iterator[tuple[Key, Any]]:
+
+class Keys(_Offers):
+    """The keys that mean something on this screen; to choose one is to press it."""
+
+    def offers(self) -> Iterator[Offer]:
         app: Any = self.app
+        groups = app.pane.KEY_GROUPS if app.pane is not None else ()
         for key in KEYS:
-            if key.palette:
-                yield key, partial(app.action_act, key.id)
+            if key.palette and key.group in groups:
+                yield Offer(f"{key.word}  ({key.shown})", key.text, partial(app.action_act, key.id))
+
+
+class Screens(_Offers):
+    """Lists, and the namespaces that they may be of."""
+
+    def offers(self) -> Iterator[Offer]:
+        app: Any = self.app
+        yield Offer("overview", "what there is and what is worst", partial(app.go, HOME, fresh=True))
+        for listing in LISTINGS.values():
+            place = Place(listing.id, app.session.namespace if listing.scoped else "")
+            yield Offer(listing.id, listing.about, partial(app.go, place, fresh=True))
+        for one in app.session.store.all("Namespace"):
+            name = one.metadata.name
+            about = "the pods of this namespace"
+            yield Offer(f"namespace {safe(name)}", about, partial(app.go, Place("pods", name), fresh=True))
+
+
+class Contexts(_Offers):
+    """Other clusters of the kubeconfig, where there is one; themes, which change at once."""
+
+    def offers(self) -> Iterator[Offer]:
+        app: Any = self.app
+        if app.session.setting.switch is not None:
+            for name in app.session.setting.contexts():
+                yield Offer(f"context {safe(name)}", "the same screen on another cluster", partial(app.switch, name))
+        for name in sorted(app.available_themes):
+            yield Offer(f"theme {name}", "for this session; config.toml keeps one", partial(_turn, app, name))
+
+
+def _turn(app: Any, theme: str) -> None:
+    app.theme = theme
+
+
+class Objects(Provider):
+    """What was read and has a screen, by a part of its name; names are compared before anything costly."""
+
+    async def search(self, query: str) -> Hits:
+        app: Any = self.app
+        matcher, wanted = self.matcher(query), "".join(query.lower().rsplit(maxsplit=1)[-1:])
+        for ref in islice(self._named(wanted), _MOST):
+            where = f"{ref.namespace}/" if ref.namespace else ""
+            text = f"{BY_KIND[ref.kind].names[-1]} {safe(where + ref.name)}"
+            view = "quota" if ref.kind == "ResourceQuota" else "object"
+            score = matcher.match(text) or 0.1
+            yield Hit(score, matcher.highlight(text), partial(app.go, Place(view, ref=ref)), help=ref.kind)
+
+    def _named(self, part: str) -> Iterator[ObjectRef]:
+        app: Any = self.app
+        store = app.session.store
+        for kind in store.kinds():
+            if kind not in BY_KIND or not has_screen(BY_KIND[kind]):
+                continue
+            for item in store.all(kind):
+                if part in item.metadata.name.lower():
+                    yield ObjectRef(kind, item.metadata.name, item.metadata.namespace)

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
+from kubectl_kres.render.line import Line
 from kubectl_kres.tui.columns import GAP, Column, laid_out, natural
 from kubectl_kres.tui.drawn import Drawn, fitted
 from kubectl_kres.tui.keys import moves
@@ -32,7 +33,7 @@ _PATIENCE, _FAR = 0.5, 5.0
 class Table(Drawn):
     """The cursor stands on a row's key, not on a line: updates move the line, not the choice."""
 
-    BINDINGS: ClassVar[list[BindingType]] = moves("table")
+    BINDINGS: ClassVar[list[BindingType]] = moves()
 
     class Moved(Message):
         """The cursor stands on another row; ``key`` None: on none."""
@@ -73,6 +74,8 @@ class Table(Drawn):
         self.picked = 0
         self._line = 0
         self._sign = sign
+        #: What stands in the place of the rows where there are none.
+        self.empty: Line = ()
         self._liked: list[int] = []
         self._layout: list[tuple[int, int]] = []
         #: The width that the columns were laid out for.
@@ -90,6 +93,16 @@ class Table(Drawn):
     @property
     def line(self) -> int:
         return self._line
+
+    def mark(self, row: Any) -> str:
+        """The sign before a row; empty where nothing is wrong with it."""
+        sign: str = self._sign(row)[0]
+        return sign
+
+    @property
+    def full_width(self) -> int:
+        """Cells that all columns take, those too that only come where there is room."""
+        return _MARGIN + 1 + sum(self._liked) + GAP * max(0, len(self._liked) - 1)
 
     @property
     def shown(self) -> tuple[Column, ...]:
@@ -216,6 +229,8 @@ class Table(Drawn):
             return self._heads().adjust_cell_length(width, self.plain)
         line = int(self.scroll_offset.y) + y - 1
         keys = self.view.keys
+        if not keys and y == 1 and self.empty:
+            return self.strip([("", " " * _MARGIN), *self.empty], width)
         if line >= len(keys) or keys[line] not in self.view.rows:
             # Of a long list lines are taken out a little after their rows.
             return Strip.blank(width, self.plain)

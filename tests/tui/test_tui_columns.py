@@ -35,6 +35,16 @@ def test_columns_fit(pairs, room, wide):
     assert all(width > 0 for _, width in found)
 
 
+@given(st.lists(st.tuples(columns, st.integers(1, 60)), min_size=1, max_size=9), st.integers(1, 200))
+def test_more_room_never_shows_fewer_columns(pairs, room):
+    shown, liked = [column for column, _ in pairs], [width for _, width in pairs]
+    if all(column.wide for column in shown):
+        return
+    less = {at for at, _ in laid_out(shown, liked, room, wide=False)}
+    more = {at for at, _ in laid_out(shown, liked, room + 1, wide=False)}
+    assert less <= more
+
+
 @given(st.text(), st.integers(1, 30), st.booleans())
 def test_a_cell_has_its_width(text, width, right):
     assert cell_len(fitted(text, width, right=right)) == width

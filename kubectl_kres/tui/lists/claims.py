@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.claim import amounts_table, head, ways_lines
+from kubectl_kres.render.claim import amounts_table, remedy_lines, state_lines, status_lines
 from kubectl_kres.render.claims import TONES, asks_words, counts
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.capsule.claim import ClaimReport
@@ -136,12 +136,15 @@ def _rows(session: Session, namespace: str) -> Rows:
 def _detail(session: Session, row: ClaimRow, width: int) -> Iterator[Line]:
     del session
     report = row.whole or row.report
-    yield from head(report, width)
+    yield from state_lines(report, width)
+    if lacks := short(report):
+        yield from toned("", wrapped(f"short by {lacks}" if report.lacks else lacks, width, first="  ", rest="    "))
     if report.waits and row.whole is None:
         yield [("quiet", "enter: what would let it in")]
     else:
-        yield from ways_lines(report, width)
+        yield from remedy_lines(report, width)
     yield from amounts_table(report.amounts, width)
+    yield from status_lines(report, width)
     for note in report.notes:
         yield from toned("warn", wrapped(note, width, rest="  "))
 

@@ -95,6 +95,13 @@ def _tight(row: QuotaRow, field: str) -> str:
     return str(getattr(row.tight, field) or "-") if row.tight is not None else "-"
 
 
+def rank(row: QuotaRow) -> int | None:
+    """What quotas are sorted by: those that are over come before those that are full, whatever the percentage."""
+    if row.tight is not None and row.tight.over:
+        return _MOST_PERCENT * (1 + min(row.percent or _MOST_PERCENT, _MOST_PERCENT))
+    return row.percent
+
+
 def _percent(row: QuotaRow) -> str:
     if row.percent is not None and row.percent < _MOST_PERCENT:
         return f"{row.percent}%"
@@ -110,9 +117,9 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     return (
         *(() if namespace else (where,)),
         Column("name", "NAME", lambda row: row.ref.name),
-        Column("state", "STATE", state, lambda row: -(row.percent or 0), tone=_tone, most=14, wide=True),
-        Column("percent", "USE", _percent, lambda row: row.percent, _tone, right=True, most=5, down=True),
-        Column("bar", "", _bar, lambda row: row.percent, _tone, width=_BAR, wide=True, searched=False, down=True),
+        Column("state", "STATE", state, lambda row: -(rank(row) or 0), tone=_tone, most=14, wide=True),
+        Column("percent", "USED%", _percent, rank, _tone, right=True, most=5, down=True),
+        Column("bar", "", _bar, rank, _tone, width=_BAR, wide=True, searched=False, down=True),
         Column("tight", "TIGHTEST", lambda row: row.tight.name if row.tight is not None else "-", most=32),
         _figure("used", "USED"),
         _figure("hard", "HARD"),

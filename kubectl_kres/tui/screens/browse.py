@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.line import Line, toned, wrapped
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
@@ -34,8 +35,10 @@ _READ = 2_000
 #: From so many rows on, order and filter follow changes twice a second only.
 _MANY = 20_000
 _PATIENCE = 0.5
-#: Width from which the detail stands beside the table.
-_BESIDE = 120
+#: Cells that the detail needs beside the table, and fewer that do once it stands there.
+_BESIDE, _STAYS = 48, 44
+#: Lines that are left to the detail below a long table, and lines of the screen below which there is none.
+_BELOW, _BARE = 8, 9
 
 #: What a missing extension takes nothing from.
 _STILL = "Namespaces, pods, quotas, LimitRanges and what is refused are shown without it."
@@ -48,10 +51,11 @@ class Browse(TablePane):
     Browse {
         layout: vertical;
         & > Table { height: 1fr; }
-        & > Lines { height: 8; border-top: solid $panel-lighten-2; }
+        & > Lines { height: 1fr; border-top: solid $panel-lighten-2; }
+        & > Lines:focus { border-top: heavy $accent; }
         &.beside { layout: horizontal; }
-        &.beside > Table { width: 3fr; height: 1fr; }
-        &.beside > Lines { width: 2fr; height: 1fr; border-top: none; border-left: solid $panel-lighten-2; }
+        &.beside > Lines { width: 1fr; height: 1fr; border-top: none; border-left: solid $panel-lighten-2; }
+        &.beside > Lines:focus { border-left: heavy $accent; }
         &.bare > Lines { display: none; }
         &.absent > Table { display: none; }
         &.absent > Lines { width: 1fr; height: 1fr; border: none; }
@@ -75,6 +79,8 @@ class Browse(TablePane):
         self._pending: Timer | None = None
         self._aging: Timer | None = None
         self._also: dict[str, dict[Need, None]] = {}
+        #: Width and height of the table, as far as its rows decide them.
+        self._shape: tuple[int, int] = (0, 0)
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -84,8 +90,26 @@ class Browse(TablePane):
         self.enter(self.place)
 
     def on_resize(self) -> None:
-        self.set_class(self.size.width >= _BESIDE, "beside")
-        self.set_class(self.size.height < 12 and self.size.width < _BESIDE, "bare")
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """The detail beside the table if all columns fit beside it, else below: more width never shows less.
+
+        Below, rows take what they need and the detail has the rest.
+        """
+        width, height = self.size
+        full = self.table.full_width
+        beside = full + (_STAYS if self.has_class("beside") else _BESIDE) <= width
+        bare = height < _BARE and not beside
+        rows = len(self.table.view.keys) or 1
+        shape = (full, 0) if beside else (0, 0 if bare else min(rows + 1, height - min(_BELOW, height // 2)))
+        if (beside, bare, shape) == (self.has_class("beside"), self.has_class("bare"), self._shape):
+            return
+        self._shape = shape
+        self.set_class(beside, "beside")
+        self.set_class(bare, "bare")
+        self.table.styles.width = shape[0] or "1fr"
+        self.table.styles.height = shape[1] or "1fr"
 
     def needs(self) -> Iterable[Need]:
         # What was needed once stays needed, else it would be dropped and then be needed again.
@@ -182,6 +206,7 @@ class Browse(TablePane):
             self._pending = None
         self._settled = perf_counter()
         self.table.settle()
+        self._arrange()
         row = self.table.row
         if row is None or row is not self._described:
             self._show()
@@ -270,6 +295,8 @@ class Browse(TablePane):
         """The detail of the row, or why there is none; and the lines around."""
         row = self._described = self.table.row
         self._give_room()
+        self._arrange()
+        self.table.empty = () if self.table.view.keys else [("warn", self._why())]
         if row is not None and self.table.view.keys:
             self.detail.put(lambda width: self.listing.detail(self.session, row, width), keep=True)
         else:
@@ -303,7 +330,8 @@ class Browse(TablePane):
         if self._making is not None or any(self.session.loading(self.needs())):
             return f"reading {self.listing.id}{where}"
         known = self.session.store.covered(next(iter(self.needs()))).known
-        return (self._absent() or f"no {self.listing.id}{where}") if known else ""
+        elsewhere = " (0 shows all namespaces)" if where else ""
+        return (self._absent() or f"no {self.listing.id}{where}{elsewhere}") if known else ""
 
     def _absent(self) -> str:
         """What it means that the server has no such kind, and what still works; empty if it has."""
@@ -334,6 +362,8 @@ class Browse(TablePane):
                 self._faults = not self._faults
                 self._compute(self.table.sorted_by)
                 self.apply()
+            case "copy" if self.detail.has_focus and (command := self.detail.command_here()):
+                self.post_message(Copy(command, "command"))
             case "up" if self._filter or self._faults:
                 self._filter, self._faults = "", False
                 self._compute(self.table.sorted_by)
@@ -345,6 +375,16 @@ class Browse(TablePane):
                 return super().act(action) or self._of_row(action)
         self.post_message(Told())
         return True
+
+    def ref_of_row(self) -> ObjectRef | None:
+        return self.listing.ref(self.table.row) if self.table.row is not None else None
+
+    def is_fault(self, row: Any) -> bool:
+        """Whether the row has a mark, which is found out first where that is costly."""
+        prepare, ready = self.listing.prepare, self.listing.ready
+        if prepare is not None and ready is not None and not ready(row, "fault"):
+            prepare(row, "fault")
+        return super().is_fault(row)
 
     def _of_row(self, action: str) -> bool:
         row = self.table.row

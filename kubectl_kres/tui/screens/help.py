@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from textual.app import ComposeResult
 
 from kubectl_kres.render.line import Line, Tone, padded, size, toned, wrapped
 from kubectl_kres.tui.catalogue import LISTINGS
-from kubectl_kres.tui.keys import CHANGING, MOVING, groups, hints
+from kubectl_kres.tui.keys import CHANGING, ELSEWHERE, MOVING, groups, hints
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.session import Session
@@ -21,16 +22,22 @@ _SIGNS: Sequence[tuple[str, Tone, str]] = (
 )
 
 
+#: Width from which two columns stand side by side.
+_TWO = 100
+
+
 class HelpPane(Pane):
-    """``for_keys``: those of the screen below."""
+    """``about``: what the screen below shows. ``for_keys``: those of its footer; ``key_groups``: all that it has."""
 
     DEFAULT_CSS = """
     HelpPane > Lines { height: 1fr; }
     """
 
-    def __init__(self, session: Session, place: Place, about: str, for_keys: Sequence[str]) -> None:
+    def __init__(
+        self, session: Session, place: Place, about: str, for_keys: Sequence[str], key_groups: Sequence[str]
+    ) -> None:
         super().__init__(session, place)
-        self._about, self._keys = about, tuple(for_keys)
+        self._about, self._keys, self._groups = about, tuple(for_keys), tuple(key_groups)
         self.page = Lines(self._lines)
 
     def compose(self) -> ComposeResult:
@@ -45,20 +52,32 @@ class HelpPane(Pane):
             yield from toned("strong", wrapped(self._about, width))
         if self._keys:
             yield [("quiet", "  ".join(f"{shown} {word}" for shown, word in hints(self._keys)))]
-            yield [("", "")]
-        yield [("strong", "signs")]
-        for sign, tone, text in _SIGNS:
-            first, *rest = wrapped(text, width, first=f"  {sign}   ", rest=" " * 6)
-            yield [(tone, first[:6]), ("", first[6:])]
-            yield from toned("", rest)
-        yield from _listed("moving", MOVING, width)
-        for group, keys in groups().items():
-            yield from _listed(_TITLES[group], [(key.shown, key.text) for key in keys], width)
-        yield [("", "")]
-        refused = ", ".join(f"{shown} {what}" for shown, what in CHANGING.values())
-        text = f"In k9s {refused}. Here nothing changes a cluster: these keys only say so."
-        yield from toned("quiet", wrapped(text, width))
-        yield from _listed("screens for :", [(" ".join(one.names), one.about) for one in LISTINGS.values()], width)
+        if width < _TWO:
+            for section in self._sections(width):
+                yield from section
+            return
+        half = (width - 2) // 2
+        blocks = [list(section) for section in self._sections(half)]
+        left: list[Line] = []
+        right: list[Line] = []
+        for block in blocks:
+            # In reading order: the left column is filled before the right one.
+            (left if len(left) < sum(map(len, blocks)) / 2 else right).extend(block)
+        for first, second in zip_longest(left, right, fillvalue=()):
+            taken = sum(size(text) for _, text in first)
+            yield [*first, ("", " " * (half + 2 - taken)), *second]
+
+    def _sections(self, width: int) -> Iterator[Iterator[Line]]:
+        """The keys of the screen below first, then those of every screen."""
+        known = groups()
+        for group in (*(one for one in self._groups if one != "everywhere"), "everywhere"):
+            yield _listed(_TITLES[group], [(key.shown, key.text) for key in known[group]], width)
+        yield _listed("moving", MOVING, width)
+        yield _signs(width)
+        yield _listed("screens for :", [(" ".join(one.names[:2]), one.about) for one in LISTINGS.values()], width)
+        rows = [(shown, f"{what} in k9s: nothing here changes a cluster") for shown, what in CHANGING.values()]
+        rows += [(shown, f"{what} in k9s; here {instead or 'nothing'}") for shown, what, instead in ELSEWHERE.values()]
+        yield _listed("keys of k9s", rows, width)
 
     def hints(self) -> Sequence[str]:
         return ("up", "kinds", "command", "palette")
@@ -68,6 +87,15 @@ class HelpPane(Pane):
 
     def command(self) -> str:
         return "kubectl kres tui --help"
+
+
+def _signs(width: int) -> Iterator[Line]:
+    yield [("", "")]
+    yield [("strong", "signs")]
+    for sign, tone, text in _SIGNS:
+        first, *rest = wrapped(text, width, first=f"  {sign}   ", rest=" " * 6)
+        yield [(tone, first[:6]), ("", first[6:])]
+        yield from toned("", rest)
 
 
 _TITLES = {

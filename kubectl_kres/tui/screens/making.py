@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.kinds import BY_KIND, TEKTON, Kind
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.capsule.explain_pooled import explains_pooled
+from kubectl_kres.reports.explain_policy import explains
+from kubectl_kres.reports.tekton.pipeline_needs import KINDS as PIPELINES
+from kubectl_kres.reports.tekton.taskrun import KINDS as RUNS
 from kubectl_kres.tui.catalogue import LISTINGS
+from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.screens.browse import Browse
 from kubectl_kres.tui.screens.claim import ClaimPane
@@ -40,11 +45,18 @@ _VIEWS: Mapping[str, type[Pane]] = {
 }
 
 
+def has_screen(kind: Kind) -> bool:
+    """Whether an object of the kind can be opened."""
+    runs = kind.group == TEKTON and kind.kind in (*RUNS, *PIPELINES)
+    return kind.struct in {Pod, Workload} or explains(kind) or explains_pooled(kind) or runs
+
+
 def pane_of(session: Session, place: Place, below: Pane | None) -> Pane:
     """A new screen; ``below`` is the one that help was asked on."""
     if place.view == "help":
         listing = LISTINGS.get(place.tab)
-        return HelpPane(session, place, listing.about if listing else "", below.hints() if below else ())
+        about, keys = listing.about if listing else "", below.hints() if below else ()
+        return HelpPane(session, place, about, keys, below.KEY_GROUPS if below else tuple(groups()))
     if place.view in LISTINGS:
         return Browse(session, place, LISTINGS[place.view])
     if place.view in _VIEWS:

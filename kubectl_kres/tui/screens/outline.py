@@ -50,7 +50,7 @@ class OutlinePane(TreePane):
     def answered(self) -> None:
         began = not self._rows
         super().answered()
-        if began and self._rows:
+        if began and self._rows and not any(self.sign(item)[0] == "x" for item in self._rows):
             self.table.find(next(item.path for item in self._rows if not item.is_section))
 
     def about_lines(self, row: Item, width: int) -> Iterator[Line]:

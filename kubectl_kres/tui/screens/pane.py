@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from textual.message import Message
 from textual.widget import Widget
 
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.widgets.lines import Lines
 
 
 class Open(Message):
@@ -45,6 +48,8 @@ class Told(Message):
 class Pane(Widget):
     """A screen. It gets the session and sends messages; it does not know the app."""
 
+    #: The groups of keys that mean something on the screen.
+    KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere",)
     DEFAULT_CSS = """
     Pane { height: 1fr; background: $background; }
     """
@@ -76,6 +81,10 @@ class Pane(Widget):
     def refresh_sums(self) -> None:
         """Sums of pods are new."""
 
+    def on_lines_copied(self, event: Lines.Copied) -> None:
+        event.stop()
+        self.post_message(Copy(event.command, "command"))
+
     def focus_main(self) -> None:
         """The keys go to what is chosen from."""
         target = next((child for child in self.query("*") if child.can_focus and child.display), None)
@@ -90,6 +99,10 @@ class Pane(Widget):
         """Do what a key says; False if it means nothing here."""
         del action
         return False
+
+    def ref_of_row(self) -> ObjectRef | None:
+        """The object under the cursor, or the one that the screen is about; None where there is none."""
+        return self.place.ref
 
     def command(self) -> str:
         """What prints the same."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 
@@ -44,6 +44,7 @@ class QuotaPane(ObjectPane, TablePane):
     }
     """
 
+    KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere", "lists", "quota")
     found: QuotaReport | None
 
     def __init__(self, session: Session, place: Place) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+from typing import Any, ClassVar
+
 from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.keys import SORTS
 from kubectl_kres.tui.matching import Matcher, Selector, matcher
@@ -11,6 +14,8 @@ from kubectl_kres.tui.screens.pane import Pane, Say, Told
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table import Table
 
+#: Seconds that rows are looked at for a fault at one key.
+_SEARCH = 0.25
 #: Keys with which a column is picked, and the one that sorts by it.
 _PICKS = frozenset({"column-left", "column-right", "sort-column"})
 
@@ -18,6 +23,7 @@ _PICKS = frozenset({"column-left", "column-right", "sort-column"})
 class TablePane(Pane):
     """``table`` is made by the screen itself. ``sortable``: its order is not itself what it says."""
 
+    KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere", "lists")
     sortable = True
     table: Table
 
@@ -59,6 +65,8 @@ class TablePane(Pane):
         if action in SORTS or action in _PICKS:
             return self.sortable and self._sort(action)
         match action:
+            case "fault-next" | "fault-previous":
+                self.to_fault(1 if action == "fault-next" else -1)
             case "wide":
                 table.wide = not table.wide
                 table.settle()
@@ -68,6 +76,28 @@ class TablePane(Pane):
                 return super().act(action)
         self.post_message(Told())
         return True
+
+    def is_fault(self, row: Any) -> bool:
+        """Whether the row has a mark."""
+        return bool(self.table.mark(row))
+
+    def to_fault(self, by: int) -> None:
+        """Puts the cursor on the next row with a fault, 1 down or -1 up; after the last one the first."""
+        keys, rows, line = self.table.view.keys, self.table.view.rows, self.table.line
+        end = perf_counter() + _SEARCH
+        for step in range(1, len(keys) + 1):
+            place = (line + by * step) % len(keys)
+            row = rows.get(keys[place])
+            if row is not None and self.is_fault(row):
+                if place == line:
+                    self.post_message(Say("there is no other fault"))
+                self.table.go(place)
+                return
+            if perf_counter() > end:
+                self.table.go(place)
+                self.post_message(Say(f"no fault in {step:,} rows; once more looks further"))
+                return
+        self.post_message(Say("there is no fault"))
 
     def _sort(self, action: str) -> bool:
         """Sorts by the column that a key means, or picks one; False if there is no such column."""

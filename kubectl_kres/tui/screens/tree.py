@@ -53,6 +53,7 @@ class TreePane(ObjectPane, TablePane):
         &.tree > #page { display: none; }
     }
     """
+    KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere", "objects")
     TABS: ClassVar[Sequence[tuple[str, str]]]
     JUMPS: ClassVar[Mapping[str, str]] = {"explain": "text"}
     BESIDE: ClassVar[int] = 120
@@ -137,8 +138,11 @@ class TreePane(ObjectPane, TablePane):
         return self.on_tree
 
     def answered(self) -> None:
+        began = not self._rows
         self._rows = list(self.rows()) if self.found is not None else []
         self._fill()
+        if began and (fault := next((row for row in self._rows if self.sign(row)[0] == "x"), None)) is not None:
+            self.table.find(fault.path)
         self.verdict.put(self._verdict)
         self._draw(keep=True)
 

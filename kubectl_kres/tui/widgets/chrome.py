@@ -79,9 +79,14 @@ def crumb_line(crumbs: Sequence[str], width: int) -> Line:
     cut = False
     while len(shown) > 1 and len(" > ".join(shown)) > width - 8:
         shown, cut = shown[1:], True
-    head = " … > " if cut else " "
-    before = " > ".join(shown[:-1])
-    return [("quiet", f"{head}{before}{' > ' if before else ''}"), ("strong", shown[-1] if shown else "")]
+    line: list[tuple[Tone, str]] = [("quiet", " … > " if cut else " ")]
+    line += [("quiet", f"{one} > ") for one in shown[:-1]]
+    return [*line, ("strong", shown[-1] if shown else "")]
+
+
+def crumb_at(index: int, pieces: int, crumbs: int) -> int:
+    """Which crumb the piece of ``crumb_line`` is, of which it has so many; the first ones may have been left out."""
+    return max(0, index - 1) + crumbs - (pieces - 1)
 
 
 def count_text(session: Session, needs: Iterable[Need], shown: int, known: int, *, so_far: bool) -> str:
@@ -104,6 +109,14 @@ def gap_count(session: Session, needs: Iterable[Need]) -> Line:
     if any(need.required for need in gaps):
         return [("warn", f"  incomplete: {len(gaps)} not readable (ctrl-a)")]
     return [("quiet", f"  {len(gaps)} not visible (ctrl-a)")] if gaps else []
+
+
+def digit_of(text: str) -> str:
+    """The key behind a piece of ``where_line``: ``ns-all``, ``ns-3``; empty for what is no digit with its namespace."""
+    digit, blank, name = text.strip().partition(" ")
+    if not (text.startswith("  ") and digit.isdigit() and blank and name):
+        return ""
+    return "ns-all" if digit == "0" else f"ns-{digit}"
 
 
 def key_line(ids: Iterable[str], width: int) -> Line:

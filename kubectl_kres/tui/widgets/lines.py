@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
+from rich.cells import cell_len
+from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.geometry import Size
+from textual.message import Message
 from textual.strip import Strip
 
 from kubectl_kres.render.line import Line
-from kubectl_kres.tui.drawn import Drawn, folded
+from kubectl_kres.tui.drawn import Drawn, folded, safe
 from kubectl_kres.tui.keys import moves
+
+#: Behind the beginning of a command that is too long for its line.
+_COPIES = "… c copies"
 
 #: Makes the lines for a width.
 Make = Callable[[int], Iterable[Line]]
@@ -20,10 +26,17 @@ Make = Callable[[int], Iterable[Line]]
 class Lines(Drawn):
     """Text that is read, not chosen from. What is longer than the widget is wide goes on below."""
 
-    BINDINGS: ClassVar[list[BindingType]] = moves("lines")
+    BINDINGS: ClassVar[list[BindingType]] = moves()
     DEFAULT_CSS = """
     Lines { padding: 0 1; }
     """
+
+    class Copied(Message):
+        """A command to type is to be copied."""
+
+        def __init__(self, command: str) -> None:
+            super().__init__()
+            self.command = command
 
     def __init__(self, make: Make | None = None, *, id: str | None = None) -> None:  # noqa: A002, textual's word
         super().__init__(id=id)
@@ -50,7 +63,27 @@ class Lines(Drawn):
         cut = not self.can_focus and y == self.size.height - 1 and line < len(self._drawn) - 1
         # Nobody can go to what is below: it must be seen that there is more.
         shown = [*self._drawn[line], ("quiet", "…")] if cut else self._drawn[line]
-        return self.strip(shown, self.scrollable_content_region.width)
+        width = self.scrollable_content_region.width
+        if _command(shown) and sum(cell_len(safe(text)) for _, text in shown) > width:
+            return self._cut(shown, width)
+        return self.strip(shown, width)
+
+    def _cut(self, line: Line, width: int) -> Strip:
+        """A command that is longer than the widget is wide: its beginning, and the key that copies all of it."""
+        tail = self.strip([("quiet", _COPIES)], cell_len(_COPIES))
+        return Strip.join([self.strip(line, max(0, width - tail.cell_length)), tail])
+
+    def command_here(self) -> str:
+        """The first command to type from the line on that is seen first, else the first one of all; empty: none."""
+        top = int(self.scroll_offset.y)
+        below = (command for line in (*self._drawn[top:], *self._drawn[:top]) if (command := _command(line)))
+        return next(below, "")
+
+    def action_open(self) -> None:
+        command = self.command_here()
+        if not command:
+            raise SkipAction
+        self.post_message(self.Copied(command))
 
     def on_resize(self) -> None:
         if self.scrollable_content_region.width != self._width:
@@ -79,3 +112,8 @@ class Lines(Drawn):
 
     def action_last(self) -> None:
         self.scroll_to(y=len(self._drawn), animate=False)
+
+
+def _command(line: Line) -> str:
+    """What is to be typed in a line; empty: nothing."""
+    return next((text for tone, text in line if tone == "command"), "")

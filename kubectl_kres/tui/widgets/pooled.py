@@ -31,7 +31,7 @@ def way_items(report: ClaimReport) -> Iterator[Item]:
 def _lines(report: ClaimReport, way: Way, number: int, width: int) -> Iterator[Line]:
     if any(deed.command for deed in way.deeds):
         yield [("quiet", "enter copies what is to be typed")]
-    yield from way_lines(report, way, number, width)
+    yield from way_lines(report, way, f"{number}. ", width)
 
 
 def _then(way: Way) -> str:

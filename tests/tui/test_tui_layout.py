@@ -1,0 +1,243 @@
+"""Layout by content: rows take what they need, commands stay whole, faults are a key away, an empty list says why."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from tui.driving import ML, SHOP, calm, demo, drive, settled, shop
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.commands import meant
+from kubectl_kres.tui.palette import Contexts, Keys, Objects, Screens
+from kubectl_kres.tui.place import HOME, Place
+from kubectl_kres.tui.screens.browse import Browse
+
+WIDTHS = (50, 60, 80, 100, 120, 140, 180, 220)
+
+
+@pytest.mark.parametrize(
+    ("words", "file"), [("pods", SHOP), ("quotas", SHOP), ("claims", ML)], ids=["pods", "quotas", "claims"]
+)
+def test_more_width_never_shows_fewer_columns(words, file):
+    shown: list[set[str]] = []
+
+    def collect(app):
+        shown.append({column.id for column in app.pane.table.shown})
+
+    for width in WIDTHS:
+        drive(demo(words, file=file), [], collect, size=(width, 30))
+    assert all(less <= more for less, more in pairwise(shown))
+
+
+def test_the_detail_stands_beside_the_table_only_where_every_column_fits():
+    seen = {}
+
+    def collect(app):
+        pane = app.pane
+        seen[app.size.width] = pane.has_class("beside"), len(pane.table.shown) == len(pane.table.columns)
+
+    for width in WIDTHS:
+        drive(demo("claims", file=ML), [], collect, size=(width, 30))
+    assert any(beside for beside, _ in seen.values())
+    assert all(whole for beside, whole in seen.values() if beside)
+
+
+def test_rows_take_what_they_need_and_the_detail_the_rest():
+    def check(app):
+        pane = app.pane
+        assert pane.table.size.height == len(pane.table.view.keys) + 1
+        assert pane.detail.size.height > pane.table.size.height
+
+    drive(demo("claims", file=ML), [], check, size=(80, 40))
+
+
+def test_the_remedy_stands_above_the_causes():
+    shown = drive(demo("claims", file=ML), ["f", "f"], size=(80, 40))
+    assert shown.index(" DO ") < shown.index("RESOURCE")
+
+
+def test_a_long_command_is_never_broken_and_copied_from_the_pane_of_the_list(monkeypatch):
+    copied: list[str] = []
+    monkeypatch.setattr(Kres, "copy_to_clipboard", lambda _self, what: copied.append(what))
+    shown = drive(demo("claims", file=ML), ["f", "tab", "enter", "c"], size=(80, 24))
+    assert "c copies" in shown
+    assert len(copied) == 2
+    assert copied[0] == copied[1]
+    assert copied[0].startswith("kubectl ")
+    assert not any(line.startswith(("ml-", "'{")) for line in shown.splitlines())
+
+
+def test_f_goes_to_the_next_fault_and_shift_f_to_the_one_before():
+    lines: list[int] = []
+
+    async def act(pilot):
+        for key in ("f", "f", "F"):
+            await pilot.press(key)
+            await settled(pilot)
+            table = pilot.app.pane.table
+            assert table.mark(table.row)
+            lines.append(table.line)
+
+    drive(demo("quotas"), act=act)
+    assert lines[0] < lines[1]
+    assert lines[2] == lines[0]
+
+
+def test_where_nothing_is_wrong_f_says_so():
+    session = shop()
+    app = Kres(session, (HOME, Place("pods", "shop", filter="ledger")))
+    assert "there is no" in drive(app, ["f"])
+
+
+@pytest.mark.parametrize("words", ["deploy/checkout checkout", "taskrun/integration-12 ci"])
+def test_an_object_opens_on_its_first_fault(words):
+    def check(app):
+        pane = app.pane
+        assert pane.sign(pane.table.row)[0] == "x"
+
+    app = demo(file=ML if words.startswith("taskrun") else SHOP)
+    drive(
+        app,
+        [":", *[{" ": "space", "/": "slash", "-": "minus"}.get(one, one) for one in words], "enter"],
+        check,
+        size=(140, 40),
+    )
+
+
+def test_a_filter_that_hides_all_rows_says_so_in_their_place():
+    def check(app):
+        assert 'filter "zzz" hides' in "".join(part for _, part in app.pane.table.empty)
+
+    drive(demo("pods"), ["/", "z", "z", "z", "enter"], check)
+
+
+def test_an_empty_namespace_says_how_to_see_all():
+    assert "(0 shows all namespaces)" in drive(Kres(shop(), (HOME, Place("pods", "default"))))
+
+
+@pytest.mark.parametrize("words", ["", "pods", "claims", "quotas"])
+def test_it_is_usable_at_fifty_by_fifteen(words):
+    shown = drive(demo(words, file=ML), ["down"], size=(50, 15))
+    assert "too small" not in shown
+    assert len([line for line in shown.splitlines() if line.strip()]) >= 10
+
+
+def test_too_small_is_said_once():
+    shown = drive(demo("pods"), size=(40, 10))
+    assert shown.count("too small") == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "view", "namespace", "filtered"),
+    [
+        ("pods -l app=ledger", "pods", "", "-l app=ledger"),
+        ("pods -l app.kubernetes.io/name=ledger", "pods", "", "-l app.kubernetes.io/name=ledger"),
+        ("po @shop", "pods", "shop", ""),
+        ("pods shop", "pods", "shop", ""),
+        ("pods /web", "pods", "", "web"),
+        ("pods shop/web", "pods", "shop", "web"),
+        ("pods shop -l app=cart", "pods", "shop", "-l app=cart"),
+        ("pods -A", "pods", "", ""),
+    ],
+)
+def test_the_words_of_a_list(typed, view, namespace, filtered):
+    place = meant(typed, shop()).place
+    assert place is not None
+    assert (place.view, place.namespace, place.filter) == (view, namespace, filtered)
+
+
+def test_a_type_and_a_name_with_a_namespace_open_the_object():
+    place = meant("pod/p2 tuit", shop()).place
+    assert place == Place("object", ref=ObjectRef("Pod", "p2", "tuit"))
+
+
+def test_a_name_that_was_not_read_says_what_to_type():
+    assert meant("pod/gateway", shop()).fault == (
+        'no pod "gateway" in what was read; :po gateway NAMESPACE looks in a namespace'
+    )
+
+
+def test_the_error_of_half_a_filter_goes_with_the_other_half():
+    shown = drive(demo("pods"), ["/", *"-l", "space", *"app", "space", *"in", "space", "(", *"cart", ")", "enter"])
+    assert "unable to parse" not in shown
+
+
+def test_the_palette_finds_screens_objects_namespaces_and_themes():
+    async def act(pilot):
+        app = pilot.app
+        screen = app.screen
+
+        async def hits(provider, query):
+            made = provider(screen)
+            return [hit async for hit in made.search(query)]
+
+        assert [hit.help for hit in await hits(Objects, "sweep")] == ["ResourcePoolClaim"]
+        assert any("what quotas limit" in (hit.help or "") for hit in await hits(Screens, "quotas"))
+        assert any("pods of this namespace" in (hit.help or "") for hit in await hits(Screens, "ml-training"))
+        theme = next(hit for hit in await hits(Contexts, "theme nord"))
+        theme.command()
+        assert app.theme == "nord"
+        keys = [hit.help async for hit in Keys(screen).discover()]
+        assert any("only rows with a fault" in (one or "") for one in keys)
+        assert not any("count the objects" in (one or "") for one in keys)
+
+    drive(demo("claims", file=ML), act=act)
+
+
+def test_the_footer_the_way_here_and_the_digits_can_be_clicked():
+    async def act(pilot):
+        app = pilot.app
+        line = app._bar("keys").text
+        await pilot.click("#keys", offset=(line.index("? help") + 1, 0))
+        await calm(pilot)
+        await settled(pilot)
+        assert app.history.here.view == "help"
+        await pilot.click("#crumbs", offset=(app._bar("crumbs").text.index("claims") + 1, 0))
+        await calm(pilot)
+        assert app.history.here.view == "claims"
+        line = app._bar("where").text
+        await pilot.click("#where", offset=(line.index("2 ") + 1, 0))
+        await settled(pilot)
+        assert app.session.namespace == app.session.digits()[1] or app.session.namespace in line
+
+    drive(demo("claims", file=ML), act=act, size=(140, 40))
+
+
+def test_a_focused_pane_is_marked():
+    async def act(pilot):
+        app = pilot.app
+        assert isinstance(app.pane, Browse)
+        before = app.pane.detail.styles.border_top
+        await pilot.press("tab")
+        await settled(pilot)
+        assert app.pane.detail.has_focus
+        assert app.pane.detail.styles.border_top != before
+
+    drive(demo("claims", file=ML), act=act, size=(80, 24))
+
+
+@pytest.mark.parametrize("key", ["s", "l", "t", "u", "x", "i", "o", "B", "h"])
+def test_keys_of_k9s_are_answered(key):
+    assert "in k9s" in drive(demo("pods"), [key])
+
+
+def test_a_quota_that_is_over_comes_before_full_ones():
+    def check(app):
+        table = app.pane.table
+        first = table.view.rows[table.view.keys[0]]
+        assert first.tight.over
+
+    for key in ("S",):
+        drive(demo("quotas", file=ML), [key], check)
+
+
+def test_help_is_of_the_screen_and_stands_in_two_columns_where_there_is_room():
+    narrow = drive(demo("claims", file=ML), ["?"], size=(80, 100))
+    wide = drive(demo("claims", file=ML), ["?"], size=(140, 100))
+    assert "count the objects" not in narrow + wide
+    assert "only rows with a fault" in narrow
+    assert any(
+        "in lists" in line and line.index("in lists") < 5 and len(line.rstrip()) > 60 for line in wide.splitlines()
+    )
