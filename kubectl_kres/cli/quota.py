@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from kubectl_kres.cli.answers import Answered, Page, Query, Turn
+from kubectl_kres.cli.answers import Turn, answer
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import (
     ALLOW_PARTIAL,
@@ -21,7 +22,7 @@ from kubectl_kres.cli.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.output import speaks_unicode
+from kubectl_kres.cli.output import Items, colored, put, speaks_unicode, width
 from kubectl_kres.cli.quotas import fitted, quotas, workloads
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
@@ -36,16 +37,20 @@ from kubectl_kres.reports.describe import quota_block
 from kubectl_kres.reports.fit import Fit, fit
 from kubectl_kres.reports.quota import QuotaReport, quota_reports
 from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.store import Origin
 
 
-def plan(options: Options, words: tuple[str, ...]) -> Query:
+@repeated
+def run(options: Options, words: tuple[str, ...]) -> int:
     """Quotas, or with ``--fit`` and ``--denied`` another answer each."""
     _refuse(options)
-    if options.fit:
-        return Query(partial(FitPage, options), words, fitted)
-    if options.denied:
-        return Query(partial(DeniedPage, options), words, workloads)
-    return Query(partial(QuotaPage, options), words, quotas)
+    with Items(options.output) as items:
+        page = Page(options, items)
+        if options.fit:
+            return answer(options, words, page.fits, partial(page.end, "Fit"), choose=fitted)
+        if options.denied:
+            return answer(options, words, page.refused, partial(page.end, "Denied"), choose=workloads)
+        return answer(options, words, page.quotas, partial(page.end, "Quota"), choose=quotas)
 
 
 def _refuse(options: Options) -> None:
@@ -60,98 +65,91 @@ def _refuse(options: Options) -> None:
         raise UsageError(f"-o describe does not go with {given[0]}")
 
 
-class QuotaPage(Page):
-    """Quotas of one namespace after the other, a block each."""
+class Page:
+    """Shows answers as they are made, in the format asked for."""
 
-    kind = "Quota"
-
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
+    def __init__(self, options: Options, items: Items) -> None:
+        self._options, self._items = options, items
+        self._width = width(wide=options.output == "wide")
+        self._color = colored(options.color)
         self._plain = options.ascii or not speaks_unicode()
-        self._shown = 0
+        self._shown = self._refused = 0
 
-    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
-        """The quotas of a turn."""
+    def quotas(self, turn: Turn, tally: Tally) -> None:
+        """Quotas of one namespace after the other."""
         if turn.found.shared is not None:
-            yield from self._beside(turn, tally)
+            self._beside(turn, tally)
             return
         spaces: dict[str, list[Subject]] = {}
         for subject in turn.found.subjects:
             spaces.setdefault(subject.ref.namespace, []).append(subject)
         for subjects in spaces.values():
             held = [quota for subject in subjects if (quota := turn.store.get(*_key(subject))) is not None]
-            recounted, by = self.options.recount, self.options.by
+            recounted, by = self._options.recount, self._options.by
             try:
                 reports = quota_reports(turn.store, held, turn.ask, recounted=recounted, by=by)
                 for subject, quota, report in zip(subjects, held, reports, strict=True):
-                    yield self._answered(subject, quota, report)
+                    self._put(report, subject, partial(self._quota, quota))
                     bad = any(use.over or use.drift is not None for use in report.uses)
-                    _count(self.options, tally, report, negative=bad)
+                    self._count(tally, report, negative=bad)
             except KresError as error:
                 tally.missed(error)
 
-    def _beside(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
+    def _beside(self, turn: Turn, tally: Tally) -> None:
         """Capsule's quotas of a namespace, or of all, which kubectl describe knows nothing of."""
-        if self.options.output == "describe":
+        if self._options.output == "describe":
             return
         reports = shared_reports(turn.store, turn.found.shared or "")
         for subject, report in zip(turn.found.subjects, reports, strict=True):
-            yield self._answered(subject, None, report)
-            _count(self.options, tally, report, negative=any(use.over for use in report.uses))
+            self._put(report, subject, partial(self._quota, None))
+            self._count(tally, report, negative=any(use.over for use in report.uses))
 
-    def _answered(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> Answered:
-        self._shown += 1
-        return Answered(subject, report, partial(self._lines, quota, report, first=self._shown == 1))
-
-    def _lines(self, quota: ResourceQuota | None, report: QuotaReport, *, first: bool) -> Iterator[str]:
-        yield from [""] * (not first)
-        if self.options.output == "describe" and quota is not None:
-            yield from [""] * (not first)
-            yield from describe.quota_lines([quota_block(quota)])
+    def _quota(self, quota: ResourceQuota | None, report: QuotaReport) -> None:
+        put([""] * (self._shown > 0))
+        if self._options.output == "describe" and quota is not None:
+            put([""] * (self._shown > 0))
+            put(describe.quota_lines([quota_block(quota)]))
         else:
-            yield from render.lines(report, ascii_only=self._plain, color=self.color, width=self.width)
+            put(render.lines(report, ascii_only=self._plain, color=self._color, width=self._width))
 
-
-class FitPage(Page):
-    """How often a template fits."""
-
-    kind = "Fit"
-
-    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
-        """The one object that was asked about."""
+    def fits(self, turn: Turn, tally: Tally) -> None:
+        """How often a template fits."""
         for subject, found in tally.each(turn.found.subjects, lambda subject: fit(turn.store, subject, turn.ask)):
-            yield Answered(subject, found, partial(render_fit.lines, found, color=self.color, width=self.width))
+            self._put(found, subject, self._fit)
             tally.meets("fits", found.enough)
-            _count(self.options, tally, found, negative=not found.enough)
+            self._count(tally, found, negative=not found.enough)
 
+    def _fit(self, found: Fit) -> None:
+        put([""] * (self._shown > 0))
+        put(render_fit.lines(found, color=self._color, width=self._width))
 
-class DeniedPage(Page):
-    """The workloads that are refused; those that are not are only counted."""
-
-    kind = "Denied"
-
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self._refused = 0
-
-    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
-        """The refused workloads of a turn."""
+    def refused(self, turn: Turn, tally: Tally) -> None:
+        """The workloads that are refused; those that are not are only counted."""
         for subject, found in tally.each(turn.found.subjects, lambda subject: denied(turn.store, subject, turn.ask)):
             if found is None:
                 tally.answered((), complete=True, negative=False)
                 continue
             self._refused += 1
-            yield Answered(subject, found, partial(render_fit.denied_lines, found, color=self.color, width=self.width))
-            _count(self.options, tally, found, negative=True)
+            self._put(found, subject, self._denied)
+            self._count(tally, found, negative=True)
 
-    def closing(self, tally: Tally) -> Iterator[str]:
-        """How many are refused."""
-        if tally.count and self.options.output != "name":
-            yield render_fit.denied_count(self._refused, tally.count)
+    def _denied(self, found: Denied) -> None:
+        put(render_fit.denied_lines(found, color=self._color, width=self._width))
 
+    def _put(self, found: Any, subject: Subject, show: Callable[[Any], None]) -> None:
+        if not self._items.take(subject, found):
+            show(found)
+        self._shown += 1
 
-def _count(options: Options, tally: Tally, found: QuotaReport | Fit | Denied, *, negative: bool) -> None:
-    tally.answered(found.unseen, complete=found.complete, negative=negative and options.exit_code)
+    def _count(self, tally: Tally, found: QuotaReport | Fit | Denied, *, negative: bool) -> None:
+        tally.answered(found.unseen, complete=found.complete, negative=negative and self._options.exit_code)
+
+    def end(self, kind: str, origin: Origin, tally: Tally) -> None:
+        """The document, or how many are refused."""
+        if tally.document(self._items, kind, origin):
+            return
+        if kind == "Denied" and tally.count and self._options.output != "name":
+            print(render_fit.denied_count(self._refused, tally.count))
 
 
 def _key(subject: Subject) -> tuple[str, str, str]:
@@ -160,7 +158,7 @@ def _key(subject: Subject) -> tuple[str, str, str]:
 
 command = Command(
     "quota",
-    repeated(plan),
+    run,
     text="""
         Show what the quotas of a namespace limit, in which scopes, what is used and what is left. Only quotas are
         read; objects only where they are counted.
