@@ -22,13 +22,17 @@ coverage (see ``store/coverage.py``), and a report says what it could not see.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 class KresError(Exception):
-    """An error with one clear line for the user; ``hint`` says what to do next, or is empty."""
+    """An error with one clear line for the user; ``hint`` says what to do next, or is empty.
+
+    ``access``: the flags of the command line that choose server and user, which a command that is proposed needs, too.
+    """
 
     exit_code = 1
+    access = ""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -51,23 +55,71 @@ class QuantityError(UsageError):
 
 
 class InputError(UsageError):
-    """A manifest or another input file is wrong at ``line``, ``column`` (1-based; 0: unknown)."""
+    """A manifest or another input file is wrong at ``line``, ``column`` (1-based; 0: unknown).
 
-    def __init__(self, message: str, *, file: str, line: int = 0, column: int = 0, hint: str = "") -> None:
-        where = ":".join([file, *(str(number) for number in (line, column) if number)])
-        super().__init__(f"{where}: {message}", hint=hint)
-        self.file, self.line, self.column = file, line, column
+    ``locate`` finds both only when they are shown: it may have to read the whole file again.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str,
+        line: int = 0,
+        column: int = 0,
+        hint: str = "",
+        locate: Callable[[], tuple[int, int]] | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.file, self.text = file, message
+        self._locate, self._place = locate, (line, column)
+
+    @property
+    def line(self) -> int:
+        return self._where()[0]
+
+    @property
+    def column(self) -> int:
+        return self._where()[1]
+
+    @property
+    def message(self) -> str:
+        """The file and the place before what is wrong."""
+        where = ":".join([self.file, *(str(number) for number in self._where() if number)])
+        return f"{where}: {self.text}"
+
+    @message.setter
+    def message(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.message
+
+    def _where(self) -> tuple[int, int]:
+        if self._locate is not None:
+            self._place, self._locate = self._locate(), None
+        return self._place
 
 
 class InputErrors(InputError):
-    """Several faults of one input, in the order found; ``message`` has a line for each, the position is the first's."""
+    """Several faults of one input, in the order found; ``message`` has a line for each, the position is the first's.
 
-    def __init__(self, errors: Sequence[InputError]) -> None:
+    more: how many there are beside those.
+    """
+
+    def __init__(self, errors: Sequence[InputError], more: int = 0) -> None:
         first = errors[0]
-        super().__init__("", file=first.file, line=first.line, column=first.column, hint=first.hint)
+        super().__init__("", file=first.file, hint=first.hint, locate=lambda: (first.line, first.column))
         self.errors = tuple(errors)
-        self.message = "\n".join(error.message for error in errors)
-        self.args = (self.message,)
+        self.more = more
+
+    @property
+    def message(self) -> str:
+        return "\n".join(error.message for error in self.errors)
+
+    @message.setter
+    def message(self, text: str) -> None:
+        """Each error has its own."""
 
 
 class SnapshotError(UsageError):

@@ -16,7 +16,9 @@ from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.update_pod import update_pod
+from kubectl_kres.admission.update_workload import update_workload
 from kubectl_kres.model.claim import Service
+from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.raw import Raw
 
@@ -72,6 +74,7 @@ def _update_counted(old: Raw, new: Raw, policies: Policies, server: Server) -> t
 
 
 _BY_KIND: Mapping[str, Answer] = {
+    **dict.fromkeys(WORKLOADS, update_workload),
     "Pod": update_pod,
     "LimitRange": _update_limit_range,
     "ResourceQuota": _update_quota,

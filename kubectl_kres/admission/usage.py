@@ -22,7 +22,8 @@ _POD_NAMES = frozenset({
 DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
 _STORAGE_CLASS = ".storageclass.storage.k8s.io/"
 BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
-_ALIASES = {"configmaps", "secrets", "replicationcontrollers", "resourcequotas"}
+#: Names of old for counting objects of a kind.
+ALIASES = {"configmaps", "secrets", "replicationcontrollers", "resourcequotas"}
 
 
 def pod_names(hard: Iterable[str]) -> list[str]:
@@ -149,6 +150,6 @@ def service_usage(service: Service) -> Quantities:
 def object_usage(resource: str) -> Quantities:
     """Any other kind counts as one of ``count/<resource>[.<group>]`` and of the old alias, if it has one."""
     usage: dict[str, Quantity] = {f"count/{resource}": _ONE}
-    if resource in _ALIASES:
+    if resource in ALIASES:
         usage[resource] = _ONE
     return usage

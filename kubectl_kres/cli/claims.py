@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.answers import Answered, Page, Query, Turn
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import (
     ALLOW_PARTIAL,
     EXIT_CODE,
@@ -22,7 +21,6 @@ from kubectl_kres.cli.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.output import Items, colored, put, width
 from kubectl_kres.cli.pooled import claims
 from kubectl_kres.cli.proposed import same_source
 from kubectl_kres.cli.tally import Tally
@@ -36,49 +34,48 @@ from kubectl_kres.reports.capsule.claims import Claims
 from kubectl_kres.reports.capsule.predicted import Prediction, predicted
 from kubectl_kres.reports.capsule.scene import Scene
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.store.store import Origin
 
 
-@repeated
-def run(options: Options, words: tuple[str, ...]) -> int:
+def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Claims; with ``--for`` the claim that a workload needs."""
     if options.sized:
         from kubectl_kres.cli import sizing  # noqa: PLC0415, only what is needed is loaded
 
-        return sizing.run(options, words)
+        return sizing.plan(options, words)
     if words and (options.pool or options.waiting):
         raise UsageError("--pool and --waiting choose among claims; names do not go with them")
-    with Items(options.output) as items:
-        page = Page(options, items, whole=bool(words))
-        return answer(options, words, page.show, partial(page.end, "Claims"), choose=claims)
+    return Query(partial(ClaimsPage, options, whole=bool(words)), words, claims)
 
 
-class Page:
-    """Shows claims in the format asked for. ``whole``: each in full, not a row."""
+class ClaimsPage(Page):
+    """Claims, a row each. ``whole``: each in full, not a row."""
 
-    def __init__(self, options: Options, items: Items, *, whole: bool) -> None:
-        self._options, self._items, self._whole = options, items, whole
-        self._width = width(wide=options.output == "wide")
-        self._color = colored(options.color)
+    kind = "Claims"
+
+    def __init__(self, options: Options, *, whole: bool) -> None:
+        super().__init__(options)
+        self._whole, self.tabled = whole, not whole
         self._reports: list[ClaimReport] = []
-        #: The pool that was asked for, if it is known not to exist.
-        self._missing: set[str] = set()
 
-    def show(self, turn: Turn, tally: Tally) -> None:
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """The claims of a turn, which is one for all of them."""
         found = predicted(turn.store)
         making = Claims(Scene(found.store))
         for text in found.supposed:
-            say(f"assumed: {text}")
-        if making.scene.pools_known and self._options.pool not in making.scene.pools:
-            self._missing.add(self._options.pool)
+            tally.note(f"assumed: {text}")
         for subject, report in self._answers(making, found, turn, tally):
-            if not self._items.take(subject, report) and self._whole:
-                put([""] * bool(self._reports))
-                put(render_claim.lines(report, color=self._color, width=self._width))
+            gap = bool(self._reports)
             self._reports.append(report)
+            yield Answered(subject, report, partial(self._lines, report, gap=gap))
             tally.meets("allocated", report.state in {"allocated", "in use"})
-            tally.answered(report.unseen, complete=report.complete, negative=report.waits and self._options.exit_code)
+            tally.answered(report.unseen, complete=report.complete, negative=report.waits and self.options.exit_code)
+        pool = self.options.pool
+        if pool and not self._reports and making.scene.pools_known and pool not in making.scene.pools:
+            tally.note(f'There is no pool "{pool}".')
+
+    def _lines(self, report: ClaimReport, *, gap: bool) -> Iterator[str]:
+        yield from [""] * gap
+        yield from render_claim.lines(report, color=self.color, width=self.width)
 
     def _answers(
         self, making: Claims, found: Prediction, turn: Turn, tally: Tally
@@ -87,7 +84,7 @@ class Page:
         made = [(subject, self._report(making, found, subject, tally)) for subject in turn.found.subjects]
         kept = [(subject, report) for subject, report in made if report is not None and self._chosen(report)]
         reports = [report for _, report in kept]
-        named_ = self._whole or self._options.output == "name"
+        named_ = self._whole or self.options.output == "name"
         yield from zip((subject for subject, _ in kept), reports if named_ else with_ways(making, reports), strict=True)
 
     def _report(self, making: Claims, found: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
@@ -101,28 +98,27 @@ class Page:
         return found.noted(ref, report)
 
     def _chosen(self, report: ClaimReport) -> bool:
-        pool = self._options.pool
+        pool = self.options.pool
         if pool and pool not in {report.pool, report.wanted_pool if not report.pool else ""}:
             return False
-        return report.waits or not self._options.waiting
+        return report.waits or not self.options.waiting
 
-    def end(self, kind: str, origin: Origin, tally: Tally) -> None:
-        """The table and the counts, or the document."""
-        pool = self._options.pool
-        if pool and not self._reports and pool in self._missing:
-            say(f'There is no pool "{pool}".')
-        if tally.document(self._items, kind, origin):
+    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+        """A row each, below a heading."""
+        reports = [answered.report for answered in answers]
+        return render.table(reports, color=self.color, width=self.width) if reports else ()
+
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The counts; the command that goes on from here is noted."""
+        if not self._reports or self._whole or self.options.output == "name":
             return
-        if self._reports and not self._whole and self._options.output != "name":
-            put(render.table(self._reports, color=self._color, width=self._width))
-            print(render.counts([one.state for one in self._reports], self._width))
-            waiting = sorted((one for one in self._reports if one.waits), key=_turn)
-            if waiting:
-                ref = waiting[0].subject
-                # With -n all objects of a file have to be of that namespace.
-                where = () if self._options.filenames else ("-n", shlex.quote(ref.namespace))
-                words = ["claims", shlex.quote(ref.name), *where, same_source(self._options)]
-                say(f'What would let one in: "kubectl kres {" ".join(filter(None, words))}"')
+        yield render.counts([report.state for report in self._reports], self.width)
+        waiting = sorted((report for report in self._reports if report.waits), key=_turn)
+        if waiting:
+            ref = waiting[0].subject
+            where = () if self.options.filenames else ("-n", shlex.quote(ref.namespace))
+            words = ["claims", shlex.quote(ref.name), *where, same_source(self.options)]
+            tally.note(f'What would let one in: "kubectl kres {" ".join(filter(None, words))}"')
 
 
 def _turn(report: ClaimReport) -> tuple[bool, int]:
@@ -132,7 +128,7 @@ def _turn(report: ClaimReport) -> tuple[bool, int]:
 
 command = Command(
     "claims",
-    run,
+    repeated(plan),
     text="""
         Show the claims on Capsule's resource pools: which have what they ask for, which wait at which place of the
         queue, and what is short, which kubectl get does not print.

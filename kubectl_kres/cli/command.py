@@ -10,8 +10,9 @@ import click
 
 from kubectl_kres.cli import flags
 from kubectl_kres.cli.config import applied
-from kubectl_kres.cli.exit import connecting
 from kubectl_kres.cli.options import CONNECTION, GLOBAL, Options
+from kubectl_kres.cli.proposed import access_flags
+from kubectl_kres.errors import KresError
 
 if TYPE_CHECKING:  # the kinds' structs cost more than a page of help
     from kubectl_kres.model.kinds import Kind
@@ -72,17 +73,23 @@ class Command(click.Command):
         """The words that are no flags; the flags that stood before the command are taken in."""
         line = flags.split(args, self.params, ctx)
         before = ctx.obj or ()
-        plain = flags.joined(before, line.given, self.params, ctx)
+        given = flags.values(before, line.given, self.params, ctx)
         ctx.obj = (*before, *line.given)
-        return super().parse_args(ctx, [*plain, "--", *line.words])
+        for param in sorted(self.params, key=lambda param: not param.is_eager):
+            param.handle_parse_result(ctx, given, [])
+        ctx.args = list(line.words)
+        return ctx.args
 
     def invoke(self, ctx: click.Context) -> int:
         """Runs the command and returns its exit code. Raises InputError for a bad file of settings."""
         options = Options(**ctx.params)
-        connecting(options)
         if self.configured:
             options = applied(options, {one.field for one in ctx.obj})
-        return self.run(options, tuple(ctx.args))
+        try:
+            return self.run(options, tuple(ctx.args))
+        except KresError as error:
+            error.access = access_flags(options)
+            raise
 
     def get_help(self, ctx: click.Context) -> str:
         """What the command does, examples, the flags that people use, the usage line."""

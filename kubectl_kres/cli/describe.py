@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from kubectl_kres.admission.draft import Unparsable
-from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.answers import Answered, Frame, Page, Query, Turn
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import put
 from kubectl_kres.cli.source import Input, Source
-from kubectl_kres.cli.subjects import Found, chosen, fault_of
+from kubectl_kres.cli.subjects import chosen, fault_of
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
@@ -21,36 +21,34 @@ from kubectl_kres.render.describe_pod import pod_lines
 from kubectl_kres.reports.describe import describe_needs, limit_range_block, namespace_block, quota_block
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Store
 
 KINDS = ("ResourceQuota", "LimitRange", "Namespace", "Pod")
 
 
-def run(options: Options, words: tuple[str, ...]) -> int:
+def plan(options: Options, words: tuple[str, ...]) -> Query:
     """The block of each object, two empty lines between."""
     given = [f"--{flag}" for flag in ("container", "steps", "resize") if getattr(options, flag)]
     given += ["--for"] * bool(options.question) + ["-f"] * bool(options.filenames)
     if given:
         raise UsageError(f"-o describe shows what is stored; it does not go with {given[0]}")
-    page = Page()
-    return answer(options, words, page.show, page.end, choose=page.choose, needed=True)
+    return Query(partial(DescribePage, options), words, partial(chosen, wants=_wants, takes=_takes), needed=True)
 
 
-class Page:
-    """Shows blocks as they are made."""
+class DescribePage(Page):
+    """Blocks as kubectl describe has them, two empty lines between."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
         self._source: Source | None = None
         self._shown = 0
 
-    def choose(
-        self, source: Source, given: Input, options: Options, words: Sequence[str], program: str
-    ) -> Iterator[Found]:
-        """The objects that words name."""
+    def run(self, frame: Frame, source: Source, given: Input, tally: Tally) -> Iterator[Answered]:
+        """Pods are shown as the source has them, with all of their fields."""
         self._source = source
-        yield from chosen(source, given, options, words, program, wants=_wants, takes=_takes)
+        yield from super().run(frame, source, given, tally)
 
-    def show(self, turn: Turn, tally: Tally) -> None:
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """The blocks of some objects; one that cannot be read is missed. Raises UsageError where none can be shown."""
         for subject in turn.found.subjects:
             try:
@@ -60,9 +58,9 @@ class Page:
             except KresError as error:
                 tally.missed(error)
                 continue
-            put(["", ""] if self._shown else [])
-            put(lines)
+            block = ["", "", *lines] if self._shown else lines
             self._shown += 1
+            yield Answered(subject, tuple(lines), partial(iter, block))
             tally.answered((), complete=True, negative=False)
 
     def _lines(self, store: Store, subject: Subject) -> list[str]:
@@ -80,9 +78,6 @@ class Page:
             return _block(store, item)
         except Unparsable as fault:
             raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
-
-    def end(self, origin: Origin, tally: Tally) -> None:
-        """Nothing comes after the last block."""
 
 
 def _block(store: Store, item: Any) -> list[str]:

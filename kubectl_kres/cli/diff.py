@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.answers import Answered, Frame, Page, Query, Turn, answering
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import ALLOW_PARTIAL, INPUT, OUTPUT, SERVER, Options
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.output import DOCUMENTS, width
+from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.cli.subjects import COUNTED, chosen, making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.model.kinds import Kind
@@ -19,15 +19,12 @@ from kubectl_kres.reports.explain_policy import explain_policy, policy_needs
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Store
 
 
-def run(options: Options, words: tuple[str, ...]) -> int:
+def plan(options: Options, words: tuple[str, ...]) -> Query:
     """The differences of all objects; 1 if there is any."""
-    with Items(options.output) as items:
-        page = Page(options, items)
-        choose = partial(chosen, wants=_wants, beside=_is_counted)
-        return answer(options, words, page.show, page.end, choose=choose, needed=True)
+    return Query(partial(DiffPage, options), words, partial(chosen, wants=_wants, beside=_is_counted), needed=True)
 
 
 def _is_counted(kind: Kind) -> bool:
@@ -39,38 +36,35 @@ def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
     return policy_needs(store, subject) if _is_counted(subject.kind) else needs(store, subject)
 
 
-class Page:
-    """Shows differences as they are made, in the format asked for."""
+class DiffPage(Page):
+    """Differences, a patch each."""
 
-    def __init__(self, options: Options, items: Items) -> None:
-        self._options, self._items = options, items
-        self._width = width(wide=False)
-        self._color = colored(options.color)
+    kind = "Diff"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self.width = width(wide=False)
         self._changed = 0
         self._listed = False
 
-    def show(self, turn: Turn, tally: Tally) -> None:
+    def run(self, frame: Frame, source: Source, given: Input, tally: Tally) -> Iterator[Answered]:
+        """Of a list it is noted how much of it differs: stdout may be applied as a patch."""
+        yield from super().run(frame, source, given, tally)
+        if self._listed:
+            tally.note(f"{self._changed} of {tally.count} objects differ")
+
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """The differences of some objects; one that cannot be compared is missed."""
-        self._listed = self._listed or (turn.found.listed and not self._options.filenames)
+        self._listed = self._listed or (turn.found.listed and not self.options.filenames)
         for subject, found in _compared(turn, tally):
             if found is None:
                 tally.answered((), complete=True, negative=False)
                 continue
             tally.answered(found.unseen, complete=found.complete, negative=found.changed)
             self._changed += found.changed
-            if self._options.output in DOCUMENTS:
-                if found.changed or not turn.found.listed:
-                    self._items.add(found)
-            elif self._options.output == "name":
-                put([named(subject)] * found.changed)
-            else:
-                put(render.lines(found, color=self._color, width=self._width))
-
-    def end(self, origin: Origin, tally: Tally) -> None:
-        """The document; of a list how much of it differs, on stderr, since stdout may be applied as a patch."""
-        tally.document(self._items, "Diff", origin)
-        if self._listed:
-            say(f"{self._changed} of {tally.count} objects differ")
+            unchanged = self.options.output == "name" or (self.options.output in DOCUMENTS and turn.found.listed)
+            if found.changed or not unchanged:
+                yield Answered(subject, found, partial(render.lines, found, color=self.color, width=self.width))
 
 
 def _compared(turn: Turn, tally: Tally) -> Iterator[tuple[Subject, Difference | None]]:
@@ -108,7 +102,7 @@ def _difference(turn: Turn, subject: Subject) -> Difference | None:
 
 command = Command(
     "diff",
-    run,
+    answering(plan),
     text="""
         Compare a manifest or a template as it is written with what the API server would store; compare a live pod with
         what it would get today. Each changed line says which rule of which object changed it.

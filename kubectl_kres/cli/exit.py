@@ -8,14 +8,11 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextvars import ContextVar
 from typing import Any
 
 import click
 
 from kubectl_kres import ISSUES, __version__
-from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.errors import (
     Forbidden,
     InputErrors,
@@ -42,9 +39,6 @@ _WHOLE = (
     "Error in configuration",
     "Error from server",
 )
-
-#: The flags of this run that choose server and user, a blank before each.
-_CHOSEN: ContextVar[str] = ContextVar("_CHOSEN", default="")
 
 _CANNOT = (
     r'cannot (?P<verb>[a-z]+) resource "(?P<resource>[a-z0-9.-]+)" in API group "(?P<group>[a-z0-9.-]*)"'
@@ -109,14 +103,16 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
 
 def tell(error: KresError) -> None:
     """The error on stderr, and what to do about it."""
-    for line in lines(error):
+    for line in lines(error, error.access):
         say(line)
 
 
-def lines(error: KresError) -> Iterator[str]:
-    """The error as kubectl words it, then what to do."""
+def lines(error: KresError, access: str) -> Iterator[str]:
+    """The error as kubectl words it, then what to do. ``access``: the flags that choose server and user."""
     if isinstance(error, InputErrors):
         yield from (f"error: {one.message}" for one in error.errors)
+        if error.more > 0:
+            yield f"error: and {error.more} more like these"
     elif isinstance(error, Unauthenticated):
         yield f"error: You must be logged in to the server ({error.message})"
     elif isinstance(error, StatusError):
@@ -130,28 +126,23 @@ def lines(error: KresError) -> Iterator[str]:
     else:
         yield f"error: {error.message}"
     if isinstance(error, Forbidden):
-        yield f"Without it there is no answer. {may_i(error.message)}".rstrip()
+        yield f"Without it there is no answer. {may_i(error.message, access)}".rstrip()
     if error.hint:
         yield from error.hint.split("\n")
 
 
-def may_i(message: str) -> str:
+def may_i(message: str, access: str) -> str:
     """A line with the command that shows whether a refused read is allowed by now; empty if unclear.
 
-    ``message``: the server's own words of a 403. Source: apiserver rbac authorizer, responsewriters.Forbidden.
+    ``message``: the server's own words of a 403. ``access``: the flags that choose server and user.
+    Source: apiserver rbac authorizer, responsewriters.Forbidden.
     """
     said = re.search(_CANNOT, message)
     if said is None:
         return ""
     resource = f"{said['resource']}.{said['group']}" if said["group"] else said["resource"]
     where = f" -n {said['namespace']}" if said["namespace"] else " -A" if said["wide"] else ""
-    return f"Check with: kubectl auth can-i {said['verb']} {resource}{where}{_CHOSEN.get()}"
-
-
-def connecting(options: Options) -> None:
-    """Keep the flags that choose server and user: a command that is proposed needs them, too."""
-    flags = access_flags(options)
-    _CHOSEN.set(f" {flags}" if flags else "")
+    return f"Check with: kubectl auth can-i {said['verb']} {resource}{where}{f' {access}' if access else ''}"
 
 
 def _tell_usage(error: click.UsageError) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kubectl_kres.cli.answers import Choose, Turn, answer
+from kubectl_kres.cli.answers import Answered, Choose, Page, Query, Turn
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import (
     ALLOW_PARTIAL,
@@ -20,7 +21,7 @@ from kubectl_kres.cli.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, speaks_unicode, width
+from kubectl_kres.cli.output import DOCUMENTS, speaks_unicode
 from kubectl_kres.cli.subjects import chosen, making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
@@ -37,9 +38,8 @@ from kubectl_kres.reports.outline import Outline, Outlines
 from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.question import narrowed
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.reports.verdict import is_negative
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
     from kubectl_kres.reports.capsule.explain_pooled import Explaining
@@ -50,21 +50,18 @@ POOLED = ("ResourcePool", "ResourcePoolClaim")
 PIPELINES = ("PipelineRun", "Pipeline")
 
 
-@repeated
-def run(options: Options, words: tuple[str, ...]) -> int:
+def plan(options: Options, words: tuple[str, ...]) -> Query:
     """One object in full; of several a line each, and how many are refused. With ``--resize`` another answer."""
     if options.output == "describe":
         from kubectl_kres.cli import describe  # noqa: PLC0415, only what is needed is loaded
 
-        return describe.run(options, words)
+        return describe.plan(options, words)
     if options.resize:
         from kubectl_kres.cli import resize  # noqa: PLC0415, only what is needed is loaded
 
-        return resize.run(options, words)
-    with Items(options.output) as items:
-        page = Page(options, items)
-        choose = _pooled_list(options, words) or partial(chosen, wants=_wants, takes=_takes)
-        return answer(options, words, page.show, page.end, choose=choose, needed=True)
+        return resize.plan(options, words)
+    choose = _pooled_list(options, words) or partial(chosen, wants=_wants, takes=_takes)
+    return Query(partial(ExplainPage, options), words, choose, needed=True)
 
 
 def _pooled_list(options: Options, words: tuple[str, ...]) -> Choose | None:
@@ -92,42 +89,44 @@ def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
     return policy_needs(store, subject) if explains(subject.kind) else needs(store, subject)
 
 
-class Page:
-    """Shows explanations as they are made, in the format asked for."""
+class ExplainPage(Page):
+    """Explanations: one object in full, of several a line each."""
 
-    def __init__(self, options: Options, items: Items) -> None:
-        self._options, self._items = options, items
-        self._width = width(wide=options.output == "wide")
-        self._color = colored(options.color)
+    kind = "Explanation"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
         self._words: list[str] = []
-        self._shown = self._lined = False
+        self._blocks = 0
+        self._lined = False
         self._left_out: tuple[str, ...] = ()
         self._column = render.NAMES
         self._explaining: tuple[Turn, Explaining] | None = None
         self._outlines: tuple[Store, Outlines] | None = None
 
-    def show(self, turn: Turn, tally: Tally) -> None:
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """The explanations of some objects; one without an explanation is missed."""
         self._left_out += turn.found.left_out
         self._column = render.name_column((one.ref for one in turn.found.subjects), self._column)
         for subject in turn.found.subjects:
             if subject.kind.kind in POOLED:
-                self._pooled(turn, subject, tally)
+                yield from self._pooled(turn, subject, tally)
                 continue
             if subject.kind.kind in PIPELINES:
-                self._pipeline(turn, subject, tally)
+                yield from self._pipeline(turn, subject, tally)
                 continue
             try:
-                found = self._answer(turn, subject)
+                found, answered = self._answer(turn, subject)
             except KresError as error:
                 tally.missed(error)
                 continue
+            yield answered
             verdict = found.verdict
-            refused = verdict is not None and is_negative(verdict)
-            at_odds = isinstance(found, PolicyExplanation) and bool(found.contradictions)
+            refused = verdict is not None and verdict.allowed is not True
+            conflicts = isinstance(found, PolicyExplanation) and bool(found.contradictions)
             if verdict is not None:
                 tally.meets("admitted", not refused, complete=found.complete)
-            negative = self._options.exit_code and (refused or at_odds)
+            negative = self.options.exit_code and (refused or conflicts)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
             if not turn.many and self._whole:
                 tally.shows(found.unseen)
@@ -135,106 +134,104 @@ class Page:
     @property
     def _whole(self) -> bool:
         """Whether one object is shown with all that there is to say."""
-        options = self._options
+        options = self.options
         return options.output in {"text", "wide"} and not (options.container or options.question)
 
-    def _pooled(self, turn: Turn, subject: Subject, tally: Tally) -> None:
+    def _pooled(self, turn: Turn, subject: Subject, tally: Tally) -> Iterator[Answered]:
         from kubectl_kres.cli import explain_pooled  # noqa: PLC0415, only what is needed is loaded
 
         if self._explaining is None or self._explaining[0] is not turn:
-            self._explaining = turn, explain_pooled.explaining_of(turn.store)
-        explain_pooled.show(self._options, self._items, self._explaining[1], subject, tally, many=turn.many)
+            self._explaining = turn, explain_pooled.explaining_of(turn.store, tally)
+        yield from explain_pooled.reports(self, self._explaining[1], subject, tally, many=turn.many)
 
-    def _pipeline(self, turn: Turn, subject: Subject, tally: Tally) -> None:
+    def _pipeline(self, turn: Turn, subject: Subject, tally: Tally) -> Iterator[Answered]:
         from kubectl_kres.cli import explain_pipeline  # noqa: PLC0415, only what is needed is loaded
 
-        verdict = explain_pipeline.show(self._options, self._items, turn, subject, tally)
-        if verdict is not None:
-            self._words.append(verdict_word(verdict)[0])
+        for answered, verdict in explain_pipeline.reports(self, turn, subject, tally):
+            if verdict is not None:
+                self._line(verdict_word(verdict)[0])
+            yield answered
+
+    def _line(self, word: str) -> None:
+        """An object is shown by one line, and counted at the end by this word."""
+        if self.options.output in {"text", "wide"}:
+            self._words.append(word)
             self._lined = True
 
-    def _answer(self, turn: Turn, subject: Subject) -> Explanation | PolicyExplanation | Outline:
+    def _answer(self, turn: Turn, subject: Subject) -> tuple[Explanation | PolicyExplanation | Outline, Answered]:
         if explains(subject.kind):
-            policy = explain_policy(turn.store, subject, turn.ask)
-            self._print_policy(subject, policy, many=turn.many)
-            return policy
+            policy = self._policy(turn, subject)
+            return policy, Answered(subject, policy, self._policy_lines(policy, many=turn.many))
         if self._brief(many=turn.many):
-            return self._line(turn, subject)
+            outline = self._outline(turn, subject)
+            self._line(verdict_word(outline.verdict)[0])
+            line = partial(render.summary, outline, color=self.color, column=self._column)
+            return outline, Answered(subject, outline, lambda: [line()])
         found = explain(turn.store, subject, turn.ask)
-        self._print(found, many=turn.many)
-        return found
+        options = self.options
+        if options.output in DOCUMENTS:
+            return found, Answered(subject, narrowed(found, options.container, options.question))
+        return found, Answered(subject, found, self._explanation_lines(found, many=turn.many))
 
     def _brief(self, *, many: bool) -> bool:
         """Whether no more than a line is shown of an object."""
-        options = self._options
+        options = self.options
         asked = options.steps or options.container or options.question
         return options.output == "name" or (many and not asked and options.output not in DOCUMENTS)
 
-    def _line(self, turn: Turn, subject: Subject) -> Outline:
+    def _outline(self, turn: Turn, subject: Subject) -> Outline:
         if self._outlines is None or self._outlines[0] is not turn.store:
             self._outlines = turn.store, Outlines(turn.store, turn.ask)
-        found = self._outlines[1].outline(subject)
-        if self._options.output == "name":
-            print(named(subject))
-        else:
-            self._words.append(verdict_word(found.verdict)[0])
-            self._lined = True
-            print(render.summary(found, color=self._color, column=self._column))
-        return found
+        return self._outlines[1].outline(subject)
 
-    def _print_policy(self, subject: Subject, found: PolicyExplanation, *, many: bool) -> None:
+    def _policy(self, turn: Turn, subject: Subject) -> PolicyExplanation:
+        found = explain_policy(turn.store, subject, turn.ask)
         for flag in ("container", "question", "steps"):
-            if getattr(self._options, flag):
+            if getattr(self.options, flag):
                 name = "for" if flag == "question" else flag
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
-        if self._items.take(subject, found):
-            return
+        return found
+
+    def _policy_lines(self, found: PolicyExplanation, *, many: bool) -> Callable[[], list[str]]:
+        gap = [""] * (self._blocks > 0)
+        self._blocks = 0 if many else 1
         if many:
-            put([""] * self._shown)
-            self._shown = False
-            self._words.append(render_policy.word(found)[0])
-            self._lined = True
-            print(render_policy.summary(found, color=self._color, column=self._column))
-        else:
-            ascii_only = not speaks_unicode()
-            put([""] * self._shown)
-            self._shown = True
-            put(render_policy.lines(found, ascii_only=ascii_only, color=self._color, width=self._width))
+            self._line(render_policy.word(found)[0])
+            line = partial(render_policy.summary, found, color=self.color, column=self._column)
+            return lambda: [*gap, line()]
+        plain = not speaks_unicode()
+        whole = partial(render_policy.lines, found, ascii_only=plain, color=self.color, width=self.width)
+        return lambda: [*gap, *whole()]
 
-    def _print(self, found: Explanation, *, many: bool) -> None:
-        options = self._options
-        if options.output in DOCUMENTS:
-            self._items.add(narrowed(found, options.container, options.question))
-            return
-        put([""] * self._shown)
-        self._shown = not many
+    def _explanation_lines(self, found: Explanation, *, many: bool) -> Callable[[], list[str]]:
+        options = self.options
+        gap = [""] * (self._blocks > 0)
+        self._blocks = 0 if many else 1
         self._words.append(verdict_word(found.verdict)[0])
-        put(
-            render.lines(
-                found,
-                steps=options.steps,
-                container=options.container,
-                question=options.question,
-                color=self._color,
-                width=self._width,
-            )
+        whole = partial(
+            render.lines,
+            found,
+            steps=options.steps,
+            container=options.container,
+            question=options.question,
+            color=self.color,
+            width=self.width,
         )
-        put([""] * many)
+        return lambda: [*gap, *whole(), *[""] * many]
 
-    def end(self, origin: Origin, tally: Tally) -> None:
-        """The counts, or the document."""
-        if tally.document(self._items, "Explanation", origin):
-            return
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The counts, and what of the files nothing looks at."""
+        del tally
         if self._lined:
-            print(render.counts(self._words))
+            yield render.counts(self._words)
         if self._left_out and self._whole:
-            put([""] * self._shown)
-            put(render.left_out_lines(self._left_out, color=self._color, width=self._width))
+            yield from [""] * (self._blocks > 0)
+            yield from render.left_out_lines(self._left_out, color=self.color, width=self.width)
 
 
 command = Command(
     "explain",
-    run,
+    repeated(plan),
     text="""
         Explain why pods get the requests and limits that they get: whether they are admitted, what to change if they
         are not, and which rule of which object set each value.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from kubectl_kres.cli.answers import Turn
-from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import Items, colored, put, width
+from collections.abc import Iterator
+from functools import partial
+
+from kubectl_kres.cli.answers import Answered, Page, Turn
+from kubectl_kres.cli.output import DOCUMENTS
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render import pipeline as render
@@ -13,16 +15,16 @@ from kubectl_kres.reports.question import of_task
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
-from kubectl_kres.reports.verdict import is_negative
 
 
-def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Tally) -> Verdict | None:
-    """The explanation of one object, in the format asked for; one without an explanation is missed.
+def reports(page: Page, turn: Turn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+    """The explanation of one object; one without an explanation is missed.
 
-    Returned is the verdict of one that got a line, to be counted with the others.
+    With it comes the verdict of one that is shown by a line, to be counted with the others.
 
     Raises UsageError for a question about one value.
     """
+    options = page.options
     if options.question:
         raise UsageError(f"--for asks about a pod, not about {subject.ref}", hint="-c TASK shows one task in full")
     try:
@@ -30,21 +32,22 @@ def show(options: Options, items: Items, turn: Turn, subject: Subject, tally: Ta
         shown = of_task(found, options.container) if options.container else found
     except KresError as error:
         tally.missed(error)
-        return None
-    listed = not items.take(subject, shown) and _put(options, found, many=turn.many)
-    refused = is_negative(found.verdict)
+        return
+    brief = turn.many and not (options.steps or options.container)
+    draw = partial(_brief if brief else _whole, page, found, many=turn.many)
+    report = shown if options.output in DOCUMENTS else found
+    yield Answered(subject, report, draw), found.verdict if brief else None
+    refused = found.verdict.allowed is not True
     tally.meets("admitted", not refused, complete=found.complete)
     tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)
-    return found.verdict if listed else None
 
 
-def _put(options: Options, found: PipelineExplanation, *, many: bool) -> bool:
-    """Whether that took one line."""
-    color = colored(options.color)
-    if many and not (options.steps or options.container):
-        print(render.summary(found, color=color))
-        return True
-    columns = width(wide=options.output == "wide")
-    put(render.lines(found, steps=options.steps, task=options.container, color=color, width=columns))
-    put([""] * many)
-    return False
+def _brief(page: Page, found: PipelineExplanation, *, many: bool) -> list[str]:
+    del many
+    return [render.summary(found, color=page.color)]
+
+
+def _whole(page: Page, found: PipelineExplanation, *, many: bool) -> list[str]:
+    options = page.options
+    lines = render.lines(found, steps=options.steps, task=options.container, color=page.color, width=page.width)
+    return [*lines, *[""] * many]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from kubectl_kres.cli import pooled
-from kubectl_kres.cli.answers import Choose
-from kubectl_kres.cli.exit import say
+from kubectl_kres.cli.answers import Answered, Choose, Page
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import Items, colored, put, speaks_unicode, width
+from kubectl_kres.cli.output import speaks_unicode
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
@@ -19,13 +19,13 @@ from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Store
 
 
-def show(options: Options, items: Items, explaining: Explaining, subject: Subject, tally: Tally, *, many: bool) -> None:
-    """The explanation of one object, in the format asked for; one without an explanation is missed.
+def reports(page: Page, explaining: Explaining, subject: Subject, tally: Tally, *, many: bool) -> Iterator[Answered]:
+    """The explanation of one object; one without an explanation is missed.
 
     Raises UsageError for flags that ask about pods.
     """
     for flag in ("container", "question"):
-        if getattr(options, flag):
+        if getattr(page.options, flag):
             name = "for" if flag == "question" else flag
             raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
     try:
@@ -33,22 +33,21 @@ def show(options: Options, items: Items, explaining: Explaining, subject: Subjec
     except KresError as error:
         tally.missed(error)
         return
-    if not items.take(subject, found):
-        _put(options, found, many=many)
-    tally.answered(unseen_in(found), complete=True, negative=options.exit_code and negative(found))
+    yield Answered(subject, found, partial(_lines, page, found, many=many))
+    tally.answered(unseen_in(found), complete=True, negative=page.options.exit_code and negative(found))
 
 
-def _put(options: Options, found: ClaimExplanation | PoolExplanation, *, many: bool) -> None:
-    color, columns = colored(options.color), width(wide=options.output == "wide")
-    if many and not options.steps:
-        print(render.summary(found, color=color))
+def _lines(page: Page, found: ClaimExplanation | PoolExplanation, *, many: bool) -> Iterator[str]:
+    steps, color, columns = page.options.steps, page.color, page.width
+    if many and not steps:
+        yield render.summary(found, color=color)
         return
     if isinstance(found, ClaimExplanation):
-        put(render.claim_lines(found, steps=options.steps, color=color, width=columns))
+        yield from render.claim_lines(found, steps=steps, color=color, width=columns)
     else:
         plain = not speaks_unicode()
-        put(render.explain_pool_lines(found, steps=options.steps, ascii_only=plain, color=color, width=columns))
-    put([""] * many)
+        yield from render.explain_pool_lines(found, steps=steps, ascii_only=plain, color=color, width=columns)
+    yield from [""] * many
 
 
 def listed(options: Options, words: Sequence[str]) -> Choose | None:
@@ -66,9 +65,9 @@ def listed(options: Options, words: Sequence[str]) -> Choose | None:
     return lambda source, given, options, _, program: choose(source, given, options, (), program)
 
 
-def explaining_of(store: Store) -> Explaining:
-    """For all objects of a store; what had to be supposed is told at once."""
+def explaining_of(store: Store, tally: Tally) -> Explaining:
+    """For all objects of a store; what is assumed is noted."""
     found = Explaining(store)
     for text in found.supposed:
-        say(f"assumed: {text}")
+        tally.note(f"assumed: {text}")
     return found

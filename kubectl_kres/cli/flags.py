@@ -57,24 +57,23 @@ def split(
     return Line(tuple(given), tuple(words))
 
 
-def joined(
+def values(
     before: Iterable[Given], own: Iterable[Given], flags: Iterable[click.Parameter], ctx: click.Context
-) -> list[str]:
-    """The flags before the command and its own as one list of plain words; its own win.
+) -> dict[str, str | bool | list[str | bool]]:
+    """By field what the flags before the command and its own give; its own win.
 
     Raises click.UsageError for a flag before the command that the command does not take.
     """
     own = tuple(own)
-    fields = {flag.name for flag in flags}
-    overruled = {one.field for one in own}
-    for one in before:
-        if one.field not in fields:
-            raise unknown(one.name, (), ctx)
-    merged = [*(one for one in before if one.field not in overruled), *own]
-    last = {one.field: one.value for one in merged}
-    return [
-        one.name if one.value is True else f"{one.name}={one.value}" for one in merged if last[one.field] is not False
-    ]
+    known = {flag.name: flag for flag in flags}
+    overruled = {flag.field for flag in own}
+    for flag in before:
+        if flag.field not in known:
+            raise unknown(flag.name, (), ctx)
+    found: dict[str, list[str | bool]] = {}
+    for flag in (*(flag for flag in before if flag.field not in overruled), *own):
+        found.setdefault(flag.field, []).append(flag.value)
+    return {field: given if known[field].multiple else given[-1] for field, given in found.items()}
 
 
 def unknown(name: str, names: Iterable[str], ctx: click.Context) -> click.UsageError:

@@ -1,28 +1,30 @@
-"""The loop of ``-w``: answers again when something changed, and prints what is another answer."""
+"""The loop of ``-w``: answers again when something changed, and prints the reports that are other ones."""
 
 from __future__ import annotations
 
 import io
 import sys
 import time
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.cli.anew import anew
+from kubectl_kres.cli.answers import Answered, Frame, Page, Query, framed
 from kubectl_kres.cli.clock import moment
-from kubectl_kres.cli.exit import NEGATIVE, UNREAD, say, tell
+from kubectl_kres.cli.exit import NEGATIVE, UNREAD, lines, say
 from kubectl_kres.cli.followed import Followed
 from kubectl_kres.cli.live import open_live
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import DOCUMENTS
-from kubectl_kres.cli.repeats import Told
-from kubectl_kres.cli.source import KEPT, Kept
+from kubectl_kres.cli.output import DOCUMENTS, Items, named
+from kubectl_kres.cli.proposed import access_flags
+from kubectl_kres.cli.source import Input
+from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cluster.duration import seconds
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.escape import capped, plain
+from kubectl_kres.reports.record import steady
 
 #: Seconds between two looks for changes, and at least between two answers: changes seldom come alone.
 TICK, EVERY = 0.05, 0.5
@@ -30,65 +32,50 @@ TICK, EVERY = 0.05, 0.5
 _NAMED = 3
 
 
-class Said(NamedTuple):
-    """What a run wrote, and the code that it ended with."""
+class Pass(NamedTuple):
+    """The answers of one pass over the objects. ``reports``: by object, without what only says when or how often."""
 
-    out: str
-    err: str
-    code: int
-
-
-class Captured(io.StringIO):
-    """Text that is kept, for writers who ask what it will be shown on. ``drawn_on``: it may be a terminal to them."""
-
-    def __init__(self, shown_on: Any, *, drawn_on: bool) -> None:
-        super().__init__()
-        self._shown_on, self._drawn_on = shown_on, drawn_on
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return getattr(self._shown_on, "encoding", None) or "utf-8"
-
-    def isatty(self) -> bool:
-        return self._drawn_on and self._shown_on is not None and bool(self._shown_on.isatty())
+    page: Page
+    tally: Tally
+    answers: tuple[Answered, ...] = ()
+    reports: dict[Hashable, Any] = {}  # noqa: RUF012, never changed
+    closing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    code: int = UNREAD
 
 
-def follow(options: Options, once: Callable[[], int]) -> int:
-    """Run ``once`` whenever its answer may have changed. Returns when ``--until`` holds, or after ``--timeout``, with 1
-    if there was something to wait for.
+def follow(options: Options, query: Query) -> int:
+    """Answer whenever the answer may have changed. Returns when ``--until`` holds, or after ``--timeout``, with 1 if
+    there was something to wait for.
 
-    An object that is not there, or may not be read, at the beginning ends it with the code of that. Raises what
-    ``once`` raises the first time; UsageError for an ``--until`` that the command does not answer.
+    An object that is not there, or may not be read, at the beginning ends it with the code of that. Raises what the
+    first answer raises; UsageError for an ``--until`` that the command does not answer.
     """
     limit = seconds(options.timeout)
+    frame = framed(options, query)
     source, given = open_live(options, Followed)
-    kept = Kept(source, given)
-    token = KEPT.set(kept)
     try:
-        return _Loop(options, source, kept, once).run(limit)
+        return _Loop(options, source, given, frame).run(limit)
     finally:
-        KEPT.reset(token)
         source.close()
 
 
 class _Loop:
-    def __init__(self, options: Options, source: Followed, kept: Kept, once: Callable[[], int]) -> None:
-        self._options, self._source, self._kept, self._once = options, source, kept, once
+    def __init__(self, options: Options, source: Followed, given: Input, frame: Frame) -> None:
+        self._options, self._source, self._given, self._frame = options, source, given, frame
         #: What changed since the last answer; true: it is gone.
         self._causes: dict[ObjectRef, bool] = {}
-        self._said = Said("", "", 0)
+        self._last: Pass
         self._trouble: tuple[str, ...] = ()
         self._warned: set[str] = set()
-        self._told = Told()
 
     def run(self, limit: float) -> int:
         """Returns the exit code."""
         end = time.monotonic() + limit if limit else float("inf")
-        self._said = self._answer(first=True)
-        self._told.keep(self._source.store)
+        self._last = self._answer(first=True)
         self._reached()
-        _write(self._said.out, self._said.err)
-        if self._said.code == UNREAD and not self._kept.count:
+        _write(self._text(self._last, self._last.answers), self._notes(self._last))
+        if self._last.code == UNREAD and not self._last.tally.count:
             return UNREAD
         while not self._reached():
             if not self._changed(end):
@@ -101,13 +88,14 @@ class _Loop:
 
     def _reached(self) -> bool:
         word = self._options.until
-        if word and self._kept.count and word not in self._kept.met:
-            told = " or ".join(f"--until {one}" for one in sorted(self._kept.met))
+        tally = self._last.tally
+        if word and tally.count and word not in tally.met:
+            told = " or ".join(f"--until {known}" for known in sorted(tally.met))
             raise UsageError(
                 f"--until {word} is nothing that this answer tells",
                 hint=f"it tells {told}" if told else "it is never done: leave --until out",
             )
-        return bool(word and self._kept.count and self._kept.met[word])
+        return bool(word and tally.count and tally.met[word])
 
     def _waited(self) -> str:
         until = {"admitted": "it is admitted", "fits": "it fits", "allocated": "it is allocated"}
@@ -128,30 +116,56 @@ class _Loop:
         return True
 
     def _again(self) -> None:
-        """Answer with the time of the last answer, and how often events had come by then, so that only another answer
-        is another text; then with the real.
-        """
-        with self._told.without_repeats(self._source.store):
-            said = self._answer()
-        if (said.out, said.err) == (self._said.out, self._said.err):
-            self._causes = {}
-            return
+        """Answer, and print what is another report than in the last answer."""
         now = moment()
         self._source.store.origin = structs.replace(self._source.store.origin, time=now)
-        before, self._said = self._said, self._answer()
-        self._told.keep(self._source.store)
-        out = self._new(before.out, self._said.out) if said.out != before.out else ""
-        err = self._said.err if said.err != before.err else ""
-        _write(self._headed(out, now), err)
+        before, self._last = self._last, self._answer()
+        if not self._same(before, self._last):
+            notes = self._notes(self._last) if self._last.notes != before.notes else ""
+            _write(self._headed(self._news(before, self._last), now), notes)
         self._causes = {}
 
-    def _new(self, before: str, now: str) -> str:
-        """Of lists what the reader does not know yet; everything else is printed whole, and may be looked at alone."""
+    def _same(self, before: Pass, now: Pass) -> bool:
+        same = (before.reports, before.closing, before.notes) == (now.reports, now.closing, now.notes)
+        return same and before.tally.complete == now.tally.complete
+
+    def _news(self, before: Pass, now: Pass) -> str:
+        """Of lists the reports that the reader does not know yet; everything else is printed whole, and may be looked
+        at alone.
+        """
         options = self._options
         whole = options.steps or options.container or options.question or options.cgroup
-        if not self._kept.listed or whole or options.output in {*DOCUMENTS, "name", "describe"}:
-            return now
-        return anew(before, now) or "\n"
+        if not now.tally.listed or whole or options.output in {*DOCUMENTS, "name", "describe"}:
+            changed = (before.reports, before.closing) != (now.reports, now.closing)
+            return self._text(now, now.answers) if changed or options.output in DOCUMENTS else ""
+        fresh = [
+            answered for answered in now.answers if before.reports.get(_key(answered)) != now.reports[_key(answered)]
+        ]
+        closing = now.closing if now.closing != before.closing else ()
+        if not fresh and not closing and before.reports.keys() == now.reports.keys():
+            return ""
+        return self._text(now._replace(closing=closing), fresh).strip("\n") + "\n"
+
+    def _text(self, one: Pass, answers: Iterable[Answered]) -> str:
+        """What standard output gets of these answers."""
+        out = io.StringIO()
+        if self._options.output in DOCUMENTS:
+            if not one.tally.barren:
+                with Items(self._options.output) as items:
+                    for answered in answers:
+                        items.add(answered.report)
+                    items.write(one.page.kind, self._source.store.origin, complete=one.tally.complete, file=out)
+            return out.getvalue()
+        if self._options.output == "name":
+            drawn = [named(answered.subject) for answered in answers if answered.subject is not None]
+        elif one.page.tabled:
+            drawn = [*one.page.table(tuple(answers))]
+        else:
+            drawn = [line for answered in answers for line in answered.lines()]
+        return "".join(f"{line}\n" for line in (*drawn, *one.closing))
+
+    def _notes(self, one: Pass) -> str:
+        return "".join(f"{plain(capped(note))}\n" for note in one.notes)
 
     def _headed(self, out: str, now: str) -> str:
         """A block of text says when and after what it came; documents and names stand for themselves."""
@@ -159,8 +173,6 @@ class _Loop:
             return out
         if self._options.output in DOCUMENTS:
             return f"---\n{out}"
-        from kubectl_kres.render.escape import plain  # noqa: PLC0415
-
         # An event is seldom the cause, and seldom missing among what changed.
         refs = sorted(self._causes, key=lambda ref: ref.kind == "Event")
         names = [f"{plain(str(ref))}{' (gone)' * self._causes[ref]}" for ref in refs]
@@ -168,22 +180,28 @@ class _Loop:
         cause = f" after a change of {', '.join(names[:_NAMED])}{more}" if names else ""
         return f"\n{now}{cause}\n{out}"
 
-    def _answer(self, *, first: bool = False) -> Said:
-        # How far a read has come is no part of an answer, so that standard error is no terminal to it.
-        out, err = Captured(sys.stdout, drawn_on=True), Captured(sys.stderr, drawn_on=False)
-        code = UNREAD
-        with redirect_stdout(out), redirect_stderr(err):
-            try:
-                code = self._once()
-            except ClusterError as error:
-                if first:
-                    raise
-                tell(error)
+    def _answer(self, *, first: bool = False) -> Pass:
+        """One pass over the objects. Raises ClusterError if it is the first; later ones note it."""
+        notes: list[str] = []
+        tally, page = Tally(self._options, notes.append), self._frame.query.page()
+        try:
+            answers = tuple(page.run(self._frame, self._source, self._given, tally))
+            closing = () if self._options.output in DOCUMENTS else tuple(page.closing(tally))
+            code = tally.code(self._source)
+        except ClusterError as error:
+            if first:
+                raise
+            notes += lines(error, access_flags(self._options))
+            done = Pass(page, tally, notes=tuple(notes))
+        else:
+            by_name = self._options.output == "name"
+            reports = {_key(answered): None if by_name else steady(answered.report) for answered in answers}
+            done = Pass(page, tally, answers, reports, closing, tuple(notes), code)
         for warning in self._source.warnings:
             if warning not in self._warned:
                 self._warned.add(warning)
                 say(f"Warning: {warning}")
-        return Said(out.getvalue(), err.getvalue(), code)
+        return done
 
     def _tell_trouble(self) -> None:
         trouble = self._source.trouble()
@@ -195,6 +213,12 @@ class _Loop:
         if not trouble:
             say("up to date again")
         self._trouble = trouble
+
+
+def _key(answered: Answered) -> Hashable:
+    """What holds the answer's place between two passes: its object, or for sums their namespace."""
+    subject = answered.subject
+    return (subject.ref, subject.file) if subject is not None else getattr(answered.report, "namespace", "")
 
 
 def _write(out: str, err: str) -> None:

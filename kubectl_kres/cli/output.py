@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from functools import partial
 from tempfile import SpooledTemporaryFile
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 import msgspec
 
@@ -106,28 +106,18 @@ class Items:
             self._file = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115, __exit__ does
         self._file.write(text)
 
-    def take(self, subject: Subject, item: Any) -> bool:
-        """Whether the output has no text: then the item is appended, or the name of its subject printed."""
-        if self._output in DOCUMENTS:
-            self.add(item)
-        elif self._output == "name":
-            print(named(subject))
-        else:
-            return False
-        return True
-
-    def write(self, kind: str, origin: Origin, *, complete: bool) -> None:
-        """The document on standard output."""
+    def write(self, kind: str, origin: Origin, *, complete: bool, file: TextIO | None = None) -> None:
+        """The document, on standard output if no file is given."""
         head = data.document(kind, (), origin, complete=complete)
         if self._file is None:
-            print(dump(head, self._output), end="")
+            print(dump(head, self._output), end="", file=file)
             return
         del head["items"]
         before, after = ("items:\n", "")
         if self._output == "json":
             before, after = ',\n  "items": [\n', "\n  ]\n}\n"
-        print(dump(head, self._output).removesuffix("\n}\n"), end=before)
+        print(dump(head, self._output).removesuffix("\n}\n"), end=before, file=file)
         self._file.seek(0)
         for piece in iter(partial(self._file.read, _PIECE), ""):
-            print(piece, end="")
-        print(end=after)
+            print(piece, end="", file=file)
+        print(end=after, file=file)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from kubectl_kres.cli.arguments import name_of, refuse_selectors
-from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input, Source
@@ -112,8 +111,7 @@ def _listed(source: Source, kind: Kind, spaces: Sequence[str], options: Options)
     for space in spaces:
         coverage = source.store.covered(Need(kind.kind, space))
         if coverage.state == "absent":
-            say(f"{_NONE_HERE} {kind.qualified}")
-            return Found((), listed=True, told=True)
+            return Found((), listed=True, told=f"{_NONE_HERE} {kind.qualified}")
         seen = [] if options.selector or options.field_selector else _glimpsed(source, kind)
         if seen:
             subjects += [Subject(ObjectRef(kind.kind, name), kind) for name in seen]

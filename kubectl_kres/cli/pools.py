@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.answers import Answered, Page, Query, Turn
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import ALLOW_PARTIAL, ASCII, EXIT_CODE, INPUT, OUTPUT, SERVER, WATCHING, Options
-from kubectl_kres.cli.output import Items, colored, put, speaks_unicode, width
+from kubectl_kres.cli.output import speaks_unicode
 from kubectl_kres.cli.pooled import pools
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
@@ -23,44 +23,40 @@ from kubectl_kres.reports.capsule.pools import pool_report
 from kubectl_kres.reports.capsule.predicted import predicted
 from kubectl_kres.reports.capsule.scene import Scene
 from kubectl_kres.reports.capsule.unseen import unseen_of_pool
-from kubectl_kres.store.store import Origin
 
 
-@repeated
-def run(options: Options, words: tuple[str, ...]) -> int:
+def plan(options: Options, words: tuple[str, ...]) -> Query:
     """All pools, or some in full."""
-    with Items(options.output) as items:
-        page = Page(options, items, whole=bool(words))
-        return answer(options, words, page.show, partial(page.end, "Pools"), choose=pools)
+    return Query(partial(PoolsPage, options, whole=bool(words)), words, pools)
 
 
-class Page:
-    """Shows pools in the format asked for. ``whole``: with namespaces, holders and queue."""
+class PoolsPage(Page):
+    """Pools, a block each. ``whole``: with namespaces, holders and queue."""
 
-    def __init__(self, options: Options, items: Items, *, whole: bool) -> None:
-        self._options, self._items, self._whole = options, items, whole
-        self._width = width(wide=options.output == "wide")
-        self._color = colored(options.color)
+    kind = "Pools"
+
+    def __init__(self, options: Options, *, whole: bool) -> None:
+        super().__init__(options)
+        self._whole = whole or options.output == "wide"
         self._plain = options.ascii or not speaks_unicode()
         self._shown = 0
 
-    def show(self, turn: Turn, tally: Tally) -> None:
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """The pools of a turn, which is one for all of them."""
         found = predicted(turn.store)
         scene = Scene(found.store)
         for text in found.supposed:
-            say(f"assumed: {text}")
+            tally.note(f"assumed: {text}")
         for subject in turn.found.subjects:
             if subject.ref in found.refused:
                 tally.missed(UsageError(f"{subject.ref}: {found.refused[subject.ref]}"))
                 continue
             report = self._report(scene, subject.ref.name)
             report = structs.replace(report, predicted=subject.ref in found.made)
-            if not self._items.take(subject, report):
-                self._put(report)
             self._shown += 1
+            yield Answered(subject, report, partial(self._lines, report, first=self._shown == 1))
             bad = report.exhausted or bool(report.queue) or report.ready is False
-            tally.answered(report.unseen, complete=report.complete, negative=bad and self._options.exit_code)
+            tally.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
 
     def _report(self, scene: Scene, name: str) -> PoolReport:
         """Of a pool that may not be read what the user's own namespaces tell of it."""
@@ -69,19 +65,15 @@ class Page:
             return pool_glimpse(scene, name)
         return structs.replace(pool_report(scene, pool), unseen=unseen_of_pool(scene, pool))
 
-    def _put(self, report: PoolReport) -> None:
-        put([""] * bool(self._shown))
-        whole = self._whole or self._options.output == "wide"
-        put(render.lines(report, whole=whole, ascii_only=self._plain, color=self._color, width=self._width))
-
-    def end(self, kind: str, origin: Origin, tally: Tally) -> None:
-        """The document."""
-        tally.document(self._items, kind, origin)
+    def _lines(self, report: PoolReport, *, first: bool) -> Iterator[str]:
+        yield from [""] * (not first)
+        whole, plain = self._whole, self._plain
+        yield from render.lines(report, whole=whole, ascii_only=plain, color=self.color, width=self.width)
 
 
 command = Command(
     "pools",
-    run,
+    repeated(plan),
     text="""
         Show Capsule's resource pools: what they share out, what claims hold and pods use of it, what is left, and
         what is odd about them.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 from kubectl_kres.admission.kernel import Driver
-from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.answers import Answered, Page, Query, Turn
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import (
     ALLOW_PARTIAL,
@@ -17,9 +20,9 @@ from kubectl_kres.cli.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.output import DOCUMENTS, named
 from kubectl_kres.cli.proposed import same_source
-from kubectl_kres.cli.subjects import making_pods
+from kubectl_kres.cli.subjects import chosen, making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
@@ -27,75 +30,70 @@ from kubectl_kres.render import qos as render
 from kubectl_kres.reports.node import needs_with_node
 from kubectl_kres.reports.qos import Brief, Quality, quality, unclassed
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.store.store import Origin
 
 
-@repeated
-def run(options: Options, words: tuple[str, ...]) -> int:
+def plan(options: Options, words: tuple[str, ...]) -> Query:
     """One object in full; of several a line each. Without words the pods of the namespace."""
     if options.driver and not options.cgroup:
         raise UsageError("--driver goes with --cgroup")
     if options.summary:
         from kubectl_kres.cli import summary  # noqa: PLC0415, only what is needed is loaded
 
-        return summary.run(options, words)
-    with Items(options.output) as items:
-        page = Page(options, items)
-        asked = words if words or options.filenames else ("pods",)
-        return answer(options, asked, page.show, page.end, needs_with_node)
+        return summary.plan(options, words)
+    asked = words if words or options.filenames else ("pods",)
+    return Query(partial(QosPage, options), asked, partial(chosen, wants=needs_with_node))
 
 
-class Page:
-    """Shows answers as they are made, in the format asked for."""
+class QosPage(Page):
+    """QoS classes: one object in full, of several a line each."""
 
-    def __init__(self, options: Options, items: Items) -> None:
-        self._options, self._items = options, items
-        self._width = width(wide=options.output == "wide")
-        self._color = colored(options.color)
+    kind = "Qos"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
         self._classes: dict[str, int] = {}
         self._refused = self._differing = 0
 
-    def show(self, turn: Turn, tally: Tally) -> None:
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
+        options = self.options
         brief = Brief(turn.store, turn.ask)
-        whole = not turn.many or self._options.output in DOCUMENTS or bool(self._options.cgroup)
+        whole = not turn.many or options.output in DOCUMENTS or bool(options.cgroup)
 
         def answer(subject: Subject) -> Quality:
-            found = self._whole(turn, subject) if whole else brief.quality(subject)
+            found = self._quality(turn, subject) if whole else brief.quality(subject)
             if found is None:
                 text = f"{subject.ref}: no class, since {unclassed(subject)}"
-                raise UsageError(text, hint=f"kubectl kres explain {_asked(self._options, subject)}")
+                raise UsageError(text, hint=f"kubectl kres explain {_asked(options, subject)}")
             return found
 
         for subject, found in tally.each(turn.found.subjects, answer):
-            self._print(subject, found, many=turn.many, whole=whole)
+            if not whole and options.output != "name":
+                self._classes[found.qos.name] = self._classes.get(found.qos.name, 0) + 1
+                self._refused += bool(found.refused)
+                self._differing += found.differs
+            yield Answered(subject, found, partial(self._lines, found, many=turn.many, whole=whole))
             tally.meets("admitted", not found.refused, complete=found.complete)
-            negative = self._options.exit_code and bool(found.refused or found.differs)
+            negative = options.exit_code and bool(found.refused or found.differs)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
-            if whole and self._options.output in {"text", "wide"}:
+            if whole and options.output in {"text", "wide"}:
                 tally.shows(found.unseen)
 
-    def _whole(self, turn: Turn, subject: Subject) -> Quality | None:
-        version = int(self._options.cgroup.removeprefix("v") or 0)
-        driver: Driver = "cgroupfs" if self._options.driver == "cgroupfs" else "systemd"
+    def _quality(self, turn: Turn, subject: Subject) -> Quality | None:
+        version = int(self.options.cgroup.removeprefix("v") or 0)
+        driver: Driver = "cgroupfs" if self.options.driver == "cgroupfs" else "systemd"
         return quality(turn.store, subject, turn.ask, version=version, driver=driver)
 
-    def _print(self, subject: Subject, found: Quality, *, many: bool, whole: bool) -> None:
-        if self._items.take(subject, found):
-            return
+    def _lines(self, found: Quality, *, many: bool, whole: bool) -> list[str]:
         if whole:
-            put(render.lines(found, color=self._color, width=self._width))
-            put([""] * many)
-        else:
-            self._classes[found.qos.name] = self._classes.get(found.qos.name, 0) + 1
-            self._refused += bool(found.refused)
-            self._differing += found.differs
-            print(render.summary(found, color=self._color, width=self._width))
+            return [*render.lines(found, color=self.color, width=self.width), *[""] * many]
+        return [render.summary(found, color=self.color, width=self.width)]
 
-    def end(self, origin: Origin, tally: Tally) -> None:
-        """The counts, or the document."""
-        if not tally.document(self._items, "Qos", origin) and self._classes:
-            print(render.counts(self._classes, self._refused, self._differing))
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The counts."""
+        del tally
+        if self._classes:
+            yield render.counts(self._classes, self._refused, self._differing)
 
 
 def _asked(options: Options, subject: Subject) -> str:
@@ -108,7 +106,7 @@ def _asked(options: Options, subject: Subject) -> str:
 
 command = Command(
     "qos",
-    run,
+    repeated(plan),
     text="""
         Show the QoS class of pods: which container and resource decides it, the smallest change that leads to another
         class, and oom_score_adj, which says whom the kernel ends first. Workloads are answered for by the next pod of

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
-from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.answers import Answered, Page, Query, Turn
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import (
     ALLOW_PARTIAL,
@@ -22,7 +21,7 @@ from kubectl_kres.cli.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.output import Items, colored, put, speaks_unicode, width
+from kubectl_kres.cli.output import speaks_unicode
 from kubectl_kres.cli.quotas import fitted, quotas, workloads
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
@@ -37,20 +36,16 @@ from kubectl_kres.reports.describe import quota_block
 from kubectl_kres.reports.fit import Fit, fit
 from kubectl_kres.reports.quota import QuotaReport, quota_reports
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.store.store import Origin
 
 
-@repeated
-def run(options: Options, words: tuple[str, ...]) -> int:
+def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Quotas, or with ``--fit`` and ``--denied`` another answer each."""
     _refuse(options)
-    with Items(options.output) as items:
-        page = Page(options, items)
-        if options.fit:
-            return answer(options, words, page.fits, partial(page.end, "Fit"), choose=fitted)
-        if options.denied:
-            return answer(options, words, page.refused, partial(page.end, "Denied"), choose=workloads)
-        return answer(options, words, page.quotas, partial(page.end, "Quota"), choose=quotas)
+    if options.fit:
+        return Query(partial(FitPage, options), words, fitted)
+    if options.denied:
+        return Query(partial(DeniedPage, options), words, workloads)
+    return Query(partial(QuotaPage, options), words, quotas)
 
 
 def _refuse(options: Options) -> None:
@@ -65,91 +60,98 @@ def _refuse(options: Options) -> None:
         raise UsageError(f"-o describe does not go with {given[0]}")
 
 
-class Page:
-    """Shows answers as they are made, in the format asked for."""
+class QuotaPage(Page):
+    """Quotas of one namespace after the other, a block each."""
 
-    def __init__(self, options: Options, items: Items) -> None:
-        self._options, self._items = options, items
-        self._width = width(wide=options.output == "wide")
-        self._color = colored(options.color)
+    kind = "Quota"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
         self._plain = options.ascii or not speaks_unicode()
-        self._shown = self._refused = 0
+        self._shown = 0
 
-    def quotas(self, turn: Turn, tally: Tally) -> None:
-        """Quotas of one namespace after the other."""
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
+        """The quotas of a turn."""
         if turn.found.shared is not None:
-            self._beside(turn, tally)
+            yield from self._beside(turn, tally)
             return
         spaces: dict[str, list[Subject]] = {}
         for subject in turn.found.subjects:
             spaces.setdefault(subject.ref.namespace, []).append(subject)
         for subjects in spaces.values():
             held = [quota for subject in subjects if (quota := turn.store.get(*_key(subject))) is not None]
-            recounted, by = self._options.recount, self._options.by
+            recounted, by = self.options.recount, self.options.by
             try:
                 reports = quota_reports(turn.store, held, turn.ask, recounted=recounted, by=by)
                 for subject, quota, report in zip(subjects, held, reports, strict=True):
-                    self._put(report, subject, partial(self._quota, quota))
+                    yield self._answered(subject, quota, report)
                     bad = any(use.over or use.drift is not None for use in report.uses)
-                    self._count(tally, report, negative=bad)
+                    _count(self.options, tally, report, negative=bad)
             except KresError as error:
                 tally.missed(error)
 
-    def _beside(self, turn: Turn, tally: Tally) -> None:
+    def _beside(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """Capsule's quotas of a namespace, or of all, which kubectl describe knows nothing of."""
-        if self._options.output == "describe":
+        if self.options.output == "describe":
             return
         reports = shared_reports(turn.store, turn.found.shared or "")
         for subject, report in zip(turn.found.subjects, reports, strict=True):
-            self._put(report, subject, partial(self._quota, None))
-            self._count(tally, report, negative=any(use.over for use in report.uses))
+            yield self._answered(subject, None, report)
+            _count(self.options, tally, report, negative=any(use.over for use in report.uses))
 
-    def _quota(self, quota: ResourceQuota | None, report: QuotaReport) -> None:
-        put([""] * (self._shown > 0))
-        if self._options.output == "describe" and quota is not None:
-            put([""] * (self._shown > 0))
-            put(describe.quota_lines([quota_block(quota)]))
+    def _answered(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> Answered:
+        self._shown += 1
+        return Answered(subject, report, partial(self._lines, quota, report, first=self._shown == 1))
+
+    def _lines(self, quota: ResourceQuota | None, report: QuotaReport, *, first: bool) -> Iterator[str]:
+        yield from [""] * (not first)
+        if self.options.output == "describe" and quota is not None:
+            yield from [""] * (not first)
+            yield from describe.quota_lines([quota_block(quota)])
         else:
-            put(render.lines(report, ascii_only=self._plain, color=self._color, width=self._width))
+            yield from render.lines(report, ascii_only=self._plain, color=self.color, width=self.width)
 
-    def fits(self, turn: Turn, tally: Tally) -> None:
-        """How often a template fits."""
+
+class FitPage(Page):
+    """How often a template fits."""
+
+    kind = "Fit"
+
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
+        """The one object that was asked about."""
         for subject, found in tally.each(turn.found.subjects, lambda subject: fit(turn.store, subject, turn.ask)):
-            self._put(found, subject, self._fit)
+            yield Answered(subject, found, partial(render_fit.lines, found, color=self.color, width=self.width))
             tally.meets("fits", found.enough)
-            self._count(tally, found, negative=not found.enough)
+            _count(self.options, tally, found, negative=not found.enough)
 
-    def _fit(self, found: Fit) -> None:
-        put([""] * (self._shown > 0))
-        put(render_fit.lines(found, color=self._color, width=self._width))
 
-    def refused(self, turn: Turn, tally: Tally) -> None:
-        """The workloads that are refused; those that are not are only counted."""
+class DeniedPage(Page):
+    """The workloads that are refused; those that are not are only counted."""
+
+    kind = "Denied"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._refused = 0
+
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
+        """The refused workloads of a turn."""
         for subject, found in tally.each(turn.found.subjects, lambda subject: denied(turn.store, subject, turn.ask)):
             if found is None:
                 tally.answered((), complete=True, negative=False)
                 continue
             self._refused += 1
-            self._put(found, subject, self._denied)
-            self._count(tally, found, negative=True)
+            yield Answered(subject, found, partial(render_fit.denied_lines, found, color=self.color, width=self.width))
+            _count(self.options, tally, found, negative=True)
 
-    def _denied(self, found: Denied) -> None:
-        put(render_fit.denied_lines(found, color=self._color, width=self._width))
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """How many are refused."""
+        if tally.count and self.options.output != "name":
+            yield render_fit.denied_count(self._refused, tally.count)
 
-    def _put(self, found: Any, subject: Subject, show: Callable[[Any], None]) -> None:
-        if not self._items.take(subject, found):
-            show(found)
-        self._shown += 1
 
-    def _count(self, tally: Tally, found: QuotaReport | Fit | Denied, *, negative: bool) -> None:
-        tally.answered(found.unseen, complete=found.complete, negative=negative and self._options.exit_code)
-
-    def end(self, kind: str, origin: Origin, tally: Tally) -> None:
-        """The document, or how many are refused."""
-        if tally.document(self._items, kind, origin):
-            return
-        if kind == "Denied" and tally.count and self._options.output != "name":
-            print(render_fit.denied_count(self._refused, tally.count))
+def _count(options: Options, tally: Tally, found: QuotaReport | Fit | Denied, *, negative: bool) -> None:
+    tally.answered(found.unseen, complete=found.complete, negative=negative and options.exit_code)
 
 
 def _key(subject: Subject) -> tuple[str, str, str]:
@@ -158,7 +160,7 @@ def _key(subject: Subject) -> tuple[str, str, str]:
 
 command = Command(
     "quota",
-    run,
+    repeated(plan),
     text="""
         Show what the quotas of a namespace limit, in which scopes, what is used and what is left. Only quotas are
         read; objects only where they are counted.

@@ -46,7 +46,11 @@ class _Configuration(Struct, frozen=True, rename="camel", forbid_unknown_fields=
     disabled_plugins: tuple[str, ...] = ()
 
 
-def described(options: Options) -> Callable[[str], tuple[Server, tuple[str, ...]]]:
+#: What a server says of its version to the rules it has, and what is supposed about it.
+ServerOf = Callable[[str], tuple[Server, tuple[str, ...]]]
+
+
+def described(options: Options) -> ServerOf:
     """The server that the flags describe, once it is known which version it says of itself, empty if it does not.
 
     The result also gives what is supposed about that server. ``--kube-version`` wins over what the server says.

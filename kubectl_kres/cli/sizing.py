@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from kubectl_kres.cli.answers import Turn, answer
+from kubectl_kres.cli.answers import Answered, Page, Query, Turn
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import Items, colored, put, width
 from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.cli.subjects import Found, one_named
 from kubectl_kres.cli.tally import Tally
@@ -15,16 +14,14 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.render import sizing as render
 from kubectl_kres.reports.capsule.predicted import predicted
 from kubectl_kres.reports.capsule.sizing import sizing, sizing_needs
-from kubectl_kres.store.store import Origin
 
 
-def run(options: Options, words: tuple[str, ...]) -> int:
+def plan(options: Options, words: tuple[str, ...]) -> Query:
     """One workload, of a file if it stands there."""
     flags = (options.pool, options.waiting, options.selector, options.field_selector, options.all_namespaces)
     if words or any(flags):
         raise UsageError("--for looks at one workload; it goes with no claim's name and no flag that chooses claims")
-    with Items(options.output) as items:
-        return answer(options, words, partial(_show, options, items), partial(_end, items), choose=_choose)
+    return Query(partial(SizingPage, options), words, _choose)
 
 
 def _choose(source: Source, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
@@ -32,14 +29,15 @@ def _choose(source: Source, given: Input, options: Options, words: Sequence[str]
     yield one_named(source, given, "--for", options.sized, sizing_needs)
 
 
-def _show(options: Options, items: Items, turn: Turn, tally: Tally) -> None:
-    store = predicted(turn.store).store
-    for subject, found in tally.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
-        if not items.take(subject, found):
-            put(render.lines(found, color=colored(options.color), width=width(wide=options.output == "wide")))
-        negative = options.exit_code and not all(pool.fits for pool in found.pools)
-        tally.answered(found.unseen, complete=found.complete, negative=negative)
+class SizingPage(Page):
+    """What has to be claimed, in full."""
 
+    kind = "Sizing"
 
-def _end(items: Items, origin: Origin, tally: Tally) -> None:
-    tally.document(items, "Sizing", origin)
+    def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
+        """The one workload."""
+        store = predicted(turn.store).store
+        for subject, found in tally.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
+            yield Answered(subject, found, partial(render.lines, found, color=self.color, width=self.width))
+            negative = self.options.exit_code and not all(pool.fits for pool in found.pools)
+            tally.answered(found.unseen, complete=found.complete, negative=negative)

@@ -13,6 +13,7 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import PARTIAL, may_i, say
 from kubectl_kres.cli.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
 from kubectl_kres.cli.progress import Progress
+from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.errors import (
     ClusterError,
     ConfigError,
@@ -80,11 +81,11 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     with connection:
         header = Header(origin=target.server, time=now, server=read.version(connection), context=target.context)
         installed = _installed(connection, coverage)
-        found = _pages(pages, partial(_needs, spaces, installed), coverage, verbose=options.verbosity > 0)
+        found = _pages(pages, partial(_needs, spaces, installed), coverage, options)
         count = write_stream(header, found, options.out, coverage=lambda: coverage)
     for warning in connection.warnings:
         say(f"Warning: {warning}")
-    gaps = _tell(coverage)
+    gaps = _tell(coverage, access_flags(options))
     say(f"{options.out}: {count} objects")
     return PARTIAL if gaps and not options.allow_partial else 0
 
@@ -131,8 +132,7 @@ def _pages(
     read: _Read,
     needs: Callable[[Store], Iterator[Need]],
     coverage: dict[Need, Coverage],
-    *,
-    verbose: bool,
+    options: Options,
 ) -> Iterator[tuple[str, list[Any]]]:
     """Every page with its kind. How reading each need went is in ``coverage`` after the last one.
 
@@ -143,7 +143,7 @@ def _pages(
     try:
         for need in needs(small):
             plural = BY_KIND[need.kind].plural
-            if verbose:
+            if options.verbosity > 0:
                 say(f"reading {plural}{f' in {need.namespace}' if need.namespace else ''}")
             count = 0
             skipped: list[str] = []
@@ -164,7 +164,9 @@ def _pages(
                 small.cover(need, coverage[need])
         if not any(one.state == "read" for one in coverage.values()):
             first = next(one.message for one in coverage.values() if not one.known)
-            raise ClusterError(f"nothing could be read, and nothing is written: {first}", hint=may_i(first))
+            raise ClusterError(
+                f"nothing could be read, and nothing is written: {first}", hint=may_i(first, access_flags(options))
+            )
     finally:
         progress.clear()
 
@@ -182,13 +184,13 @@ def _gap(error: ClusterError, *, named: bool) -> Coverage:
     return Coverage("failed", error.message)
 
 
-def _tell(coverage: Mapping[Need, Coverage]) -> bool:
+def _tell(coverage: Mapping[Need, Coverage], access: str) -> bool:
     """Says what could not be read; True if answers need some of it."""
     gaps = {need: one for need, one in coverage.items() if not one.known and BY_KIND[need.kind].listed}
     for need, one in gaps.items():
         where = f" in namespace {need.namespace}" if need.namespace else ""
         say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {one.message}")
-        hint = may_i(one.message) if one.state == "denied" else ""
+        hint = may_i(one.message, access) if one.state == "denied" else ""
         if hint:
             say(hint)
     return any(need.kind in _NEEDED for need in gaps)

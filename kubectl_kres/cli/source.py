@@ -6,15 +6,14 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, BinaryIO, Protocol
 
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
-from kubectl_kres.errors import ConfigError, TimedOut, Unreachable, UsageError
+from kubectl_kres.errors import ConfigError, InputError, TimedOut, Unreachable, UsageError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
-from kubectl_kres.manifests.read import read, versioned
+from kubectl_kres.manifests.read import LISTED, read, refuse, versioned
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import Need
@@ -84,7 +83,7 @@ class Source(Protocol):
 class Input:
     """What ``-f`` named: ``policies`` count over what the source holds, ``workloads`` are asked about.
 
-    ``manifests``: all that was read.
+    ``manifests``: all that was read. ``faults``: what is wrong with documents, ``mistyped``: with what makes pods.
     """
 
     def __init__(self, options: Options) -> None:
@@ -95,17 +94,31 @@ class Input:
         self.workloads: tuple[Manifest, ...] = ()
         self._explicit = bool(options.namespaces) and not options.all_namespaces
         self.manifests: Sequence[Manifest] = ()
+        self.faults: list[InputError] = []
+        self.mistyped: list[InputError] = []
         stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
         if options.filenames:
-            self.manifests = read(options.filenames, recursive=options.recursive, stdin=stdin)
-            versioned(self.manifests)
+            notes: list[InputError] = []
+            found = read(options.filenames, recursive=options.recursive, stdin=stdin, faults=self.faults, notes=notes)
+            for note in notes[:LISTED]:
+                say(f"Warning: {note.message}")
+            self.manifests = versioned(found, self.faults)
+            if not self.manifests:
+                refuse(self.faults)
         self._tekton = _tekton_config(options.tekton_config, stdin) if options.tekton_config else ()
 
     def place(self, namespace: str) -> None:
         """Give a namespace to the objects that name none. Raises InputError where ``-n`` and an object disagree."""
-        left = overlay(self.policies, self.manifests, namespace=namespace, explicit=self._explicit)
+        left = overlay(self.policies, self.manifests, namespace=namespace, explicit=self._explicit, faults=self.faults)
         self.workloads = tuple(left)
+        if not left and not self.policies.kinds():
+            refuse(self.faults)
         overlay(self.policies, self._tekton, namespace=TEKTON_NAMESPACE)
+
+    @property
+    def left_out(self) -> list[InputError]:
+        """Why documents of the files have no part in the answer."""
+        return [*self.faults, *self.mistyped]
 
     def lay_over(self, store: Store) -> None:
         """Put the policies into a store, where they replace objects of the same names."""
@@ -133,31 +146,12 @@ def excluding(options: Options) -> None:
         raise UsageError(f"{' and '.join(chosen)} exclude each other")
 
 
-class Kept:
-    """A source that outlives one run of a command, and what the run found. See ``following``."""
-
-    def __init__(self, source: Source, given: Input) -> None:
-        self.source, self.given = source, given
-        self.count = 0
-        self.met: dict[str, bool] = {}
-        #: Whether all objects were those of lists.
-        self.listed = False
-
-
-#: The source of the run that is going on, if it is kept.
-KEPT: ContextVar[Kept | None] = ContextVar("KEPT", default=None)
-
-
 @contextmanager
 def opened(options: Options) -> Iterator[tuple[Source, Input]]:
     """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
 
     Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
     """
-    kept = KEPT.get()
-    if kept is not None:
-        yield kept.source, kept.given
-        return
     excluding(options)
     if options.offline and not options.filenames:
         raise UsageError("--offline needs the files to read, given with -f")

@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
     missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
     could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are; empty: of all. told: why
-    there are none was told. left_out: the kinds of files' objects that nothing looks at, each as often as it is there.
+    there are none. left_out: the kinds of files' objects that nothing looks at, each as often as it is there.
     """
 
     subjects: tuple[Subject, ...]
@@ -50,7 +50,7 @@ class Found(NamedTuple):
     listed: bool = False
     unseen: tuple[Unseen, ...] = ()
     shared: str | None = None
-    told: bool = False
+    told: str = ""
     left_out: tuple[str, ...] = ()
 
 
@@ -157,7 +157,10 @@ def _from_files(
     if not given.workloads:
         subjects = _policies_in_files(given, options.selector, takes)
         if not subjects:
+            refuse(given.left_out)
             raise _nothing(given, options)
+    elif not subjects:
+        refuse(given.left_out)
     complete(source, subjects, wants)
     return Found(tuple(subjects), left_out=_left_out(given, options.selector))
 
@@ -181,17 +184,16 @@ def _nothing(given: Input, options: Options) -> UsageError:
 
 
 def in_files(given: Input, selector: str = "") -> list[Subject]:
-    """The pods, and what makes pods, that the files hold. Raises InputError at the fields of a wrong type."""
+    """The pods, and what makes pods, that the files hold; one with a field of a wrong type is a fault of the input."""
     fits = labels_match(selector)
     subjects: list[Subject] = []
-    faults: list[InputError] = []
+    given.mistyped.clear()
     for manifest in given.workloads:
         try:
             if fits(manifest.metadata.get("labels") or {}):
                 subjects.append(_of_manifest(manifest))
         except InputError as error:
-            faults.append(error)
-    refuse(faults)
+            given.mistyped.append(error)
     return subjects
 
 

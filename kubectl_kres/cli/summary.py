@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from kubectl_kres.cli.exit import say
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from kubectl_kres.cli.answers import Answered, Frame, Page, Query
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import DOCUMENTS, Items, colored, put, width
-from kubectl_kres.cli.server import described
-from kubectl_kres.cli.source import opened
+from kubectl_kres.cli.output import DOCUMENTS
+from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.cli.subjects import readable
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.errors import Forbidden, UsageError
@@ -16,16 +18,27 @@ from kubectl_kres.reports.qos_sums import Adding
 from kubectl_kres.store.coverage import Need
 
 
-def run(options: Options, words: tuple[str, ...]) -> int:
+def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Nothing but pods is read."""
     _check(options, words)
-    server_of = described(options)
-    tally = Tally(options)
-    with opened(options) as (source, _), Items(options.output) as items:
-        for word in words:
+    return Query(partial(SummaryPage, options), words)
+
+
+class SummaryPage(Page):
+    """Sums, a row for each namespace."""
+
+    kind = "QosSummary"
+    tabled = True
+
+    def run(self, frame: Frame, source: Source, given: Input, tally: Tally) -> Iterator[Answered]:
+        """The sums, once all pods were added."""
+        del given
+        options = self.options
+        tally.listed = False
+        for word in frame.query.words:
             if source.kind(word).struct is not Pod:
                 raise UsageError(f"--summary counts pods, not {source.kind(word).qualified}")
-        server, assumptions = server_of(source.version())
+        server, assumptions = frame.server_of(source.version())
         adding = Adding(server)
         spaces = source.namespaces or ("",)
         for space in spaces:
@@ -35,16 +48,18 @@ def run(options: Options, words: tuple[str, ...]) -> int:
                     tally.missed(page)
                 else:
                     _add(adding, page, tally)
-        sums = [*adding.sums()]
-        if options.output in DOCUMENTS and not tally.barren:
-            for one in sums:
-                items.add(one)
-            items.write("QosSummary", source.store.origin, complete=tally.complete and not source.skipped)
-        elif tally.count:
-            put(render.table(sums, color=colored(options.color), width=width(wide=options.output == "wide")))
+        tally.saw((), complete=not source.skipped)
+        if options.output in DOCUMENTS or tally.count:
+            for sums in adding.sums():
+                yield Answered(None, sums)
+        if options.output not in DOCUMENTS and tally.count:
             for text in assumptions:
-                say(f"assumed: {text}")
-        return tally.code(source)
+                tally.note(f"assumed: {text}")
+
+    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+        """One table."""
+        sums = [answered.report for answered in answers]
+        return render.table(sums, color=self.color, width=self.width) if sums else ()
 
 
 def _check(options: Options, words: tuple[str, ...]) -> None:
@@ -63,5 +78,7 @@ def _add(adding: Adding, pods: list[Pod], tally: Tally) -> None:
         if adding.add(pod):
             tally.answered((), complete=True, negative=False)
         else:
-            say(f"error: left out, since a quantity does not parse: {pod.metadata.namespace}/{pod.metadata.name}")
+            tally.note(
+                f"error: left out, since a quantity does not parse: {pod.metadata.namespace}/{pod.metadata.name}"
+            )
             tally.saw((), complete=False)

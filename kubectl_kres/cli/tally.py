@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from kubectl_kres.cli.exit import NEGATIVE, PARTIAL, may_i, say, tell, worst
+from kubectl_kres.cli.exit import NEGATIVE, PARTIAL, lines, may_i, worst
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.output import DOCUMENTS, Items, same_terminal
+from kubectl_kres.cli.output import same_terminal
+from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.cli.source import Source
-from kubectl_kres.errors import Forbidden, KresError, NotFound
+from kubectl_kres.cli.subjects import Found
+from kubectl_kres.errors import Forbidden, InputError, InputErrors, KresError, NotFound
+from kubectl_kres.manifests.read import LISTED
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.subject import Subject
-from kubectl_kres.store.store import Origin
 
 T = TypeVar("T")
 
 
 class Tally:
-    """Grows with each object; ``count`` is how many were answered."""
+    """Grows with each object; ``count`` is how many were answered. ``note`` takes each line for stderr."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, note: Callable[[str], None]) -> None:
+        self.note = note
         self.count = 0
         self.complete = True
+        #: Whether all objects were those of lists.
+        self.listed = True
         #: Whether it was told why nothing is there.
-        self.told = False
+        self._told = False
         #: What ``--until`` may wait for, and whether all answers have it.
         self.met: dict[str, bool] = {}
-        self._options = options
+        self._options, self._access = options, access_flags(options)
         self._codes: set[int] = set()
         self._unseen: dict[tuple[str, str], Unseen] = {}
         #: What standard output says of what could not be read.
         self._shown: set[str] = set()
         self._failed = False
+        self._left_out: Sequence[InputError] = ()
 
     @property
     def barren(self) -> bool:
@@ -44,7 +50,7 @@ class Tally:
         self._failed = True
         if isinstance(error, NotFound) and self._options.ignore_not_found:
             return
-        tell(error)
+        self._tell(error)
         self._codes.add(error.exit_code)
         self.complete = self.complete and not isinstance(error, Forbidden)
 
@@ -54,6 +60,11 @@ class Tally:
         self.saw(unseen, complete=complete)
         if negative:
             self._codes.add(NEGATIVE)
+
+    def leaves_out(self, faults: Sequence[InputError]) -> None:
+        """Documents of files that could not be used: they are told at the end, as kubectl does, and are missing."""
+        self._left_out = faults
+        self.complete = self.complete and not faults
 
     def shows(self, unseen: Iterable[Unseen]) -> None:
         """Standard output has these, in the server's words: on the same terminal they are not told again."""
@@ -81,22 +92,28 @@ class Tally:
             else:
                 yield subject, found
 
-    def document(self, items: Items, kind: str, origin: Origin) -> bool:
-        """Whether a document is asked for; it is written if there is anything to write."""
-        asked = self._options.output in DOCUMENTS
-        if asked and not self.barren:
-            items.write(kind, origin, complete=self.complete)
-        return asked
+    def found(self, found: Found) -> None:
+        """Some objects whose answers come next, and what of them could not be read."""
+        for error in found.missing:
+            self.missed(error)
+        self.saw(found.unseen, complete=not found.unseen)
+        self.listed = self.listed and found.listed
+        if found.told:
+            self.note(found.told)
+            self._told = True
 
     def code(self, source: Source) -> int:
-        """Tells on stderr what there is left to tell, and returns the exit code of the run."""
+        """Notes what there is left to tell, and returns the exit code of the run."""
         for text in source.skipped:
-            say(f"error: left out, since it cannot be decoded: {text}")
+            self.note(f"error: left out, since it cannot be decoded: {text}")
         shown = self._shown if self._shown and same_terminal() else ()
         for one in self._unseen.values():
-            _say_unseen(one, told=one.message in shown)
-        if not self.count and not self._failed and not self.told:
-            say(
+            self._note_unseen(one, told=one.message in shown)
+        if self._left_out:
+            self._tell(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
+            self.note("The answer is given without what is named above.")
+        if not self.count and not self._failed and not self._told:
+            self.note(
                 _nothing(source.namespaces, self._options)
                 if self.complete
                 else "Nothing that was asked about could be read"
@@ -105,17 +122,20 @@ class Tally:
             self._codes.add(PARTIAL)
         return worst(self._codes)
 
+    def _tell(self, error: KresError) -> None:
+        for line in lines(error, self._access):
+            self.note(line)
 
-def _say_unseen(one: Unseen, *, told: bool) -> None:
-    """``told``: the server's words stand above, on the same terminal."""
-    what = f"{one.kind} {one.name}" if one.name else f"{one.kind} objects"
-    where = f" of namespace {one.namespace}" if one.namespace else ""
-    if one.state == "denied":
-        if not told:
-            say(f"Error from server (Forbidden): {one.message}")
-        say(f"The answer is given without the {what}{where}. {may_i(one.message)}".rstrip())
-    else:
-        say(f"error: the answer is given without the {what}{where}: {one.message or 'not read'}")
+    def _note_unseen(self, unseen: Unseen, *, told: bool) -> None:
+        """``told``: the server's words stand above, on the same terminal."""
+        what = f"{unseen.kind} {unseen.name}" if unseen.name else f"{unseen.kind} objects"
+        where = f" of namespace {unseen.namespace}" if unseen.namespace else ""
+        if unseen.state == "denied":
+            if not told:
+                self.note(f"Error from server (Forbidden): {unseen.message}")
+            self.note(f"The answer is given without the {what}{where}. {may_i(unseen.message, self._access)}".rstrip())
+        else:
+            self.note(f"error: the answer is given without the {what}{where}: {unseen.message or 'not read'}")
 
 
 def _nothing(namespaces: tuple[str, ...], options: Options) -> str:

@@ -44,3 +44,8 @@ class Document(Struct, frozen=True):
 def place(text: str, at: int) -> Position:
     """Line and column, 1-based, of the character ``at``."""
     return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+
+
+def twice(key: str) -> str:
+    """What to say of a key that its map has already."""
+    return f'key "{key}" is given twice: as in kubectl, the last one counts'

@@ -50,7 +50,8 @@ def named(argument: str, *, recursive: bool) -> list[str]:
 def text(file: str, stdin: BinaryIO) -> str:
     """The text of a file or, for ``-``, of standard input, without a byte order mark.
 
-    Raises InputError for a file that cannot be read, is larger than LARGEST or is not UTF-8.
+    UTF-16 is read where a mark says so, as PowerShell writes it. Raises InputError for a file that cannot be read, is
+    larger than LARGEST or is not UTF-8.
     """
     shown = STDIN if file == "-" else file
     try:
@@ -60,7 +61,10 @@ def text(file: str, stdin: BinaryIO) -> str:
     if len(data) > LARGEST:
         raise InputError(f"is larger than {LARGEST >> 20} MiB", file=shown, hint="split it into several files")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError("is UTF-16; UTF-8 is expected", file=shown, line=1, column=1)
+        try:
+            return data.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise InputError("begins as UTF-16, but is not", file=shown, line=1, column=1) from error
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

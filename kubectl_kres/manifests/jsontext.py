@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests import number
-from kubectl_kres.manifests.document import DEPTH, Document, Position, Step, place
+from kubectl_kres.manifests.document import DEPTH, Document, Position, Step, place, twice
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -24,26 +25,30 @@ class JsonSyntaxError(InputError):
         self.end = end
 
 
-class _TwiceError(ValueError):
-    """A key is given twice in one object."""
-
-
 class _NumberError(ValueError):
     """A number is too large, or one that JSON does not have; the argument is its text."""
 
 
-def stream(file: str, text: str) -> Iterator[tuple[Document, Any]]:
+def stream(file: str, text: str, notes: list[InputError] | None = None) -> Iterator[tuple[Document, Any]]:
     """Each JSON value of a text, one behind the other with only white space between.
 
-    Raises JsonSyntaxError where the text is no JSON, InputError for a key given twice, a number that no float64 holds
-    and nesting without end.
+    Of a key that is given twice the last one counts; ``notes`` gets a sentence about the first of a value.
+    Raises JsonSyntaxError where the text is no JSON, InputError for a number that no float64 holds and nesting without
+    end.
     """
     index = end = 0
     line = 1
+    repeated: list[str] = []
+    decoder = json.JSONDecoder(
+        parse_int=_number,
+        parse_float=_number,
+        parse_constant=_constant,
+        object_pairs_hook=partial(_object, repeated),
+    )
     while (start := _skip(text, end)) < len(text):
         line, column = line + text.count("\n", end, start), start - text.rfind("\n", 0, start)
         try:
-            value, stop = _DECODER.raw_decode(text, start)
+            value, stop = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
             message = error.msg[:1].lower() + error.msg[1:]
             raise JsonSyntaxError(message, file=file, at=place(text, error.pos), end=end) from error
@@ -53,13 +58,13 @@ def stream(file: str, text: str) -> Iterator[tuple[Document, Any]]:
                 raise JsonSyntaxError(f"{error} is no JSON", file=file, at=at, end=end) from error
             message = f"number {str(error)[:40]} is out of range"
             raise InputError(message, file=file, line=at[0], column=at[1]) from error
-        except _TwiceError as error:
-            at = place(text, _twice(text, start))
-            raise InputError(f'key "{error}" already set in map', file=file, line=at[0], column=at[1]) from error
         except RecursionError:
             value, stop = [], 0
         if not stop or _deep(value):
             raise InputError(f"nested deeper than {DEPTH} levels", file=file, line=line, column=column)
+        if repeated and notes is not None:
+            notes.append(InputError(twice(repeated[0]), file=file, locate=partial(_twice_at, text, start)))
+        repeated.clear()
         body = text[start:stop]
         yield Document(file, body, "json", index, line, column), _scrub(value) if _SURROGATE.search(body) else value
         index, end, line = index + 1, stop, line + body.count("\n")
@@ -101,6 +106,10 @@ def _members(text: str, at: int) -> Iterator[tuple[Step, int, int]]:
         index += 1
 
 
+def _twice_at(text: str, start: int) -> Position:
+    return place(text, _twice(text, start))
+
+
 def _twice(text: str, start: int) -> int:
     """Where the first key stands that its object had before."""
     open_at, found = [start], []
@@ -132,14 +141,12 @@ def _deep(value: Any) -> bool:
     return depth > DEPTH
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(repeated: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The last of equal keys counts; they are noted in ``repeated``."""
     made = dict(pairs)
     if len(made) < len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise _TwiceError(key)
-            seen.add(key)
+        keys = [key for key, _ in pairs]
+        repeated += [key for index, key in enumerate(keys) if key in keys[:index]]
     return made
 
 
@@ -166,6 +173,3 @@ def _scrub(value: Any) -> Any:
         case list():
             return [_scrub(item) for item in value]
     return value
-
-
-_DECODER = json.JSONDecoder(parse_int=_number, parse_float=_number, parse_constant=_constant, object_pairs_hook=_object)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -61,6 +62,5 @@ class Manifest(Struct, frozen=True):
         return locate(self.document, (*self.within, *path))
 
     def fault(self, message: str, path: Sequence[Step] = ()) -> InputError:
-        """An error at the field ``path``."""
-        line, column = self.position(path)
-        return InputError(message, file=self.file, line=line, column=column)
+        """An error at the field ``path``, which is located when the error is shown."""
+        return InputError(message, file=self.file, locate=partial(self.position, tuple(path)))

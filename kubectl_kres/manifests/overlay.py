@@ -21,17 +21,23 @@ MAKES_PODS = frozenset({"Pod", "TaskRun", "PipelineRun", *kinds.WORKLOADS})
 
 
 def overlay(
-    store: Store, manifests: Sequence[Manifest], *, namespace: str = "default", explicit: bool = False
+    store: Store,
+    manifests: Sequence[Manifest],
+    *,
+    namespace: str = "default",
+    explicit: bool = False,
+    faults: list[InputError] | None = None,
 ) -> list[Manifest]:
     """The workloads among the manifests in their order, each with its namespace; the policy objects go into the store.
 
     A policy object replaces the store's one of the same name. ``namespace`` is for objects that name none;
     ``explicit``: it was asked for with ``-n``, and an object that names another one is an error. Objects of unknown
     kinds without a pod template are left out. A policy object with ``generateName`` gets a number for a suffix.
-    Raises InputError or InputErrors.
+    faults: gets what is wrong with single objects, which are left out, too; not given: InputError or InputErrors is
+    raised.
     Source: cli-runtime resource/visitor.go RequireNamespace.
     """
-    faults: list[InputError] = []
+    found: list[InputError] = [] if faults is None else faults
     workloads: list[Manifest] = []
     for index, manifest in enumerate(manifests):
         kind = kind_of(manifest)
@@ -47,8 +53,9 @@ def overlay(
             elif kind is not None:
                 store.add(kind.kind, typed(_with_name(placed, index), kind), file=placed.file)
         except InputError as error:
-            faults.append(error)
-    refuse(faults)
+            found.append(error)
+    if faults is None:
+        refuse(found)
     return workloads
 
 

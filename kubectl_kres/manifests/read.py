@@ -16,26 +16,40 @@ LISTED = 20
 _TEMPLATE = "this looks like a template: render it first, as helm template NAME CHART | kubectl kres explain -f - does"
 
 
-def read(paths: Sequence[str], *, recursive: bool, stdin: BinaryIO) -> list[Manifest]:
+def read(
+    paths: Sequence[str],
+    *,
+    recursive: bool,
+    stdin: BinaryIO,
+    faults: list[InputError] | None = None,
+    notes: list[InputError] | None = None,
+) -> list[Manifest]:
     """The objects in the files, directories and standard input (``-``, read once) that ``paths`` name, in that order.
 
     Lists are flattened, empty documents left out. Every object has a kind and a name or ``generateName``.
-    Raises InputError, or InputErrors if there are several faults; also if there is no object at all.
+    faults: gets what is wrong with single documents and files of a directory, if there is an object beside them; not
+    given: any fault is raised. notes: gets what is read as kubectl reads it, but hardly meant.
+    Raises InputError, or InputErrors if there are several faults; also if there is no object at all, and for a path
+    that does not exist.
     """
-    faults: list[InputError] = []
+    found: list[InputError] = []
+    absent: list[InputError] = []
     manifests: list[Manifest] = []
-    for file in _files(dict.fromkeys(paths), faults, recursive=recursive):
+    for file in _files(dict.fromkeys(paths), absent, recursive=recursive):
         try:
             text = files.text(file, stdin)
         except InputError as error:
-            faults.append(error)
+            found.append(error)
             continue
-        for document, value in _documents(files.STDIN if file == "-" else file, text, faults):
-            manifests += _objects(document, value, (), faults)
-    if not manifests and not faults:
+        for document, value in _documents(files.STDIN if file == "-" else file, text, found, notes):
+            manifests += _objects(document, value, (), found)
+    if not manifests and not found and not absent:
         shown = " ".join(files.STDIN if path == "-" else path for path in paths)
-        faults.append(InputError("holds no objects", file=shown))
-    refuse(faults)
+        found.append(InputError("holds no objects", file=shown))
+    if absent or not manifests or faults is None:
+        refuse([*found, *absent])
+    else:
+        faults += found
     return manifests
 
 
@@ -44,18 +58,21 @@ def refuse(faults: Sequence[InputError]) -> None:
     if len(faults) == 1:
         raise faults[0]
     if faults:
-        raise InputErrors(faults[:LISTED])
+        raise InputErrors(faults[:LISTED], len(faults) - LISTED)
 
 
-def _files(paths: Iterable[str], faults: list[InputError], *, recursive: bool) -> Iterator[str]:
+def _files(paths: Iterable[str], absent: list[InputError], *, recursive: bool) -> Iterator[str]:
+    """``absent`` gets the paths that name nothing, without which there is no answer, as from kubectl."""
     for path in paths:
         try:
             yield from files.named(path, recursive=recursive)
         except InputError as error:
-            faults.append(error)
+            absent.append(error)
 
 
-def _documents(file: str, text: str, faults: list[InputError]) -> Iterator[tuple[Document, Any]]:
+def _documents(
+    file: str, text: str, faults: list[InputError], notes: list[InputError] | None
+) -> Iterator[tuple[Document, Any]]:
     """Each document with its value. A text that begins with ``{`` is JSON as long as it can be, then YAML.
 
     Source: apimachinery util/yaml YAMLOrJSONDecoder.Decode (v0.36), which turns to YAML after at most one JSON value.
@@ -64,7 +81,7 @@ def _documents(file: str, text: str, faults: list[InputError]) -> Iterator[tuple
     broken: jsontext.JsonSyntaxError | None = None
     if text.lstrip().startswith("{"):
         try:
-            for document, value in jsontext.stream(file, text):
+            for document, value in jsontext.stream(file, text, notes):
                 count += 1
                 yield document, value
         except jsontext.JsonSyntaxError as error:
@@ -77,11 +94,17 @@ def _documents(file: str, text: str, faults: list[InputError]) -> Iterator[tuple
             return
         if broken is None:
             return
-    yield from _yaml(file, text, end, count, broken, faults)
+    yield from _yaml(file, text, end, count, broken, faults, notes)
 
 
 def _yaml(
-    file: str, text: str, start: int, index: int, broken: InputError | None, faults: list[InputError]
+    file: str,
+    text: str,
+    start: int,
+    index: int,
+    broken: InputError | None,
+    faults: list[InputError],
+    notes: list[InputError] | None,
 ) -> Iterator[tuple[Document, Any]]:
     """Each YAML document from ``start`` on.
 
@@ -93,7 +116,7 @@ def _yaml(
             document = next(documents, None)
             if document is None:
                 return
-            yield document, yamltext.parse(document)
+            yield document, yamltext.parse(document, notes)
         except InputError as error:
             if broken and text[start:].lstrip()[1:].lstrip()[:1] in {'"', "}"}:
                 faults.append(broken)
@@ -150,11 +173,15 @@ def _unnamed(manifest: Manifest) -> InputError | None:
     return None
 
 
-def versioned(manifests: Iterable[Manifest]) -> None:
-    """Raises InputError or InputErrors for objects without ``apiVersion``, which kubectl does not send."""
-    refuse([
-        one.fault("error validating data: apiVersion not set", ("kind",)) for one in manifests if not one.api_version
-    ])  # fmt: skip
+def versioned(manifests: Iterable[Manifest], faults: list[InputError]) -> list[Manifest]:
+    """Those with an ``apiVersion``: kubectl sends no others. Each of these is a fault."""
+    kept: list[Manifest] = []
+    for manifest in manifests:
+        if manifest.api_version:
+            kept.append(manifest)
+        else:
+            faults.append(manifest.fault("error validating data: apiVersion not set", ("kind",)))
+    return kept
 
 
 def word(value: Any) -> str:

@@ -8,7 +8,7 @@ import yaml
 
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests import scalar
-from kubectl_kres.manifests.document import DEPTH, Document
+from kubectl_kres.manifests.document import DEPTH, Document, twice
 
 #: Values that aliases may add to one document. A "billion laughs" has more, a manifest some dozens.
 EXPANDED = 1_000_000
@@ -35,8 +35,8 @@ class Build:
     anchors: value, size and depth of what an anchor names, None until it is complete.
     """
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
+    def __init__(self, document: Document, notes: list[InputError] | None = None) -> None:
+        self.document, self.notes = document, notes
         self.root: Any = None
         self.stack: list[_Frame] = []
         self.anchors: dict[str, tuple[Any, int, int] | None] = {}
@@ -112,8 +112,8 @@ class Build:
             key = scalar.key(value)
         except ValueError as error:
             raise self._fault(event, str(error)) from error
-        if key in frame.given:
-            raise self._fault(event, f'key "{key}" already set in map')
+        if key in frame.given and self.notes is not None:
+            self.notes.append(self._fault(event, twice(key)))
         frame.given.add(key)
         return key
 

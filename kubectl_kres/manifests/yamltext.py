@@ -45,14 +45,15 @@ def value(text: str) -> Any:
     return next((parse(document) for document in split("", text)), None)
 
 
-def parse(document: Document) -> Any:
+def parse(document: Document, notes: list[InputError] | None = None) -> Any:
     """The value of a document as JSON would hold it; None if it is empty or null.
 
     Keys are text; numbers are int or ``Number``. Aliased values are shared: treat the result as read-only. As kubectl
-    does, a merge (``<<``) replaces what stands before it and is replaced by what stands behind it.
-    Raises InputError for bad syntax, a key given twice, a key that is no text, and for aliases or nesting without end.
+    does, a merge (``<<``) replaces what stands before it and is replaced by what stands behind it; of a key that is
+    given twice the last one counts, and ``notes`` gets a sentence about it.
+    Raises InputError for bad syntax, a key that is no text, and for aliases or nesting without end.
     """
-    build = Build(document)
+    build = Build(document, notes)
     for event in _events(document):
         build.take(event)
     return build.root
@@ -63,6 +64,8 @@ def locate(document: Document, path: Sequence[Step]) -> Position:
     wanted = list(path)
     best, depth = document.position(1, 1), -1
     for found, mark in values(_events(document)):
+        if depth > 0 and found[:depth] != wanted[:depth]:
+            break
         if len(found) > depth and found == wanted[: len(found)]:
             best, depth = document.position(mark.line + 1, mark.column + 1), len(found)
             if depth == len(wanted):

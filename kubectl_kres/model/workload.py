@@ -30,7 +30,6 @@ class RollingUpdate(Base, frozen=True):
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
-    partition: int | None = None
 
 
 class Strategy(Base, frozen=True):
@@ -81,23 +80,34 @@ class WorkloadSpec(Base, frozen=True):
     ordinals: Ordinals | None = None
 
 
+class JobReference(Base, frozen=True):
+    """A Job that a CronJob made."""
+
+    name: str = ""
+    uid: str = ""
+
+
 class WorkloadStatus(Base, frozen=True):
-    """Counts and conditions as the controllers write them."""
+    """Counts and conditions as the controllers write them.
+
+    active: how many pods of a Job run; of a CronJob the Jobs that run.
+    """
 
     replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
     unavailable_replicas: int = 0
-    updated_replicas: int = 0
-    observed_generation: int = 0
-    active: int = 0
+    active: int | tuple[JobReference, ...] = 0
     succeeded: int = 0
     desired_number_scheduled: int = 0
     current_number_scheduled: int = 0
-    updated_number_scheduled: int = 0
     conditions: tuple[Condition, ...] | None = None
-    current_revision: str = ""
     update_revision: str = ""
+
+    @property
+    def running_pods(self) -> int:
+        """Pods of a Job that run; 0 for other kinds."""
+        return self.active if isinstance(self.active, int) else 0
 
 
 class Workload(Base, frozen=True):

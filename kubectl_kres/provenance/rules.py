@@ -185,6 +185,7 @@ RULES: Mapping[str, Rule] = {
     "resize/node-capacity": Rule("The resized pod alone must fit the node's allocatable cpu and memory.", _POD_RESIZE),
     "update/pod-containers": Rule("An update neither adds nor removes containers of a pod.", _VALIDATION),
     "update/pod-immutable": Rule("Resources of a pod change by a resize only, most other fields never.", _VALIDATION),
+    "update/immutable": Rule("Selectors, and what a StatefulSet or Job is made of, never change.", _VALIDATION),
     "update/deadline": Rule("A deadline may be set or shortened, not cleared or prolonged.", _VALIDATION),
     "claim/immutable": Rule("Of a claim only the size and the attributes class change, once it is bound.", _VALIDATION),
     "claim/shrunk": Rule("A claim's size goes back no further than what the volume has.", _VALIDATION),

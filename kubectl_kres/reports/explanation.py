@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from kubectl_kres.admission.outcome import Cause, Finding, QuotaCharge
 from kubectl_kres.admission.qos import QoS
@@ -17,6 +18,8 @@ from kubectl_kres.reports.tekton.part import TektonPart
 
 class Edit(Record, frozen=True):
     """Who last wrote a field: the field manager, how (Apply or Update) and when (RFC 3339, may be empty)."""
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"time"})
 
     manager: str
     operation: str = ""
@@ -101,8 +104,20 @@ class Demand(Record, frozen=True):
     lacking: Mapping[str, tuple[str, ...]] = {}
 
 
+#: What controllers and the event recorder put before the server's sentence, and names that are new with each try.
+_PREFIX = re.compile(r"^(\(combined from similar events\): )?(Error creating: )?")
+_NEW_NAME = re.compile(r'pods? "[^"]*"')
+
+
+def gist(text: str) -> str:
+    """The text without what differs between two tries to create the same pod."""
+    return _NEW_NAME.sub("pods", _PREFIX.sub("", text))
+
+
 class Fact(Record, frozen=True):
     """Something the cluster says: an event, a condition, a container state. ``time`` RFC 3339, may be empty."""
+
+    ORDERED: ClassVar[bool] = False
 
     reason: str
     text: str
@@ -110,47 +125,19 @@ class Fact(Record, frozen=True):
     time: str = ""
     count: int = 1
 
-
-#: Every verdict in one word: docs/verdicts.md has the table, ``reports.verdict`` the rules.
-OutcomeWord = Literal[
-    "admitted",
-    "full",
-    "refused",
-    "blocked",
-    "partly",
-    "depends-on-order",
-    "admitted-as-far-as-seen",
-    "full-as-far-as-seen",
-    "refused-as-far-as-seen",
-    "blocked-as-far-as-seen",
-    "partly-as-far-as-seen",
-    "depends-on-order-as-far-as-seen",
-]
-
-
-class Blocked(Record, frozen=True):
-    """Pods are missing, and something that is not computed here rejects them. ``by``: who, in words.
-
-    ``times``: how often it did, ``last``: when it last did (RFC 3339, may be empty), ``message``: the server's words.
-    """
-
-    by: str
-    message: str
-    times: int = 1
-    last: str = ""
+    def steady(self) -> tuple[Any, ...]:
+        """The same said again, about another try, is the same."""
+        return self.reason, gist(self.text), self.source
 
 
 class Verdict(Record, frozen=True):
-    """What becomes of the object, and of its next pod.
+    """Whether the pod is admitted; ``allowed`` None: that depends on the order of LimitRanges or quotas.
 
-    ``outcome``: the answer in one word, for people and scripts alike. It ends in as-far-as-seen where something that
-    could not be read may change it. Empty only while a verdict is made.
-    ``allowed``: whether the next pod is admitted; None: that depends on the order of LimitRanges or quotas.
+    ``outcome``: the answer for scripts, all of it in one word. ``allowed`` is what follows from what could be read:
+    where that was not all that bears on it, the word ends in as-far-as-seen, and what was not read may make it the
+    opposite.
     ``message`` and ``causes`` are the server's own words of a refusal, ``findings`` what stands behind them; a finding
     without a text shares that of one before.
-    ``missing``: pods that are wanted and do not exist; ``fits``: how many of them are admitted one after the other,
-    absent where all are or none is. ``blocked``: who rejects them, where the next pod is admitted by all that is
-    computed.
     """
 
     allowed: bool | None
@@ -160,22 +147,9 @@ class Verdict(Record, frozen=True):
     causes: tuple[Cause, ...] = ()
     findings: tuple[Finding, ...] = ()
     others: tuple[str, ...] = ()
-    outcome: OutcomeWord | Literal[""] = ""
-    missing: int = 0
-    fits: int | None = None
-    blocked: Blocked | None = None
-
-
-class Spare(Record, frozen=True):
-    """What one pod more than is wanted would lack. ``short``: how much of ``resource``, where a quota has too little.
-
-    ``text``: the server's sentence; ``source``: the object and field that refuse it.
-    """
-
-    text: str
-    resource: str = ""
-    short: str = ""
-    source: Source | None = None
+    outcome: Literal[
+        "", "admitted", "refused", "depends-on-order", "admitted-as-far-as-seen", "refused-as-far-as-seen"
+    ] = ""
 
 
 class Unseen(Record, frozen=True):
@@ -192,7 +166,6 @@ class Unseen(Record, frozen=True):
 class Explanation(Record, frozen=True):
     """Why a pod, or the next pod of a workload, gets the resources it gets.
 
-    ``remedies`` is empty where nothing is missing; ``spare`` then says what a further pod lacks.
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
     figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
@@ -226,4 +199,3 @@ class Explanation(Record, frozen=True):
     complete: bool = True
     journal: Journal = ()
     tekton: TektonPart | None = None
-    spare: tuple[Spare, ...] = ()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.meta import Condition
 from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerStatus, Pod
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.explanation import Fact
+from kubectl_kres.reports.explanation import Fact, gist
 from kubectl_kres.reports.needs import controller
 from kubectl_kres.store.store import Store
 
@@ -118,18 +117,8 @@ def _of_event(event: Event) -> Fact:
     return Fact(event.reason, event.message, Source(about.kind, about.name, about.namespace), time, count or 1)
 
 
-#: What controllers and the event recorder put before the server's sentence, and names that are new with each try.
-_PREFIX = re.compile(r"^(\(combined from similar events\): )?(Error creating: )?")
-_NEW_NAME = re.compile(r'pods? "[^"]*"')
-
-
 def _of_status(fact: Fact) -> bool:
     return fact.source.field.startswith("status.")
-
-
-def gist(text: str) -> str:
-    """The text without what differs between two tries to create the same pod."""
-    return _NEW_NAME.sub("pods", _PREFIX.sub("", text))
 
 
 def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:

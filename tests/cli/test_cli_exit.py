@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from kubectl_kres import errors
 from kubectl_kres.cli import explain, version
-from kubectl_kres.cli.exit import connecting, guarded, lines, may_i, worst
-from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.exit import guarded, lines, may_i, worst
 from kubectl_kres.errors import KresError
 
 
@@ -56,7 +55,7 @@ from kubectl_kres.errors import KresError
     ],
 )
 def test_words(error: KresError, told: list[str], capsys):
-    assert list(lines(error)) == told
+    assert list(lines(error, "")) == told
 
     def fail() -> int:
         raise error
@@ -83,8 +82,7 @@ def test_words(error: KresError, told: list[str], capsys):
     ],
 )
 def test_how_to_check_a_refusal(message: str, command: str):
-    connecting(Options())
-    assert may_i(message) == (f"Check with: kubectl auth can-i {command}" if command else "")
+    assert may_i(message, "") == (f"Check with: kubectl auth can-i {command}" if command else "")
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 3, 4, 70])))

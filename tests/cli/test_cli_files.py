@@ -161,3 +161,52 @@ def test_quotas_of_files_are_shown_wherever_they_are(kres: Kres, tmp_path: Path)
     for where in ("", "-n far", "-A"):
         assert kres(f"quota --offline {where}", "-f", str(tmp_path / "far.yaml")).out.startswith("quota q in far\n")
     assert kres("quota --offline -n near", "-f", str(tmp_path / "far.yaml")).code == 2
+
+
+class TestUnusable:
+    """One unusable document of a directory does not silence the others."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> str:
+        (tmp_path / "a.yaml").write_text(f"{POD}---\nkind: Gateway\nmetadata: {{}}\n")
+        (tmp_path / "b.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {containers: 1}\n")
+        (tmp_path / "kustomization.yaml").write_text("kind: Kustomization\nresources: [a.yaml]\n")
+        return str(tmp_path)
+
+    def test_the_rest_is_answered_and_what_was_left_out_is_named(self, kres: Kres, folder: str):
+        found = kres("explain", "-f", folder, "--offline")
+        assert "Pod/p" in found.out
+        assert found.err.splitlines() == [
+            f"error: {folder}/a.yaml:7:11: Gateway without a name: metadata.name may not be empty",
+            f"error: {folder}/kustomization.yaml:1:1: Kustomization without a name: metadata.name may not be empty",
+            f'error: {folder}/b.yaml:4:20: Pod/b: spec.containers: invalid type: got "integer", expected "array"',
+            "The answer is given without what is named above.",
+        ]
+        assert found.code == 4
+
+    def test_the_document_is_not_complete(self, kres: Kres, folder: str):
+        found = kres("explain", "-f", folder, "--offline", "-o", "json")
+        assert json.loads(found.out)["metadata"]["complete"] is False
+
+    @pytest.mark.parametrize("command", ["explain", "qos", "diff"])
+    def test_partial_answers_can_be_allowed(self, kres: Kres, folder: str, command: str):
+        assert kres(command, "-f", folder, "--offline", "--allow-partial").code == 0
+
+    def test_without_anything_usable_there_is_no_answer(self, kres: Kres, tmp_path: Path):
+        (tmp_path / "kustomization.yaml").write_text("kind: Kustomization\n")
+        found = kres("explain", "-f", str(tmp_path), "--offline")
+        assert (found.code, found.out) == (2, "")
+
+    def test_objects_of_another_namespace_are_left_out(self, kres: Kres, tmp_path: Path):
+        path = tmp_path / "all.yaml"
+        path.write_text(f"{POD}---\n{POD.replace('name: p', 'name: other, namespace: away')}")
+        found = kres("explain", "-f", str(path), "--offline", "-n", "shop")
+        assert (found.code, "Pod/p" in found.out) == (4, True)
+        assert 'the namespace from the provided object "away" does not match the namespace "shop".' in found.err
+
+    def test_a_key_given_twice_is_told(self, kres: Kres, tmp_path: Path):
+        path = tmp_path / "p.yaml"
+        path.write_text(POD.replace("image: i", "image: i, image: j"))
+        found = kres("explain", "-f", str(path), "--offline")
+        assert found.err.startswith(f'Warning: {path}:4:41: key "image" is given twice: as in kubectl, the last')
+        assert found.code == 0

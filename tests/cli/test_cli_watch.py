@@ -86,10 +86,10 @@ def test_until_admitted(cluster: Cluster, watched: Watched) -> None:
     )
     assert (result.code, result.err) == (0, "")
     first, second = result.out.split("\n20", 1)
-    assert first.startswith("refused: shop/Deployment/web: 0 of 1 pods exist; quota team is short by 512Mi")
+    assert first.startswith("refused by ResourceQuota/team")
     head, verdict, *_ = second.splitlines()
     assert head.endswith("Z after a change of ResourceQuota/team")
-    assert verdict == "admitted: shop/Deployment/web; 0 of 1 pods exist"
+    assert verdict == "admitted: shop/Deployment/web"
 
 
 def test_until_that_holds_already_ends_at_once(cluster: Cluster, kres: Kres) -> None:
@@ -316,3 +316,15 @@ def test_a_closed_pipe_ends_it(cluster: Cluster, tmp_path: Path) -> None:
             time.sleep(0.1)
         assert process.wait(timeout=30) == 0
         assert process.stderr.read() == b""
+
+
+def test_one_quota_of_several_is_told_alone(cluster: Cluster, watched: Watched) -> None:
+    """Each block is a report: the one that did not change is not printed again."""
+    put(cluster, "resourcequotas", quota("2Gi", "other"))
+    result = watched("quota -w", lambda: put(cluster, "resourcequotas", quota("4Gi")))
+    assert (result.code, result.err) == (130, "")
+    first, second = result.out.split("\n20", 1)
+    assert [name for name in ("team", "other") if f"quota {name} in shop" in first] == ["team", "other"]
+    assert [name for name in ("team", "other") if f"quota {name} in shop" in second] == ["team"]
+    assert second.partition("\n")[0].endswith("Z after a change of ResourceQuota/team")
+    assert not second.partition("\n")[2].startswith("\n")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kubectl_kres.errors import InputError, InputErrors
 from kubectl_kres.manifests import yamltext
+from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import LISTED, read
 
 
@@ -90,10 +91,6 @@ def test_maps(text, data):
 
 
 FAULTS = {
-    "twice": (CONFIG + "  cpu: 1\n  b: 2\n  cpu: 3\n", '7:3: key "cpu" already set in map'),
-    "twice as text": (CONFIG + "  1: 1\n  '1': 2\n", '6:3: key "1" already set in map'),
-    "twice in JSON": ('{"kind": "A",\n "metadata": {"name": "b",\n"name": "a"}}', '3:1: key "name" already set in map'),
-    "twice in an outer object": ('{"b": {"c": [{}]}, "a": 1,\n "a": 1}', '2:2: key "a" already set in map'),
     "null key": (CONFIG + "  ~: 1\n", "5:3: a key must be text, not null"),
     "list key": (CONFIG + "  ? [a]\n  : 1\n", "5:5: a key must be text, not a map or a list"),
     "alias key": ("a: &x [1]\n*x : 1\n", "2:1: a key must be text, not a map or a list"),
@@ -137,7 +134,7 @@ FAULTS = {
     ),
     "control character": (CONFIG + '  a: "\x01"\n', "5:7: control characters are not allowed: U+0001"),
     "not UTF-8": (CONFIG.encode() + "  ä: ".encode() + b"\xff", "5:6: byte 0xff is not UTF-8"),
-    "UTF-16": (CONFIG.encode("utf-16"), "1:1: is UTF-16; UTF-8 is expected"),
+    "UTF-16 cut off": (CONFIG.encode("utf-16") + b"x", "1:1: begins as UTF-16, but is not"),
     "deep": (CONFIG + "  a: " + "[" * 100_000, "5:504: nested deeper than 500 levels"),
     "deep JSON": ('{"a":' * 600 + "1" + "}" * 600, "1:1: nested deeper than 500 levels"),
     "deeper JSON": ('{"a":' * 100_000, "1:1: nested deeper than 500 levels"),
@@ -152,6 +149,58 @@ def test_a_fault_has_one_line_with_its_place(text, message):
         given(text)
     assert refused.value.message == f"STDIN:{message}"
     assert not isinstance(refused.value, InputErrors)
+
+
+TWICE = {
+    "twice": (CONFIG + "  cpu: 1\n  b: 2\n  cpu: 3\n", "7:3", "cpu", {"cpu": 3, "b": 2}),
+    "as text": (CONFIG + "  1: 1\n  '1': 2\n", "6:3", "1", {"1": 2}),
+    "in JSON": ('{"kind": "A", "metadata": {"name": "b"},\n"data": {"a": 1,\n"a": 2}}', "3:1", "a", {"a": 2}),
+    "in an outer object": (
+        '{"kind": "A", "metadata": {"name": "b"}, "data": {"c": [{}]},\n "data": {"d": 1}}',
+        "2:2", "data", {"d": 1},
+    ),
+    "a whole map": (CONFIG + "  a: 1\ndata: {b: 2}\n", "6:1", "data", {"b": 2}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "at", "key", "data"), TWICE.values(), ids=TWICE)
+def test_of_a_key_given_twice_the_last_one_counts_as_in_kubectl(text, at, key, data):
+    notes = []
+    (manifest,) = read(["-"], recursive=False, stdin=io.BytesIO(text.encode()), notes=notes)
+    assert manifest.raw["data"] == data
+    said = f'STDIN:{at}: key "{key}" is given twice: as in kubectl, the last one counts'
+    assert [note.message for note in notes] == [said]
+
+
+@pytest.mark.parametrize("code", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_read_where_a_mark_says_so(code):
+    text = "\ufeff" + "\r\n---\r\n".join(CONFIG.replace("\n", "\r\n") + f"  a: é{name}" for name in "xy")
+    found = read(["-"], recursive=False, stdin=io.BytesIO(text.encode(code)))
+    assert [one.raw["data"]["a"] for one in found] == ["éx", "éy"]
+
+
+def test_one_unusable_document_leaves_the_others(tmp_path):
+    (tmp_path / "kustomization.yaml").write_text("kind: Kustomization\nresources: [a.yaml]\n")
+    (tmp_path / "a.yaml").write_text(f"{pod('a')}\n---\nb: c: d\n---\n{pod('b')}\n")
+    faults = []
+    found = read([str(tmp_path)], recursive=False, stdin=io.BytesIO(), faults=faults)
+    assert [one.ref.name for one in found] == ["a", "b"]
+    assert [fault.message for fault in faults] == [
+        f"{tmp_path}/a.yaml:3:5: mapping values are not allowed in this context",
+        f"{tmp_path}/kustomization.yaml:1:1: Kustomization without a name: metadata.name may not be empty",
+    ]
+
+
+def test_faults_are_located_only_when_they_are_shown(monkeypatch):
+    """Locating reads the text again: of a thousand faults no more than LISTED are."""
+    located = []
+    monkeypatch.setattr(Manifest, "position", lambda self, path=(): located.append(path) or (1, 1))
+    text = "kind: List\nitems:\n" + "- kind: Pod\n" * 1000
+    with pytest.raises(InputErrors) as refused:
+        given(text)
+    assert located == []
+    assert refused.value.message.count("\n") == LISTED - 1
+    assert (len(located), refused.value.more) == (LISTED, 1000 - LISTED)
 
 
 def test_every_fault_is_told_at_once(tmp_path):

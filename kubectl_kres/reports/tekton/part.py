@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.record import Record
@@ -16,6 +17,8 @@ class Waiting(Record, frozen=True):
     ``seconds_left``: of the timeout of ``pipeline_run``, negative: it is over; absent: there is none, or it is not
     known.
     """
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"next_try", "seconds_left"})
 
     since: str = ""
     next_try: str = ""

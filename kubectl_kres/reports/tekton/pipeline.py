@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
@@ -72,6 +72,8 @@ class PipelineExplanation(Record, frozen=True):
     ``seconds_left``: of its timeout, negative: it is over; absent: it has none, or has not started. ``ended``: it has
     succeeded or failed, so that nothing of it is made any more. With ``-c`` there is that task alone.
     """
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"seconds_left"})
 
     subject: ObjectRef
     start: str

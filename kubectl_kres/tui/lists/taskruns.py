@@ -13,7 +13,6 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.render.explain import verdict_lines
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.tekton import task_lines
-from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation, Value
 from kubectl_kres.reports.qos_sums import amounts
@@ -133,10 +132,9 @@ def sign(row: RunRow) -> tuple[str, Tone]:
         return mark or ("", "")
     if row.found is None:
         return "?", "warn"
-    tone = verdict_word(row.found.verdict)[1]
-    if tone == "bad":
+    if row.found.verdict.allowed is False:
         return "x", "bad"
-    return ("!", "warn") if row.differing or tone == "warn" else ("", "")
+    return ("!", "warn") if row.differing or row.found.verdict.allowed is None else ("", "")
 
 
 def differs(row: RunRow) -> str:

@@ -11,7 +11,6 @@ from kubectl_kres.render.diff import difference_lines
 from kubectl_kres.render.explain import explanation_lines, verdict_lines
 from kubectl_kres.render.line import Line, Tone, toned
 from kubectl_kres.render.qos import quality_lines
-from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.render.yamllines import yaml_lines
 from kubectl_kres.reports.diff import diff
 from kubectl_kres.reports.explain import explain
@@ -153,9 +152,11 @@ class PodPane(TreePane):
         found = self.found
         if found is None:
             return [("warn", "not known")]
-        word, tone = verdict_word(found.verdict)
+        tones: Mapping[bool | None, tuple[Tone, str]] = {
+            True: ("good", "admitted"), False: ("bad", "refused"), None: ("warn", "depends"),
+        }  # fmt: skip
         partly = "" if found.complete else "  incomplete: not all could be read"
-        return [(tone, word), ("", f"  from {found.start}"), ("warn", partly)]
+        return [tones[found.verdict.allowed], ("", f"  from {found.start}"), ("warn", partly)]
 
     @property
     def tabular(self) -> bool:

@@ -1,0 +1,35 @@
+"""kubectl-kres from Python: what the commands answer, as values.
+
+>>> import kubectl_kres.api as kres
+>>> answer = kres.explain("deploy/checkout", namespace="checkout", cluster=kres.demo())
+>>> answer.outcome, answer.values["app.limits.memory"].rule
+('refused', 'manifest/written')
+
+What is listed in ``__all__`` stays as docs/releasing.md promises. Nothing is printed, nothing is written to a cluster;
+faults are raised as ``KresError``. Importing this loads none of the engine: the first answer does.
+"""
+
+from __future__ import annotations
+
+from kubectl_kres.api.answers import claims, diff, explain, explain_all, fit, qos, quota
+from kubectl_kres.api.clusters import Cluster, demo, open_cluster, open_snapshot
+from kubectl_kres.api.results import Answer, Explanation, Value
+from kubectl_kres.errors import KresError
+
+__all__ = [
+    "Answer",
+    "Cluster",
+    "Explanation",
+    "KresError",
+    "Value",
+    "claims",
+    "demo",
+    "diff",
+    "explain",
+    "explain_all",
+    "fit",
+    "open_cluster",
+    "open_snapshot",
+    "qos",
+    "quota",
+]

@@ -1,0 +1,190 @@
+"""The functions: one for each command, with the same answers.
+
+An object is TYPE/NAME of the cluster (``deploy/web``), a file, a mapping, or an object of a Kubernetes client.
+``cluster`` is what ``open_cluster``, ``open_snapshot`` or ``demo`` returned; without one the ``policies`` are all there
+are. ``policies`` (LimitRanges, ResourceQuotas, namespaces, classes, as objects or files) replace the cluster's of the
+same name. ``kube_version`` wins over what the server says of itself.
+All raise KresError: UsageError, InputError, NotFound, Forbidden and other ClusterErrors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kubectl_kres.api.results import Answer, Explanation
+from kubectl_kres.errors import UsageError
+
+if TYPE_CHECKING:
+    from kubectl_kres.api.clusters import Cluster
+    from kubectl_kres.reports.capsule.claim import ClaimReport
+    from kubectl_kres.reports.diff import Difference
+    from kubectl_kres.reports.fit import Fit
+    from kubectl_kres.reports.qos import Quality
+    from kubectl_kres.reports.quota import QuotaReport
+
+T = TypeVar("T")
+
+
+def explain(
+    item: Any,
+    *,
+    cluster: Cluster | None = None,
+    namespace: str = "",
+    policies: Sequence[Any] | None = None,
+    kube_version: str = "",
+) -> Explanation:
+    """Whether a pod, or the next pod of a workload, is admitted, what would let it in, and what set each value."""
+    return _only(
+        explain_all([item], cluster=cluster, namespace=namespace, policies=policies, kube_version=kube_version)
+    )
+
+
+def explain_all(
+    items: Iterable[Any],
+    *,
+    cluster: Cluster | None = None,
+    namespace: str = "",
+    policies: Sequence[Any] | None = None,
+    kube_version: str = "",
+) -> list[Explanation]:
+    """The same of several objects, each by itself: what one uses of a quota is not missing for the next."""
+    from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render import explain as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.explain import explain as explanation  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.needs import needs  # noqa: PLC0415, importing the package stays cheap
+
+    found = asked(list(items), Frame(cluster, namespace, policies, kube_version), needs)
+    return [
+        Explanation(
+            explanation(found.store, subject, found.ask),
+            "Explanation",
+            found.store.origin,
+            lambda report, width: render.lines(report, width=width),
+        )
+        for subject in found.subjects
+    ]
+
+
+def qos(
+    item: Any,
+    *,
+    cluster: Cluster | None = None,
+    namespace: str = "",
+    policies: Sequence[Any] | None = None,
+    kube_version: str = "",
+) -> Answer[Quality]:
+    """The QoS class, what decides it, and the smallest change to another one."""
+    from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render import qos as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.node import needs_with_node  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.qos import quality, unclassed  # noqa: PLC0415, importing the package stays cheap
+
+    found = asked([item], Frame(cluster, namespace, policies, kube_version), needs_with_node)
+    subject = _only(found.subjects)
+    report = quality(found.store, subject, found.ask)
+    if report is None:
+        raise UsageError(f"{subject.ref}: no class, since {unclassed(subject)}")
+    return Answer(report, "Qos", found.store.origin, lambda one, width: render.lines(one, width=width))
+
+
+def diff(
+    item: Any,
+    *,
+    cluster: Cluster | None = None,
+    namespace: str = "",
+    policies: Sequence[Any] | None = None,
+    kube_version: str = "",
+) -> Answer[Difference]:
+    """What the API server changes in a manifest or template, or would change in a live pod today."""
+    from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render import diff as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.diff import diff as difference  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.needs import needs  # noqa: PLC0415, importing the package stays cheap
+
+    found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)
+    report = difference(found.store, _only(found.subjects), found.ask)
+    return Answer(report, "Diff", found.store.origin, lambda one, width: render.lines(one, width=width))
+
+
+def fit(
+    item: Any,
+    *,
+    cluster: Cluster | None = None,
+    namespace: str = "",
+    policies: Sequence[Any] | None = None,
+    kube_version: str = "",
+) -> Answer[Fit]:
+    """How many more pods of a template the quotas have room for, and whether a rolling update goes through."""
+    from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render import fit as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.fit import fit as fitting  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.needs import needs  # noqa: PLC0415, importing the package stays cheap
+
+    found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)
+    report = fitting(found.store, _only(found.subjects), found.ask)
+    return Answer(report, "Fit", found.store.origin, lambda one, width: render.lines(one, width=width))
+
+
+def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool = False) -> list[Answer[QuotaReport]]:
+    """The quotas of a namespace: hard, used, left. ``by``: pod, workload or another word of ``--by``, who uses them.
+
+    ``recount``: whether the status is what the objects come to.
+    """
+    from kubectl_kres.api.asking import ask_of  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render import quota as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.counted import counting_needs, owner_needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.quota import quota_reports  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.store.coverage import Need  # noqa: PLC0415, importing the package stays cheap
+
+    space, reading = namespace or cluster.namespace or "default", cluster.reading()
+    _list(reading, Need("ResourceQuota", space))
+    quotas, ask = list(reading.store.all("ResourceQuota", space)), ask_of(reading.store, "")
+    if by or recount:
+        reading.fill(counting_needs(quotas, ask.server, space))
+    if by == "workload":
+        reading.fill(owner_needs(reading.store, space))
+    return [
+        Answer(report, "Quota", reading.store.origin, lambda one, width: render.lines(one, width=width))
+        for report in quota_reports(reading.store, quotas, ask, recounted=recount, by=by)
+    ]
+
+
+def claims(cluster: Cluster, namespace: str = "") -> list[Answer[ClaimReport]]:
+    """The claims on Capsule's resource pools in a namespace: which have what they ask for, and why the others wait."""
+    from kubectl_kres.render import claim as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.capsule.claims import Claims  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.capsule.needs import claims_needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.capsule.scene import Scene  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.store.coverage import Need  # noqa: PLC0415, importing the package stays cheap
+
+    space, reading = namespace or cluster.namespace or "default", cluster.reading()
+    _list(reading, Need("ResourcePoolClaim", space))
+    tried: set[Need] = set()
+    while new := [need for need in claims_needs(reading.store, (space,)) if need not in tried]:
+        tried.update(new)
+        reading.fill(new)
+    making = Claims(Scene(reading.store))
+    return [
+        Answer(making.report(one), "Claims", reading.store.origin, lambda one, width: render.lines(one, width=width))
+        for one in reading.store.all("ResourcePoolClaim", space)
+    ]
+
+
+def _list(reading: Any, need: Any) -> None:
+    """Raises ClusterError where a list that is asked about cannot be read; what the server has not is an empty one."""
+    from kubectl_kres.model.kinds import BY_KIND  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.model.meta import ObjectRef  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.start import missing  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.subject import Subject  # noqa: PLC0415, importing the package stays cheap
+
+    reading.fill([need])
+    if not reading.store.covered(need).known:
+        raise missing(reading.store, Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind]))
+
+
+def _only(found: Sequence[T]) -> T:
+    """Raises UsageError where there are several."""
+    if len(found) != 1:
+        raise UsageError(f"{len(found)} objects, one was expected: explain_all takes several")
+    return found[0]

@@ -1,0 +1,176 @@
+"""From what is passed to what reports take: a store with all they need, a subject, and the server asked."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.versions import nearest, parse
+from kubectl_kres.api.clusters import Cluster, Nothing, Reading
+from kubectl_kres.api.plain import plain
+from kubectl_kres.errors import InputError, UsageError
+from kubectl_kres.manifests import yamltext
+from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.overlay import overlay
+from kubectl_kres.manifests.read import read, refuse, versioned
+from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.start import missing
+from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: What must be read for an answer, as far as that is known by now.
+Wants = Callable[[Store, Subject], tuple[Need, ...]]
+
+#: A step of a path: the index of a list, the name of a field, or a key in brackets.
+_STEP = re.compile(r"\[([0-9]+)\]|([^.\[\]]+)(?![^\[]*\])|\[([^\]]*)\]")
+#: Stands for the file of an object that came from none.
+_PASSED = "object"
+_IN_STDIN = re.compile(r"^STDIN(:\d+)*: ", re.MULTILINE)
+_NO_CLUSTER = "policies=[] answers with no policy but those; cluster= says where to read them"
+
+
+class Asked(NamedTuple):
+    """Objects to answer for, in a store that the readings fill."""
+
+    reading: Reading
+    subjects: tuple[Subject, ...]
+    ask: Ask
+
+    @property
+    def store(self) -> Store:
+        return self.reading.store
+
+
+class Frame(NamedTuple):
+    """What all functions take beside the object."""
+
+    cluster: Cluster | None
+    namespace: str
+    policies: Sequence[Any] | None
+    kube_version: str
+
+
+def asked(items: Sequence[Any], frame: Frame, wants: Wants) -> Asked:
+    """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError."""
+    cluster = _cluster(frame)
+    space = frame.namespace or cluster.namespace
+    named = [item for item in items if isinstance(item, str) and not is_file(item)]
+    if named and frame.cluster is None:
+        raise UsageError(f"{named[0]}: a name needs a cluster to look it up in: cluster=...")
+    manifests = _manifests([item for item in items if item not in named] if named else items)
+    reading = cluster.reading()
+    over = Store(reading.store.origin)
+    workloads = overlay(over, (*_manifests(frame.policies or ()), *manifests), namespace=space or "default")
+    subjects = [*(_of_name(reading, name, space) for name in named), *map(_of_manifest, workloads)]
+    if not subjects:
+        raise UsageError("there is no pod and nothing that makes pods")
+    for subject in subjects:
+        complete(reading, over, subject, wants)
+    for subject in subjects:
+        if subject.raw is None and reading.store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is None:
+            raise missing(reading.store, subject)
+    return Asked(reading, tuple(subjects), ask_of(reading.store, frame.kube_version))
+
+
+def _cluster(frame: Frame) -> Cluster:
+    if frame.cluster is None and frame.policies is None:
+        raise UsageError("neither cluster= nor policies= is given", hint=_NO_CLUSTER)
+    return frame.cluster or Nothing()
+
+
+def ask_of(store: Store, kube_version: str) -> Ask:
+    """The server that is asked: the one that objects were read from, unless another version is named."""
+    if kube_version and parse(kube_version) is None:
+        raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
+    version, assumed = nearest(kube_version or store.origin.version)
+    return Ask(Server(version), (assumed,) if assumed else (), store.origin.time, yamltext.value)
+
+
+def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> None:
+    """Reads what the answer needs, which may need more once it is read. ``over``: what replaces what is read."""
+    tried: set[Need] = set()
+    lay(over, reading.store)
+    while new := [need for need in wants(reading.store, subject) if need not in tried]:
+        tried.update(new)
+        reading.fill(new)
+        lay(over, reading.store)
+
+
+def lay(over: Store, store: Store) -> None:
+    """Puts the passed policies over those that were read."""
+    for kind in over.kinds():
+        for item in over.all(kind):
+            store.add(kind, item)
+    store.files.update(over.files)
+
+
+def is_file(text: str) -> bool:
+    """Whether a text names a file, and not TYPE/NAME."""
+    return text.endswith((".yaml", ".yml", ".json")) or Path(text).exists()
+
+
+def _manifests(items: Iterable[Any]) -> list[Manifest]:
+    found: list[Manifest] = []
+    for item in items:
+        if isinstance(item, (str, Path)):
+            found += read([str(item)], recursive=True, stdin=io.BytesIO())
+        else:
+            found += _passed(item)
+    faults: list[InputError] = []
+    kept = versioned(found, faults)
+    refuse(faults)
+    return kept
+
+
+def _passed(item: Any) -> Iterator[Manifest]:
+    """The objects that one is: of a List its items. Raises UsageError for what is none."""
+    text = io.BytesIO(json.dumps(plain(item)).encode())
+    try:
+        found = read(["-"], recursive=False, stdin=text)
+    except InputError as error:
+        raise UsageError(_IN_STDIN.sub(f"{_PASSED}: ", error.message), hint=error.hint) from error
+    return (structs.replace(one, file=_PASSED, document=None) for one in found)
+
+
+def _of_name(reading: Reading, text: str, space: str) -> Subject:
+    word, slash, name = text.partition("/")
+    if not slash or not name or "/" in name:
+        raise UsageError(f'"{text}" is neither a file nor TYPE/NAME such as deploy/web')
+    kind = reading.kind(word)
+    if not kind.namespaced:
+        return Subject(ObjectRef(kind.kind, name), kind)
+    places = [space] if space else [place for place, other in reading.store.keys(kind.kind) if other == name]
+    if len(places) > 1:
+        raise UsageError(f"{text} is in {', '.join(sorted(places))}: namespace=... says which is meant")
+    return Subject(ObjectRef(kind.kind, name, places[0] if places else "default"), kind)
+
+
+def _of_manifest(manifest: Manifest) -> Subject:
+    """Raises InputError at the first field of a wrong type."""
+    kind = kind_of(manifest)
+    if kind is None:
+        group, _, version = manifest.api_version.rpartition("/")
+        name = manifest.kind.lower()
+        kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
+    typed(manifest, kind)
+    locate = None if manifest.file == _PASSED else partial(_place, manifest)
+    return Subject(manifest.ref, kind, manifest.raw, manifest.file, locate)
+
+
+def _place(manifest: Manifest, path: str) -> str:
+    """Where a field stands: ``web.yaml:14:19``."""
+    steps = [int(index) if index else name or key for index, name, key in _STEP.findall(path)]
+    line, column = manifest.position(steps)
+    return f"{manifest.file}:{line}:{column}" if line else manifest.file

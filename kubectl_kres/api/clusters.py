@@ -1,0 +1,139 @@
+"""Where objects come from: a live cluster, a snapshot, the bundled example, or nothing but what is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from kubectl_kres.cluster.connection import Connection
+    from kubectl_kres.model.kinds import Kind
+    from kubectl_kres.store.coverage import Need
+    from kubectl_kres.store.store import Store
+
+
+class Reading(Protocol):
+    """The objects of one answer."""
+
+    store: Store
+
+    def fill(self, needs: Iterable[Need]) -> None:
+        """Read what is not in the store yet."""
+        ...
+
+    def kind(self, text: str) -> Kind:
+        """The type that a user names. Raises ClusterError if there is none."""
+        ...
+
+
+class Cluster:
+    """Objects to answer from. ``namespace``: for objects and names that state none; empty: wherever the name is."""
+
+    namespace = ""
+
+    def reading(self) -> Reading:
+        """The objects of this moment; each answer asks for its own."""
+        raise NotImplementedError
+
+
+class Held(Cluster):
+    """A snapshot; read once, when the first answer needs it."""
+
+    def __init__(self, path: Path, namespace: str) -> None:
+        self._path, self.namespace = path, namespace
+
+    @cached_property
+    def _store(self) -> Store:
+        from kubectl_kres.snapshot import read  # noqa: PLC0415, importing the package stays cheap
+
+        return read.read(str(self._path))
+
+    def reading(self) -> Reading:
+        return Kept(self._store)
+
+
+class Nothing(Cluster):
+    """No cluster: the policies are those that are passed beside the object, and there are no others."""
+
+    def reading(self) -> Reading:
+        from kubectl_kres.store.coverage import READ, Need  # noqa: PLC0415, importing the package stays cheap
+        from kubectl_kres.store.store import Origin, Store  # noqa: PLC0415, importing the package stays cheap
+
+        store = Store(Origin("files"))
+        for kind in ("LimitRange", "ResourceQuota"):
+            store.cover(Need(kind), READ)
+        return Kept(store)
+
+
+class Kept:
+    """A copy of objects at hand, so that what is laid over them is in one answer only."""
+
+    def __init__(self, held: Store) -> None:
+        from kubectl_kres.store.store import Store  # noqa: PLC0415, importing the package stays cheap
+
+        self.store = Store(held.origin)
+        for kind in held.kinds():
+            for item in held.all(kind):
+                self.store.add(kind, item)
+        for need, coverage in held.needs().items():
+            self.store.cover(need, coverage)
+
+    def fill(self, needs: Iterable[Need]) -> None:
+        """There is no more than there is."""
+
+    def kind(self, text: str) -> Kind:
+        from kubectl_kres.errors import ClusterError  # noqa: PLC0415, importing the package stays cheap
+        from kubectl_kres.model import kinds  # noqa: PLC0415, importing the package stays cheap
+
+        found = kinds.find(text)
+        if found is None:
+            raise ClusterError(f'the server doesn\'t have a resource type "{text}"')
+        return found
+
+
+class Live(Cluster):
+    """An API server behind a connection. Each answer reads anew, GETs only."""
+
+    def __init__(self, connection: Connection, namespace: str, context: str = "") -> None:
+        self.connection, self.namespace, self.context = connection, namespace, context
+
+    def reading(self) -> Reading:
+        from kubectl_kres.api.live import LiveReading  # noqa: PLC0415, importing the package stays cheap
+
+        return LiveReading(self.connection, self.context)
+
+
+def open_cluster(
+    api_client: Any = None,
+    *,
+    kubeconfig: str = "",
+    context: str = "",
+    namespace: str = "",
+    request_timeout: float = 0.0,
+) -> Cluster:
+    """A live cluster; nothing is sent yet.
+
+    ``api_client``: a ``kubernetes.client.ApiClient``, through which everything is read, so that its login, its proxy
+    and its certificates are used, and no kubeconfig. Without one it is as ``kubectl`` does: the kubeconfig and its
+    context, or the service account inside a cluster. ``request_timeout`` in seconds, 0: none.
+    Raises ConfigError, UsageError for a client of another library.
+    """
+    from kubectl_kres.api import live  # noqa: PLC0415, importing the package stays cheap
+
+    if api_client is None:
+        return live.of_kubeconfig(kubeconfig, context, namespace, request_timeout)
+    return live.of_client(api_client, namespace, request_timeout)
+
+
+def open_snapshot(path: str | Path, *, namespace: str = "") -> Cluster:
+    """A file that ``kubectl kres snapshot --out FILE`` wrote. The first answer raises SnapshotError if it is none."""
+    return Held(Path(path), namespace)
+
+
+def demo() -> Cluster:
+    """The bundled example, as with ``--demo``."""
+    from kubectl_kres.snapshot import demo as bundled  # noqa: PLC0415, importing the package stays cheap
+
+    return Held(bundled.path(), "")

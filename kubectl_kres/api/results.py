@@ -1,0 +1,116 @@
+"""What the functions return: reports, with the forms that the commands print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports import explanation as reports
+    from kubectl_kres.store.store import Origin
+
+R = TypeVar("R")
+
+#: Draws a report, line by line.
+Lines = Callable[[Any, int], Iterator[str]]
+
+
+class Value(NamedTuple):
+    """A request or limit. ``written`` None: nobody wrote it; ``value`` None: nothing is stored.
+
+    ``set_by``: the object that it comes from, as ``LimitRange/defaults``; for what was written, and for what follows
+    from that, the object itself. ``rule``: the code of the rule, see docs/rules.md. ``live``: what a live pod has.
+    """
+
+    written: str | None
+    value: str | None
+    set_by: str
+    rule: str
+    live: str | None = None
+
+
+class Answer(Generic[R]):
+    """An answer. ``report`` holds all of it, as a frozen struct; its text is what the command prints."""
+
+    def __init__(self, report: R, kind: str, origin: Origin, lines: Lines) -> None:
+        self.report = report
+        self._kind, self._origin, self._lines = kind, origin, lines
+
+    @property
+    def complete(self) -> bool:
+        """False: something that the answer depends on could not be read; ``missing`` says what."""
+        return bool(getattr(self.report, "complete", True))
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What could not be read, in the server's words where it said any."""
+        unseen = getattr(self.report, "unseen", ())
+        return tuple(one.message or f"{one.kind} objects of {one.namespace or 'the cluster'}" for one in unseen)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The item of the document that ``-o json`` prints, by ``kubectl kres schema``."""
+        import msgspec  # noqa: PLC0415, importing the package stays cheap
+
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.report))
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """The whole document that ``-o json`` prints."""
+        from kubectl_kres.render import data  # noqa: PLC0415, importing the package stays cheap
+
+        return data.document(self._kind, (self.to_dict(),), self._origin, complete=self.complete)
+
+    def text(self, width: int = 80) -> str:
+        """What the command prints."""
+        return "\n".join(self._lines(self.report, width))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._kind} of {getattr(self.report, 'subject', '')}>"
+
+
+class Explanation(Answer["reports.Explanation"]):
+    """Whether a pod, or the next pod of a workload, is admitted, why, and what set each value."""
+
+    @property
+    def outcome(self) -> str:
+        """The whole answer in one word, as ``verdict.outcome`` in JSON."""
+        return self.report.verdict.outcome
+
+    @property
+    def admitted(self) -> bool | None:
+        """None: it depends on the order in which the server goes through LimitRanges or quotas."""
+        return self.report.verdict.allowed
+
+    @property
+    def refusal(self) -> str:
+        """The server's words of the refusal; empty if there is none."""
+        return self.report.verdict.message
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """What to change, the smallest first, as text; ``report.remedies`` has more."""
+        return tuple(str(getattr(one, "text", one)) for one in self.report.remedies)
+
+    @property
+    def qos_class(self) -> str:
+        """The QoS class of the next pod; empty where a quantity cannot be parsed."""
+        return self.report.qos.name if self.report.qos is not None else ""
+
+    @cached_property
+    def values(self) -> Mapping[str, Value]:
+        """Requests and limits by ``CONTAINER.SIDE.RESOURCE``, as ``--for`` takes them: ``app.limits.memory``."""
+        return {
+            f"{container.name or container.role}.{one.side}.{one.resource}": _value(one)
+            for container in self.report.containers
+            for one in container.values
+        }
+
+
+def _value(one: reports.Value) -> Value:
+    source = one.source
+    by = f"{source.kind}/{source.name}" if source is not None and source.name else ""
+    return Value(one.written, one.value, by or one.rule.partition("/")[0], one.rule, one.live)

@@ -1,0 +1,140 @@
+"""The steps of a change, and what an object is once a step was carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.simulate.world import Key, key_of
+
+#: Kinds that a rollout of the scale subresource changes.
+SCALED = {
+    "Deployment": "deployments.apps",
+    "ReplicaSet": "replicasets.apps",
+    "StatefulSet": "statefulsets.apps",
+    "ReplicationController": "replicationcontrollers",
+}
+#: Lists that a strategic merge patch merges, with the key of their elements.
+_MERGED = {
+    "containers": "name",
+    "initContainers": "name",
+    "ephemeralContainers": "name",
+    "volumes": "name",
+    "env": "name",
+    "imagePullSecrets": "name",
+    "resourceClaims": "name",
+    "ports": "containerPort",
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+    "hostAliases": "ip",
+    "topologySpreadConstraints": "topologyKey",
+}
+
+
+class Apply(Struct, frozen=True):
+    """An object as a file holds it: created, or put in the place of the one of its name. ``kept``: what the file does
+    not say stays as it is (replicas), as with kubectl apply.
+    """
+
+    object: Raw
+    kept: bool = False
+    label: str = ""
+
+
+class Delete(Struct, frozen=True):
+    """An object and what it owns are deleted."""
+
+    kind: str
+    name: str
+    label: str = ""
+
+
+class Scale(Struct, frozen=True):
+    """The number of replicas, as kubectl scale sets it."""
+
+    kind: str
+    name: str
+    replicas: int
+    label: str = ""
+
+
+class Patch(Struct, frozen=True):
+    """A strategic merge patch."""
+
+    kind: str
+    name: str
+    patch: Raw
+    label: str = ""
+
+
+class Settle(Struct, frozen=True):
+    """Wait until the controllers are at rest."""
+
+
+Step = Apply | Delete | Scale | Patch | Settle
+
+
+def key_of_step(step: Step) -> Key:
+    """The object that a step is about."""
+    if isinstance(step, Apply):
+        return key_of(step.object)
+    return ("", "") if isinstance(step, Settle) else (step.kind, step.name)
+
+
+def applied(step: Step, stored: Raw | None) -> dict[str, Any]:
+    """The object as it is sent to be stored. ``stored``: the one that is there."""
+    if isinstance(step, Apply):
+        return _taken_over(step, stored)
+    held = stored or {}
+    if isinstance(step, Scale):
+        return {**held, "spec": {**(held.get("spec") or {}), "replicas": step.replicas}}
+    return merged(held, step.patch) if isinstance(step, Patch) else dict(held)
+
+
+def _taken_over(step: Apply, stored: Raw | None) -> dict[str, Any]:
+    """What a file does not own stays: identity, status and, where the file says nothing, replicas."""
+    sent = dict(step.object)
+    if stored is None:
+        return sent
+    held = stored.get("metadata") or {}
+    identity = {key: held[key] for key in ("uid", "creationTimestamp", "ownerReferences", "generation") if key in held}
+    sent["metadata"] = {**(sent.get("metadata") or {}), **identity}
+    if "status" in stored:
+        sent["status"] = stored["status"]
+    replicas = (stored.get("spec") or {}).get("replicas")
+    if step.kept and replicas is not None and "replicas" not in (sent.get("spec") or {}) and sent["kind"] in SCALED:
+        sent["spec"] = {**(sent.get("spec") or {}), "replicas": replicas}
+    return sent
+
+
+def merged(stored: Any, patch: Any, key: str = "") -> Any:
+    """A strategic merge patch applied. Source: apimachinery strategicpatch."""
+    if isinstance(patch, Mapping):
+        result = dict(stored) if isinstance(stored, Mapping) else {}
+        for name, value in patch.items():
+            if value is None:
+                result.pop(name, None)
+            else:
+                result[name] = merged(result.get(name), value, name)
+        return result
+    if isinstance(patch, list) and key in _MERGED and isinstance(stored, list):
+        return _merged_list(stored, patch, _MERGED[key])
+    return patch
+
+
+def _merged_list(stored: list[Any], patch: list[Any], key: str) -> list[Any]:
+    result = list(stored)
+    for item in patch:
+        name = item.get(key)
+        place = next((index for index, other in enumerate(result) if other.get(key) == name), None)
+        plain = {field: value for field, value in item.items() if field != "$patch"}
+        if item.get("$patch") == "delete":
+            result = [other for other in result if other.get(key) != name]
+        elif place is None:
+            result.append(merged({}, plain))
+        else:
+            result[place] = merged(result[place], plain)
+    return result

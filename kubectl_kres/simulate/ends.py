@@ -1,0 +1,278 @@
+"""A state at rest in words: how far each workload got, what refuses its next object, and what the quotas hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubectl_kres.admission.claims import create_claim
+from kubectl_kres.admission.objects import count_request
+from kubectl_kres.admission.outcome import Outcome
+from kubectl_kres.admission.pods import Policies, admit
+from kubectl_kres.admission.quota import evaluate
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.quantity import Quantity
+from kubectl_kres.simulate.controllers import statefulset
+from kubectl_kres.simulate.controllers.deployment import synced
+from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.requests import Answer, Requests
+from kubectl_kres.simulate.shapes import SUFFIX, Shape, pod_of, pruned
+from kubectl_kres.simulate.state import (
+    DeploymentState,
+    JobState,
+    ReplicaSetState,
+    StatefulSetState,
+    WorkloadState,
+    count,
+    pods_of,
+    ready,
+    shapes_of,
+    wanted_of,
+)
+from kubectl_kres.simulate.tables import claim_raw
+from kubectl_kres.simulate.world import Key, World
+
+
+class Refused(Struct, frozen=True):
+    """The next object that a controller would create and the server refuses. ``answers``: any of them can come; more
+    than one only where the order of quotas or LimitRanges decides.
+    """
+
+    kind: str
+    name: str
+    answers: tuple[Answer, ...]
+    owner: Key
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        return tuple(answer.message for answer in self.answers)
+
+
+class SetEnd(Struct, frozen=True):
+    """A ReplicaSet of a Deployment at rest."""
+
+    wanted: int
+    pods: int
+
+
+class WorkloadEnd(Struct, frozen=True, omit_defaults=True):
+    """A workload at rest. ``updated``: pods of its newest template. ``stored``: its pods as stored, with their number.
+
+    newest, older: the ReplicaSets of a Deployment; newest None: it could not be made.
+    """
+
+    kind: str
+    name: str
+    wanted: int
+    pods: int
+    ready: int
+    updated: int | None = None
+    newest: SetEnd | None = None
+    older: tuple[SetEnd, ...] = ()
+    names: tuple[str, ...] = ()
+    updated_names: tuple[str, ...] = ()
+    succeeded: int = 0
+    failed: int = 0
+    conditions: tuple[str, ...] = ()
+    stored: tuple[tuple[int, Mapping[str, Any]], ...] = ()
+    refused: tuple[Refused, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        return self.kind, self.name
+
+
+class QuotaEnd(Struct, frozen=True):
+    """``hard`` and ``used`` of a quota once its controller has counted."""
+
+    name: str
+    hard: Mapping[str, str]
+    used: Mapping[str, str]
+
+
+class End(Struct, frozen=True):
+    """One rest of a namespace. ``answers``: what the server said to each step, in order."""
+
+    workloads: tuple[WorkloadEnd, ...]
+    quotas: tuple[QuotaEnd, ...]
+    claims: tuple[str, ...]
+    answers: tuple[Answer, ...]
+
+
+class Reader:
+    """Puts states of one simulation into words."""
+
+    def __init__(self, requests: Requests) -> None:
+        self.requests, self.tables = requests, requests.tables
+
+    def end(self, state: State) -> End:
+        """The state, with the server's words to what is refused in it."""
+        world = self.tables.worlds[state.world]
+        policies = self.requests.policies(state)
+        workloads = tuple(
+            self._workload(key, workload, state, world, policies) for key, workload in sorted(state.workloads)
+        )
+        answers = tuple(self.requests.answers[number] for number in state.answers)
+        workloads = tuple(sorted((*workloads, *self._bare(world)), key=lambda workload: workload.key))
+        return End(workloads, tuple(self.quotas(state)), tuple(sorted(state.claims)), answers)
+
+    def quotas(self, state: State) -> Iterator[QuotaEnd]:
+        """The quotas by name."""
+        measures = self.tables.measures
+        for quota in self.tables.worlds[state.world].quotas:
+            hard: dict[str, str] = {}
+            used: dict[str, str] = {}
+            for resource, number in measures.numbers(quota):
+                hard[resource] = str((quota.spec.hard or {})[resource])
+                if measures.is_counted(number):
+                    notation = measures.formats.get(number, "DecimalSI")
+                    used[resource] = str(Quantity(state.used[number], notation))
+            yield QuotaEnd(quota.metadata.name, hard, used)
+
+    def _workload(
+        self, key: Key, workload: WorkloadState, state: State, world: World, policies: Policies
+    ) -> WorkloadEnd:
+        refused = tuple(self._refused(key, workload, state, world, policies))
+        kind, name = key
+        base = WorkloadEnd(kind, name, wanted_of(workload), pods_of(workload), 0, refused=refused)
+        fields: dict[str, Any] = {"stored": tuple(self._stored(workload))}
+        match workload:
+            case DeploymentState():
+                fields |= _deployment(workload)
+            case StatefulSetState():
+                fields |= _stateful_set(workload)
+            case JobState():
+                fields |= _job(workload)
+            case ReplicaSetState():
+                fields["ready"] = ready(workload.pods)
+        return replace(base, **fields)
+
+    def _bare(self, world: World) -> Iterator[WorkloadEnd]:
+        """Pods that no controller made."""
+        for raw in world.of_kind("Pod"):
+            is_ready = int((raw.get("status") or {}).get("phase") == "Running")
+            name, stored = str(raw["metadata"]["name"]), pruned(raw)
+            yield WorkloadEnd("Pod", name, 1, 1, is_ready, stored=((1, stored),))
+
+    def _stored(self, workload: WorkloadState) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        found: dict[str, tuple[int, Shape]] = {}
+        for number, many in shapes_of(workload):
+            shape = self.tables.shapes[number]
+            key = repr(shape.stored)
+            found[key] = (found[key][0] + many if key in found else many, shape)
+        for many, shape in found.values():
+            yield many, shape.stored
+
+    def _refused(
+        self, key: Key, workload: WorkloadState, state: State, world: World, policies: Policies
+    ) -> Iterator[Refused]:
+        match workload:
+            case DeploymentState():
+                after = synced(workload, may_create=lambda: True)
+                if after is not None and len(after.sets) > len(workload.sets):
+                    yield from self._refused_set(key, policies)
+                for item in workload.sets:
+                    if count(item.pods) < item.wanted:
+                        yield from self._refused_pod(key, item.template, policies)
+            case StatefulSetState():
+                yield from self._refused_replica(key, workload, state, world, policies)
+            case _:
+                if count(workload.pods) < workload.wanted:
+                    yield from self._refused_pod(key, workload.template, policies)
+
+    def _refused_set(self, key: Key, policies: Policies) -> Iterator[Refused]:
+        name = f"{key[1]}-*"
+        verdict = evaluate(
+            count_request("replicasets.apps", name), policies.quotas, self.tables.server.limited_resources
+        )
+        answers = [
+            Answer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
+            for refusal in verdict.refusals
+        ]
+        if answers:
+            yield Refused("ReplicaSet", name, tuple(answers), key)
+
+    def _refused_pod(self, key: Key, template: int, policies: Policies, name: str = "") -> Iterator[Refused]:
+        pod = pod_of(self.tables.templates[template].raw, key[1], name=name)
+        outcomes = admit(decoded(pod, Pod), policies, self.tables.server, journal=False)
+        answers = _answers(outcomes)
+        if answers:
+            yield Refused("Pod", name or f"{key[1]}-*", answers, key)
+
+    def _refused_replica(
+        self, key: Key, workload: StatefulSetState, state: State, world: World, policies: Policies
+    ) -> Iterator[Refused]:
+        present = {replica.ordinal for replica in workload.pods}
+        absent = [ordinal for ordinal in workload.ordinals if ordinal not in present]
+        if not absent:
+            return
+        ordinal, found = absent[0], False
+        for claim, name in zip(workload.claims, workload.claim_names(ordinal), strict=True):
+            if name in state.claims:
+                continue
+            raw = claim_raw(world.objects[key], claim, name)
+            answers = _answers(create_claim(raw, policies, self.tables.server))
+            if answers:
+                found = True
+                yield Refused("PersistentVolumeClaim", name, answers, key)
+        if not found:
+            template = statefulset.template_of(workload, ordinal)
+            yield from self._refused_pod(key, template, policies, f"{key[1]}-{ordinal}")
+
+
+def _answers(outcomes: tuple[Outcome, ...]) -> tuple[Answer, ...]:
+    """The refusals among the outcomes, each text once."""
+    found: dict[str, Answer] = {}
+    for outcome in outcomes:
+        if not outcome.allowed and outcome.refusal is not None:
+            text = outcome.message.replace(f'{SUFFIX}"', '-*"', 1)
+            found.setdefault(
+                text, Answer(allowed=False, code=outcome.code, message=text, findings=outcome.refusal.findings)
+            )
+    return tuple(found.values())
+
+
+def _deployment(workload: DeploymentState) -> dict[str, Any]:
+    new = workload.newest
+    older = tuple(
+        SetEnd(item.wanted, count(item.pods))
+        for item in workload.sets
+        if item is not new and (item.wanted or count(item.pods))
+    )
+    return {
+        "ready": sum(ready(item.pods) for item in workload.sets),
+        "updated": count(new.pods) if new is not None else 0,
+        "newest": SetEnd(new.wanted, count(new.pods)) if new is not None else None,
+        "older": older,
+    }
+
+
+def _stateful_set(workload: StatefulSetState) -> dict[str, Any]:
+    names = tuple(f"{workload.name}-{replica.ordinal}" for replica in workload.pods)
+    newest = tuple(
+        f"{workload.name}-{replica.ordinal}" for replica in workload.pods if replica.template == workload.template
+    )
+    return {
+        "ready": sum(1 for replica in workload.pods if replica.ready),
+        "updated": len(newest),
+        "names": names,
+        "updated_names": newest,
+    }
+
+
+def _job(workload: JobState) -> dict[str, Any]:
+    conditions: tuple[str, ...] = ()
+    if workload.ended:
+        conditions = ("Complete", "SuccessCriteriaMet") if workload.ended == "Complete" else ("Failed", "FailureTarget")
+    elif workload.suspended:
+        conditions = ("Suspended",)
+    return {
+        "ready": ready(workload.pods),
+        "succeeded": workload.succeeded,
+        "failed": workload.failed,
+        "conditions": conditions,
+    }

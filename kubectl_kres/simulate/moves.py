@@ -1,0 +1,210 @@
+"""What can happen next in a namespace: every single move that a controller can make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from kubectl_kres.simulate.controllers import statefulset
+from kubectl_kres.simulate.controllers.deployment import synced
+from kubectl_kres.simulate.controllers.pods import fewer
+from kubectl_kres.simulate.shapes import Cost
+from kubectl_kres.simulate.state import (
+    DeploymentState,
+    JobState,
+    Pods,
+    Replica,
+    ReplicaSetState,
+    StatefulSetState,
+    WorkloadState,
+    count,
+    shapes,
+    with_pod,
+)
+from kubectl_kres.simulate.tables import Tables
+from kubectl_kres.simulate.world import Key
+
+#: How pods of Jobs end.
+Ends = Literal["run", "complete", "fail"]
+
+
+class State(NamedTuple):
+    """A namespace at one moment. ``limits``: what each measure is held against, None where no quota does; it lags
+    behind the quotas of the world until their controller has seen them. ``answers``: what the server said to each step.
+    """
+
+    world: int
+    step: int
+    used: tuple[int, ...]
+    limits: tuple[int | None, ...]
+    workloads: tuple[tuple[Key, WorkloadState], ...]
+    claims: frozenset[str]
+    answers: tuple[int, ...] = ()
+
+    def fits(self, cost: Cost) -> bool:
+        """Whether every quota has room."""
+        limits, used = self.limits, self.used
+        for number, amount in cost:
+            limit = limits[number]
+            if limit is not None and used[number] + amount > limit:
+                return False
+        return True
+
+    def charged(self, cost: Cost, times: int = 1) -> State:
+        """The state once something was made, or with a negative number of times, is gone."""
+        if not cost or not times:
+            return self
+        used = list(self.used)
+        for number, amount in cost:
+            used[number] += amount * times
+        return self._replace(used=tuple(used))
+
+    def having(self, place: int, workload: WorkloadState) -> State:
+        """The state with one workload changed."""
+        items = self.workloads
+        return self._replace(workloads=(*items[:place], (items[place][0], workload), *items[place + 1 :]))
+
+
+class Kubelet(NamedTuple):
+    """What becomes of pods once they exist: whether new ones get ready, and how those of Jobs end."""
+
+    ready: bool = True
+    jobs: Ends = "run"
+
+
+class Controllers:
+    """All controllers of a namespace over the tables of one simulation."""
+
+    def __init__(self, tables: Tables, kubelet: Kubelet) -> None:
+        self.tables, self.kubelet = tables, kubelet
+
+    def deletions(self, state: State) -> tuple[State, ...]:
+        """Every way in which a controller that has too many pods deletes them; empty if none has too many."""
+        for place, (_, workload) in enumerate(state.workloads):
+            found = tuple(self._fewer(state, place, workload))
+            if found:
+                return found
+        return ()
+
+    def moves(self, state: State, place: int) -> Iterator[State]:
+        """Every other move of one workload's controllers."""
+        workload = state.workloads[place][1]
+        match workload:
+            case DeploymentState():
+                yield from self._deployment(state, place, workload)
+            case ReplicaSetState():
+                for shape in self._lacking(state, workload):
+                    pods = with_pod(workload.pods, shape, is_ready=self.kubelet.ready)
+                    made = state.having(place, workload._replace(pods=pods))
+                    yield made.charged(self.tables.shapes[shape].cost)
+            case StatefulSetState():
+                yield from self._stateful_set(state, place, workload)
+            case JobState():
+                yield from self._job(state, place, workload)
+
+    def fitting(self, state: State, template: int) -> Iterator[int]:
+        """The shapes in which a new pod of a template would be admitted now."""
+        world = self.tables.worlds[state.world]
+        for shape in self.tables.options(template, world):
+            priced = self.tables.shapes[shape]
+            if state.fits(priced.cost) and all(state.limits[number] is None for number in priced.unstated):
+                yield shape
+
+    def _lacking(self, state: State, item: ReplicaSetState) -> Iterator[int]:
+        if count(item.pods) < item.wanted:
+            yield from self.fitting(state, item.template)
+
+    def _fewer(self, state: State, place: int, workload: WorkloadState) -> Iterator[State]:
+        if isinstance(workload, DeploymentState):
+            for index, item in enumerate(workload.sets):
+                if count(item.pods) > item.wanted:
+                    for pods in fewer(item.pods, item.wanted):
+                        sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
+                        yield self._without(state, item.pods, pods).having(place, workload._replace(sets=sets))
+                    return
+        elif isinstance(workload, ReplicaSetState | JobState) and count(workload.pods) > workload.wanted:
+            for pods in fewer(workload.pods, workload.wanted):
+                yield self._without(state, workload.pods, pods).having(place, workload._replace(pods=pods))
+
+    def _without(self, state: State, before: Pods, after: Pods) -> State:
+        for shape, number in shapes(before):
+            state = state.charged(self.tables.shapes[shape].cost, -number)
+        for shape, number in shapes(after):
+            state = state.charged(self.tables.shapes[shape].cost, number)
+        return state
+
+    def _deployment(self, state: State, place: int, workload: DeploymentState) -> Iterator[State]:
+        cost = self.tables.set_cost()
+        after = synced(workload, may_create=lambda: state.fits(cost))
+        if after is not None:
+            grown = len(after.sets) - len(workload.sets)
+            yield state.having(place, after).charged(cost, grown)
+        for index, item in enumerate(workload.sets):
+            for shape in self._lacking(state, item):
+                pods = with_pod(item.pods, shape, is_ready=self.kubelet.ready)
+                sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
+                made = state.having(place, workload._replace(sets=sets))
+                yield made.charged(self.tables.shapes[shape].cost)
+
+    def _stateful_set(self, state: State, place: int, workload: StatefulSetState) -> Iterator[State]:
+        after = statefulset.taken_down(workload)
+        if after is not None:
+            kept = set(after.pods)
+            then = state.having(place, after)
+            for replica in workload.pods:
+                if replica not in kept:
+                    then = then.charged(self.tables.shapes[replica.shape].cost, -1)
+            yield then
+            return
+        for ordinal in statefulset.missing(workload):
+            claims = [name for name in workload.claim_names(ordinal) if name not in state.claims]
+            if claims:
+                yield from self._claims(state, place, workload, ordinal)
+                continue
+            template = statefulset.template_of(workload, ordinal)
+            for shape in self.fitting(state, template):
+                replica = Replica(ordinal, template, shape, self.kubelet.ready)
+                made = state.having(place, statefulset.with_replica(workload, replica))
+                yield made.charged(self.tables.shapes[shape].cost)
+
+    def _claims(self, state: State, place: int, workload: StatefulSetState, ordinal: int) -> Iterator[State]:
+        world = self.tables.worlds[state.world]
+        raw = world.objects[state.workloads[place][0]]
+        for claim, name in zip(workload.claims, workload.claim_names(ordinal), strict=True):
+            if name in state.claims:
+                continue
+            cost = self.tables.claim_cost(raw, claim, world)
+            if cost is not None and state.fits(cost):
+                yield state._replace(claims=state.claims | {name}).charged(cost)
+
+    def _job(self, state: State, place: int, workload: JobState) -> Iterator[State]:
+        if workload.ended:
+            return
+        if self.kubelet.jobs != "run" and self.kubelet.ready:
+            yield from self._finishing(state, place, workload)
+        if count(workload.pods) < workload.wanted:
+            for shape in self.fitting(state, workload.template):
+                pods = with_pod(workload.pods, shape, is_ready=self.kubelet.ready)
+                yield state.having(place, workload._replace(pods=pods)).charged(self.tables.shapes[shape].cost)
+
+    def _finishing(self, state: State, place: int, workload: JobState) -> Iterator[State]:
+        done = workload.completions
+        if self.kubelet.jobs == "complete":
+            enough = workload.succeeded >= done if done is not None else workload.succeeded and not workload.pods
+            if enough:
+                yield state.having(place, workload._replace(ended="Complete"))
+                return
+        elif workload.failed > workload.backoff_limit:
+            failed = workload.failed + count(workload.pods)
+            yield state.having(place, workload._replace(ended="Failed", failed=failed))
+            return
+        for shape, is_ready, _ in workload.pods:
+            pods = with_pod(workload.pods, shape, -1, is_ready=is_ready)
+            finished = with_pod(workload.finished, shape)
+            after = workload._replace(pods=pods, finished=finished)
+            if self.kubelet.jobs == "complete":
+                after = after._replace(succeeded=workload.succeeded + 1)
+            else:
+                after = after._replace(failed=workload.failed + 1)
+            freed = state.charged(self.tables.shapes[shape].cost, -1).charged(self.tables.finished_cost(shape))
+            yield freed.having(place, after)

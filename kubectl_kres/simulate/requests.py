@@ -1,0 +1,206 @@
+"""What the API server answers to each step of a change, and the namespace after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.admission.create import create
+from kubectl_kres.admission.draft import parse_list
+from kubectl_kres.admission.objects import resource_of
+from kubectl_kres.admission.outcome import Finding, Outcome, Refusal
+from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.quota import Quota
+from kubectl_kres.admission.update import update
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.quantity import Quantity
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, Scale, Step, applied, key_of_step
+from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of
+from kubectl_kres.simulate.tables import Tables
+from kubectl_kres.simulate.workloads import changed, started
+from kubectl_kres.simulate.world import CONTROLLED, Key, World
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The server's answer to one step."""
+
+    allowed: bool
+    code: int
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+class Requests:
+    """Sends steps to the API server of one simulation."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        #: Whether pods that are created now get ready.
+        self.ready = True
+        self.answers: list[Answer] = []
+        self._numbers: dict[Answer, int] = {}
+        self._worlds: dict[tuple[int, int, bool], int] = {}
+
+    def policies(self, state: State) -> Policies:
+        """What admission looks up now: quotas with what is used of them."""
+        world, measures = self.tables.worlds[state.world], self.tables.measures
+        quotas = []
+        for quota in world.quotas:
+            hard: dict[str, Quantity] = {}
+            used: dict[str, Quantity] = {}
+            written = self._hard(quota)
+            for resource, number in measures.numbers(quota):
+                limit = state.limits[number]
+                if limit is not None:
+                    hard[resource] = written[resource] if written[resource].nano == limit else Quantity(limit)
+                    notation = measures.formats.get(number, hard[resource].format)
+                    used[resource] = Quantity(state.used[number], notation)
+            name = quota.metadata.name
+            source = Source("ResourceQuota", name, quota.metadata.namespace)
+            scopes = measures.items[next(measures.numbers(quota))[1]].scopes if quota.spec.hard else ()
+            quotas.append(Quota(name, source, scopes, hard, used))
+        return msgspec.structs.replace(world.policies, quotas=tuple(quotas))
+
+    def _hard(self, quota: ResourceQuota) -> Mapping[str, Quantity]:
+        return parse_list(quota.spec.hard, "spec.hard")
+
+    def sent(self, state: State, step: Step) -> Iterator[State]:
+        """The namespace after each answer that the server can give to a step."""
+        world = self.tables.worlds[state.world]
+        key = key_of_step(step)
+        stored = world.objects.get(key)
+        if isinstance(step, Delete):
+            yield self._deleted(state, key, stored)
+            return
+        if stored is None and not isinstance(step, Apply):
+            yield self._answered(state, self._absent(key))
+            return
+        if isinstance(step, Scale) and key[0] not in SCALED:
+            yield self._answered(
+                state, Answer(allowed=False, code=404, message="the server could not find the requested resource")
+            )
+            return
+        raw = applied(step, stored)
+        policies = self.policies(state)
+        outcomes = (
+            create(raw, policies, self.tables.server)
+            if stored is None
+            else update(stored, raw, policies, self.tables.server)
+        )
+        seen: set[Answer] = set()
+        for outcome in outcomes:
+            answer = _answer(outcome)
+            if answer in seen:
+                continue
+            seen.add(answer)
+            if outcome.allowed:
+                yield self._stored(state, key, stored, raw, outcome, answer)
+            else:
+                yield self._answered(state, answer)
+
+    def _answered(self, state: State, answer: Answer) -> State:
+        if answer not in self._numbers:
+            self._numbers[answer] = len(self.answers)
+            self.answers.append(answer)
+        return state._replace(answers=(*state.answers, self._numbers[answer]), step=state.step + 1)
+
+    def _absent(self, key: Key) -> Answer:
+        resource = resource_of(key[0], "v1")
+        return Answer(allowed=False, code=404, message=f'{resource} "{key[1]}" not found')
+
+    def _world(self, state: State, after: World, *, allowed: bool) -> int:
+        key = (state.world, state.step, allowed)
+        if key not in self._worlds:
+            self._worlds[key] = self.tables.world(after)
+        return self._worlds[key]
+
+    def _stored(
+        self, state: State, key: Key, stored: Raw | None, raw: dict[str, Any], outcome: Outcome, answer: Answer
+    ) -> State:
+        world = self.tables.worlds[state.world]
+        if key[0] == "Pod":
+            raw = self._stored_pod(raw, outcome)
+        after = world.having(raw)
+        then = self._answered(state, answer)._replace(world=self._world(state, after, allowed=True))
+        if stored is not None:
+            then = then.charged(self._cost(stored, world), -1)
+        then = then.charged(self._cost(raw, after))
+        if key[0] == "PersistentVolumeClaim":
+            return then._replace(claims=then.claims | {key[1]})
+        if key[0] in CONTROLLED:
+            return self._controlled(then, key, raw)
+        return then
+
+    def _cost(self, raw: Raw, world: World) -> Any:
+        return self.tables.object_cost(raw, world)
+
+    def _stored_pod(self, raw: Raw, outcome: Outcome) -> dict[str, Any]:
+        """A pod that no controller made, as it is once it runs."""
+        stored = outcome.object or {}
+        spec = {**(raw.get("spec") or {}), **(stored.get("spec") or {})}
+        phase = "Running" if self.ready else "Pending"
+        status = {**(raw.get("status") or {}), "phase": phase, **(stored.get("status") or {})}
+        return {**raw, "spec": spec, "status": status}
+
+    def _controlled(self, state: State, key: Key, raw: Raw) -> State:
+        template = self.tables.template_of(raw)
+        for place, (other, workload) in enumerate(state.workloads):
+            if other == key:
+                return state.having(place, changed(workload, raw, template))
+        return state._replace(workloads=(*state.workloads, (key, started(raw, template))))
+
+    def _deleted(self, state: State, key: Key, stored: Raw | None) -> State:
+        world = self.tables.worlds[state.world]
+        if stored is None:
+            replica = self._replica(state, key)
+            return replica if replica is not None else self._answered(state, self._absent(key))
+        used_by_pod = key[0] == "PersistentVolumeClaim" and any(
+            key[1] in workload.claim_names(replica.ordinal)
+            for _, workload in state.workloads
+            if isinstance(workload, StatefulSetState)
+            for replica in workload.pods
+        )
+        answer = Answer(allowed=True, code=200)
+        if used_by_pod:
+            return self._answered(state, answer)
+        then = self._answered(state, answer)._replace(world=self._world(state, world.lacking(key), allowed=True))
+        then = then.charged(self._cost(stored, world), -1)
+        if key[0] == "PersistentVolumeClaim":
+            return then._replace(claims=then.claims - {key[1]})
+        for other, workload in state.workloads:
+            if other == key:
+                then = self._freed(then, workload)
+        return then._replace(workloads=tuple(item for item in then.workloads if item[0] != key))
+
+    def _freed(self, state: State, workload: WorkloadState) -> State:
+        for shape, number in shapes_of(workload):
+            state = state.charged(self.tables.shapes[shape].cost, -number)
+        for shape, _, number in getattr(workload, "finished", ()):
+            state = state.charged(self.tables.finished_cost(shape), -number)
+        return state.charged(self.tables.set_cost(), -len(getattr(workload, "sets", ())))
+
+    def _replica(self, state: State, key: Key) -> State | None:
+        """A pod of a StatefulSet, which has a name of its own, is deleted."""
+        if key[0] != "Pod":
+            return None
+        for place, (_, workload) in enumerate(state.workloads):
+            if isinstance(workload, StatefulSetState):
+                for replica in workload.pods:
+                    if f"{workload.name}-{replica.ordinal}" == key[1]:
+                        left = tuple(other for other in workload.pods if other is not replica)
+                        then = state.having(place, workload._replace(pods=left))
+                        then = then.charged(self.tables.shapes[replica.shape].cost, -1)
+                        return self._answered(then, Answer(allowed=True, code=200))
+        return None
+
+
+def _answer(outcome: Outcome) -> Answer:
+    refusal: Refusal | None = outcome.refusal
+    findings = refusal.findings if refusal else ()
+    return Answer(outcome.allowed, outcome.code, outcome.message, outcome.warnings, findings)

@@ -1,0 +1,151 @@
+"""What pods of a template look like once they are stored, and what each costs every quota."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.admission.draft import parse_list
+from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.quota import MUST_SPECIFY, Request
+from kubectl_kres.admission.scopes import requirements
+from kubectl_kres.admission.usage import ALIASES, claim_names, pod_names, service_names
+from kubectl_kres.model.policy import ResourceQuota, ScopedRequirement
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.quantity import Format
+
+#: Stands for the random end of a generated name.
+SUFFIX = "-xxxxx"
+
+
+class Measure(Struct, frozen=True):
+    """One amount that a quota can limit: the quota by its name and scopes, and the resource by the quota's name."""
+
+    quota: str
+    scopes: tuple[ScopedRequirement, ...]
+    resource: str
+
+
+#: Measure by number to amount, in billionths; nothing that is zero.
+Cost = tuple[tuple[int, int], ...]
+
+
+class Shape(Struct, frozen=True):
+    """One way in which a pod is stored, the pod itself, and what it costs. ``unstated``: measures for which a container
+    states nothing although it must.
+    """
+
+    stored: Mapping[str, Any]
+    cost: Cost = ()
+    unstated: tuple[int, ...] = ()
+
+
+class Measures:
+    """All amounts that the quotas of a simulation can limit, numbered."""
+
+    def __init__(self, quotas: Iterable[ResourceQuota]) -> None:
+        self._all: dict[tuple[str, str, str], int] = {}
+        self.items: list[Measure] = []
+        #: The notation that each amount is shown in: that of the first object that counts for it.
+        self.formats: dict[int, Format] = {}
+        self._scopes: dict[tuple[str, str], tuple[ScopedRequirement, ...]] = {}
+        for quota in quotas:
+            self.add(quota)
+
+    def add(self, quota: ResourceQuota) -> None:
+        """Take in a quota; nothing changes for one that is known."""
+        scopes = requirements(quota.spec)
+        self._scopes[quota.metadata.name, repr(scopes)] = scopes
+        for resource in quota.spec.hard or {}:
+            key = (quota.metadata.name, repr(scopes), resource)
+            if key not in self._all:
+                self._all[key] = len(self.items)
+                self.items.append(Measure(quota.metadata.name, scopes, resource))
+
+    def is_counted(self, number: int) -> bool:
+        """Whether objects of any kind count for a measure; only then the controller writes what is used."""
+        resource = (self.items[number].resource,)
+        count_alone = resource[0].startswith("count/") or resource[0] in ALIASES
+        return count_alone or any(map(bool, (pod_names(resource), claim_names(resource), service_names(resource))))
+
+    def numbers(self, quota: ResourceQuota) -> Iterator[tuple[str, int]]:
+        """The resources of a quota with their numbers."""
+        shown = repr(requirements(quota.spec))
+        for resource in quota.spec.hard or {}:
+            yield resource, self._all[quota.metadata.name, shown, resource]
+
+    def limits(self, quota: ResourceQuota) -> Iterator[tuple[int, int]]:
+        """Number and amount of each value of ``hard``."""
+        hard = parse_list(quota.spec.hard, "spec.hard")
+        for resource, number in self.numbers(quota):
+            yield number, hard[resource].nano
+
+    def cost(self, request: Request) -> Cost:
+        """What an object costs each quota that counts it."""
+        found: list[tuple[int, int]] = []
+        for name, shown, resource, number in self._concerned(request):
+            amount = request.usage.get(resource)
+            if amount is not None and amount.nano and all(map(request.in_scope, self._scopes[name, shown])):
+                found.append((number, amount.nano))
+                self.formats.setdefault(number, amount.format)
+        return tuple(found)
+
+    def unstated(self, request: Request) -> tuple[int, ...]:
+        """The measures that a container must state and does not."""
+        if request.containers is None:
+            return ()
+        return tuple(
+            number
+            for name, shown, resource, number in self._concerned(request)
+            if resource in MUST_SPECIFY
+            and any(resource not in stated for _, stated in request.containers)
+            and all(map(request.in_scope, self._scopes[name, shown]))
+        )
+
+    def _concerned(self, request: Request) -> Iterator[tuple[str, str, str, int]]:
+        for (name, shown, resource), number in self._all.items():
+            if request.names((resource,)):
+                yield name, shown, resource, number
+
+
+def pod_of(template: Raw, owner: str, *, name: str = "") -> dict[str, Any]:
+    """The pod that a controller makes of a template. ``name``: the whole name, else one is generated."""
+    metadata = {
+        key: value for key, value in (template.get("metadata") or {}).items() if key in {"labels", "annotations"}
+    }
+    metadata["name"] = name or f"{owner}{SUFFIX}"
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec") or {}}
+
+
+def without_quotas(policies: Policies) -> Policies:
+    """The policies with no quota among them."""
+    return Policies(
+        policies.limits,
+        (),
+        policies.priorities,
+        policies.runtimes,
+        policies.extended,
+        policies.expandable,
+        policies.default_storage,
+    )
+
+
+def pruned(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a stored pod what tells shapes apart: resources, QoS class, priority class."""
+    spec = stored.get("spec") or {}
+    shown: dict[str, Any] = {"qosClass": (stored.get("status") or {}).get("qosClass", "")}
+    for key in ("containers", "initContainers"):
+        if spec.get(key):
+            shown[key] = [
+                {"name": container["name"], "resources": _sides(container.get("resources"))} for container in spec[key]
+            ]
+    for key in ("resources", "overhead", "priorityClassName"):
+        if key in spec:
+            shown[key] = spec[key]
+    return shown
+
+
+def _sides(resources: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {side: resources[side] for side in ("limits", "requests") if resources and resources.get(side)}

@@ -1,0 +1,66 @@
+"""A change carried out in one namespace: the way in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import ValidationError
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.simulate.change import Apply, Step, applied, key_of_step
+from kubectl_kres.simulate.ends import End, Reader
+from kubectl_kres.simulate.explore import Ends, Explorer
+from kubectl_kres.simulate.moves import Controllers, Kubelet, State
+from kubectl_kres.simulate.requests import Requests
+from kubectl_kres.simulate.tables import Tables
+from kubectl_kres.simulate.world import World
+
+
+class Namespace:
+    """One namespace that changes are carried out in, one after the other."""
+
+    def __init__(self, server: Server, world: World, steps: Iterable[Step] = ()) -> None:
+        """``steps``: everything that will be carried out: quotas that it brings are counted from the beginning."""
+        quotas = [*world.quotas, *_quotas(steps, world)]
+        self.tables = Tables(server, quotas)
+        self.requests = Requests(self.tables)
+        self.reader = Reader(self.requests)
+
+    def empty(self, world: World) -> State:
+        """The state of a world in which no controller has made anything yet."""
+        size = len(self.tables.measures.items)
+        state = State(self.tables.world(world), 0, (0,) * size, (None,) * size, (), frozenset())
+        for raw in world.objects.values():
+            state = state.charged(self.tables.object_cost(raw, world))
+        return state
+
+    def after(self, starts: Sequence[State], steps: Sequence[Step], kubelet: Kubelet, *, between: bool) -> Ends:
+        """Every rest after the steps. ``between``: see ``Explorer.ends``."""
+        fresh = [state._replace(step=0, answers=()) for state in starts]
+        self.requests.ready = kubelet.ready
+        explorer = Explorer(self.requests, Controllers(self.tables, kubelet), steps)
+        return explorer.ends(fresh, between=between)
+
+    def end(self, state: State) -> End:
+        """A rest in words."""
+        return self.reader.end(state)
+
+
+def _quotas(steps: Iterable[Step], world: World) -> Iterable[ResourceQuota]:
+    """Every form that a quota takes on the way, so that all its amounts are numbered."""
+    held: dict[tuple[str, str], Raw | None] = dict(world.objects)
+    for step in steps:
+        key = key_of_step(step)
+        if key[0] != "ResourceQuota":
+            continue
+        stored = held.get(key)
+        if stored is None and not isinstance(step, Apply):
+            continue
+        raw = applied(step, stored)
+        held[key] = raw
+        try:
+            yield decoded(raw, ResourceQuota)
+        except ValidationError:  # the server will say what is wrong with it
+            continue

@@ -1,0 +1,152 @@
+"""Workloads as the controllers see them: numbers only, hashable, so that states that were seen are recognised.
+
+A template is a number (``rollout.Templates``), and so is a shape: one way in which a pod of a template is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+#: Pods of one set: shape, whether they are ready, how many; sorted, no count is zero.
+Pods = tuple[tuple[int, bool, int], ...]
+
+
+def count(pods: Pods) -> int:
+    """All pods."""
+    return sum(number for _, _, number in pods)
+
+
+def ready(pods: Pods) -> int:
+    """Those that are ready."""
+    return sum(number for _, is_ready, number in pods if is_ready)
+
+
+def with_pod(pods: Pods, shape: int, number: int = 1, *, is_ready: bool = True) -> Pods:
+    """The pods with some more of a shape, or with fewer of it if ``number`` is negative."""
+    counts = {(kind, state): many for kind, state, many in pods}
+    counts[shape, is_ready] = counts.get((shape, is_ready), 0) + number
+    return tuple(sorted((*key, many) for key, many in counts.items() if many))
+
+
+def shapes(pods: Pods) -> Iterable[tuple[int, int]]:
+    """Shape and number of pods."""
+    return ((shape, number) for shape, _, number in pods)
+
+
+class ReplicaSetState(NamedTuple):
+    """A ReplicaSet or ReplicationController. ``desired`` and ``most`` are the two annotations of its Deployment."""
+
+    template: int
+    wanted: int
+    pods: Pods = ()
+    desired: int = 0
+    most: int = 0
+
+
+class DeploymentState(NamedTuple):
+    """A Deployment with its ReplicaSets, the oldest first. ``surge`` and ``unavailable`` are numbers of pods."""
+
+    template: int
+    replicas: int
+    surge: int
+    unavailable: int
+    recreate: bool = False
+    paused: bool = False
+    sets: tuple[ReplicaSetState, ...] = ()
+
+    @property
+    def newest(self) -> ReplicaSetState | None:
+        """The set of the present template, if it is there."""
+        return next((item for item in self.sets if item.template == self.template), None)
+
+
+class Replica(NamedTuple):
+    """One pod of a StatefulSet."""
+
+    ordinal: int
+    template: int
+    shape: int
+    ready: bool = True
+
+
+class StatefulSetState(NamedTuple):
+    """A StatefulSet. ``current`` is the template that ordinals below the partition keep; ``claims`` are the names of
+    its volume claim templates. ``unavailable``: so many pods an update takes down at once.
+    """
+
+    name: str
+    template: int
+    current: int
+    replicas: int
+    start: int = 0
+    parallel: bool = False
+    partition: int = 0
+    on_delete: bool = False
+    unavailable: int = 1
+    claims: tuple[str, ...] = ()
+    pods: tuple[Replica, ...] = ()
+
+    @property
+    def ordinals(self) -> range:
+        return range(self.start, self.start + self.replicas)
+
+    def claim_names(self, ordinal: int) -> tuple[str, ...]:
+        """Names of the PersistentVolumeClaims of one pod."""
+        return tuple(f"{claim}-{self.name}-{ordinal}" for claim in self.claims)
+
+
+class JobState(NamedTuple):
+    """A Job. ``completions`` None: the first pod that succeeds ends it. ``ended``: Complete or Failed, empty before."""
+
+    template: int
+    parallelism: int
+    completions: int | None
+    backoff_limit: int = 6
+    suspended: bool = False
+    pods: Pods = ()
+    succeeded: int = 0
+    failed: int = 0
+    finished: Pods = ()
+    ended: str = ""
+
+    @property
+    def wanted(self) -> int:
+        """Pods that should be active now. Source: job_controller.go manageJob."""
+        if self.suspended or self.ended:
+            return 0
+        if self.completions is None:
+            return count(self.pods) if self.succeeded else self.parallelism
+        return max(0, min(self.completions - self.succeeded, self.parallelism))
+
+
+WorkloadState = DeploymentState | ReplicaSetState | StatefulSetState | JobState
+
+
+def shapes_of(workload: WorkloadState) -> Iterable[tuple[int, int]]:
+    """Shape and number of all pods of a workload, finished ones of a Job not among them."""
+    match workload:
+        case DeploymentState():
+            for item in workload.sets:
+                yield from shapes(item.pods)
+        case StatefulSetState():
+            for replica in workload.pods:
+                yield replica.shape, 1
+        case _:
+            yield from shapes(workload.pods)
+
+
+def pods_of(workload: WorkloadState) -> int:
+    """Pods that are not finished."""
+    return sum(number for _, number in shapes_of(workload))
+
+
+def wanted_of(workload: WorkloadState) -> int:
+    """How many pods the workload is to have."""
+    match workload:
+        case ReplicaSetState():
+            return workload.wanted
+        case JobState():
+            return workload.parallelism
+        case _:
+            return workload.replicas

@@ -1,0 +1,157 @@
+"""Everything of a simulation that is looked up by number: templates, shapes, worlds, measures, and what each costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.admission.claims import classed, create_claim
+from kubectl_kres.admission.draft import Unparsable
+from kubectl_kres.admission.objects import claim_request, count_request, pod_request, request_of, resource_of
+from kubectl_kres.admission.pods import admit, quota_request
+from kubectl_kres.admission.quota import Request
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.claim import PersistentVolumeClaim
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.simulate.shapes import Cost, Measures, Shape, pod_of, pruned, without_quotas
+from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_key, template_raw
+
+_COUNTED_ALONE = "count/pods"
+_NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Namespace", "Node"})
+
+
+class Template:
+    """A pod template of one workload."""
+
+    __slots__ = ("owner", "raw")
+
+    def __init__(self, owner: Key, raw: Raw) -> None:
+        self.owner, self.raw = owner, raw
+
+
+class Tables:
+    """Numbers stand for values as long as a simulation lasts."""
+
+    def __init__(self, server: Server, quotas: Iterable[ResourceQuota] = ()) -> None:
+        self.server = server
+        self.measures = Measures(quotas)
+        self.templates: list[Template] = []
+        self.shapes: list[Shape] = []
+        self.worlds: list[World] = []
+        self._template_numbers: dict[tuple[Key, bytes], int] = {}
+        self._shape_numbers: dict[str, int] = {}
+        self._options: dict[tuple[int, Any], tuple[int, ...]] = {}
+        self._claims: dict[tuple[Key, str, Any], Cost | None] = {}
+        self._finished: dict[int, Cost] = {}
+        self._sets: Cost | None = None
+
+    def world(self, world: World) -> int:
+        """The number of a world."""
+        self.worlds.append(world)
+        return len(self.worlds) - 1
+
+    def template(self, owner: Key, raw: Raw) -> int:
+        """The number of a workload's template; the same for one that its controller takes for the same."""
+        key = (owner, template_key(raw))
+        if key not in self._template_numbers:
+            self._template_numbers[key] = len(self.templates)
+            self.templates.append(Template(owner, raw))
+        return self._template_numbers[key]
+
+    def template_of(self, workload: Raw) -> int:
+        """The number of the template that a workload has now."""
+        name = str((workload.get("metadata") or {}).get("name", ""))
+        return self.template((str(workload.get("kind")), name), template_raw(workload))
+
+    def shape(self, shape: Shape) -> int:
+        """The number of a shape."""
+        key = repr((shape.stored, shape.cost, shape.unstated))
+        if key not in self._shape_numbers:
+            self._shape_numbers[key] = len(self.shapes)
+            self.shapes.append(shape)
+        return self._shape_numbers[key]
+
+    def shape_of_pod(self, pod: Pod, stored: Mapping[str, Any]) -> int:
+        """The shape of a pod that exists."""
+        request = pod_request(pod, self.server)
+        return self.shape(Shape(stored, self.measures.cost(request), self.measures.unstated(request)))
+
+    def options(self, template: int, world: World) -> tuple[int, ...]:
+        """The shapes that a new pod of a template can be stored in; none if it is refused whatever room there is."""
+        key = (template, world.deciding)
+        if key not in self._options:
+            self._options[key] = tuple(dict.fromkeys(self._priced(self.templates[template], world)))
+        return self._options[key]
+
+    def _priced(self, template: Template, world: World) -> Iterable[int]:
+        pod = decoded(pod_of(template.raw, template.owner[1]), Pod)
+        for outcome in admit(pod, without_quotas(world.policies), self.server, journal=False):
+            if outcome.allowed and outcome.object is not None:
+                request = quota_request(pod, outcome.draft)
+                cost, unstated = self.measures.cost(request), self.measures.unstated(request)
+                yield self.shape(Shape(pruned(outcome.object), cost, unstated))
+
+    def claim_cost(self, workload: Raw, claim: str, world: World) -> Cost | None:
+        """What a claim of a StatefulSet costs; None if it is refused whatever room there is."""
+        name = str((workload.get("metadata") or {}).get("name", ""))
+        key = (("StatefulSet", name), claim, world.deciding)
+        if key not in self._claims:
+            self._claims[key] = self._claim(claim_raw(workload, claim, f"{claim}-{name}-0"), world)
+        return self._claims[key]
+
+    def _claim(self, raw: Raw, world: World) -> Cost | None:
+        outcomes = create_claim(raw, without_quotas(world.policies), self.server)
+        if not any(outcome.allowed for outcome in outcomes):
+            return None
+        return self.measures.cost(self._claim_request(raw, world))
+
+    def _claim_request(self, raw: Raw, world: World) -> Request:
+        return claim_request(classed(decoded(raw, PersistentVolumeClaim), world.policies), self.server)
+
+    def set_cost(self) -> Cost:
+        """What one more ReplicaSet costs."""
+        if self._sets is None:
+            self._sets = self.measures.cost(count_request("replicasets.apps", ""))
+        return self._sets
+
+    def finished_cost(self, shape: int) -> Cost:
+        """What a pod still costs once it has ended."""
+        if shape not in self._finished:
+            items = self.measures.items
+            cost = tuple(part for part in self.shapes[shape].cost if items[part[0]].resource == _COUNTED_ALONE)
+            self._finished[shape] = cost
+        return self._finished[shape]
+
+    def object_cost(self, raw: Raw, world: World) -> Cost:
+        """What an object itself costs, without what a controller makes of it."""
+        kind = str(raw.get("kind", ""))
+        if kind in _NEVER_COUNTED:
+            return ()
+        try:
+            return self.measures.cost(self._object_request(raw, kind, world))
+        except Unparsable:
+            return ()
+
+    def _object_request(self, raw: Raw, kind: str, world: World) -> Request:
+        if kind == "PersistentVolumeClaim":
+            return self._claim_request(raw, world)
+        if kind in CONTROLLED or kind not in BY_KIND:
+            resource = resource_of(kind, str(raw.get("apiVersion", "v1")))
+            return count_request(resource, "")
+        return request_of(decoded(raw, BY_KIND[kind].struct), self.server)
+
+
+def claim_raw(workload: Raw, claim: str, name: str) -> dict[str, Any]:
+    """The PersistentVolumeClaim that a StatefulSet makes of one of its templates."""
+    templates: Sequence[Raw] = (workload.get("spec") or {}).get("volumeClaimTemplates") or ()
+    found = next(item for item in templates if (item.get("metadata") or {}).get("name") == claim)
+    metadata = {key: value for key, value in found["metadata"].items() if key in {"labels", "annotations"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {**metadata, "name": name},
+        "spec": found.get("spec") or {},
+    }

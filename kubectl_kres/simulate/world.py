@@ -1,0 +1,127 @@
+"""The objects of one namespace, with the cluster's classes: what a change is applied to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.admission.create import policies_of
+from kubectl_kres.admission.pods import Policies
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.pod import PodTemplateSpec
+from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
+from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.model.workload import template_in
+from kubectl_kres.quantity import parse
+
+#: Kind and name of an object; classes of the cluster stand beside what is in the namespace.
+Key = tuple[str, str]
+
+CONTROLLED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
+_DECIDING = ("LimitRange", "PriorityClass", "RuntimeClass", "StorageClass")
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+def key_of(raw: Raw) -> Key:
+    """Kind and name, or the beginning of a name that the server completes."""
+    metadata = raw.get("metadata") or {}
+    return str(raw.get("kind", "")), str(metadata.get("name") or metadata.get("generateName") or "")
+
+
+class World:
+    """Objects as stored, never changed in place."""
+
+    def __init__(self, objects: Mapping[Key, Raw]) -> None:
+        self.objects = objects
+        self._policies: Policies | None = None
+        self._deciding: tuple[tuple[Key, int], ...] | None = None
+
+    @classmethod
+    def of(cls, objects: Iterable[Raw]) -> World:
+        """A world of objects as read."""
+        return cls({key_of(raw): raw for raw in objects})
+
+    def having(self, raw: Raw) -> World:
+        """The world with an object in the place of any of its name."""
+        return World({**self.objects, key_of(raw): raw})
+
+    def lacking(self, key: Key) -> World:
+        """The world without an object."""
+        return World({other: raw for other, raw in self.objects.items() if other != key})
+
+    def of_kind(self, kind: str) -> list[Raw]:
+        """The objects of a kind, by name."""
+        return [self.objects[key] for key in sorted(self.objects) if key[0] == kind]
+
+    @property
+    def quotas(self) -> list[ResourceQuota]:
+        """The quotas of the namespace."""
+        return [decoded(raw, ResourceQuota) for raw in self.of_kind("ResourceQuota")]
+
+    @property
+    def policies(self) -> Policies:
+        """What admission looks up, without quotas."""
+        if self._policies is None:
+            limits = [decoded(raw, LimitRange) for raw in self.of_kind("LimitRange")]
+            priorities = [decoded(raw, PriorityClass) for raw in self.of_kind("PriorityClass")]
+            runtimes = [decoded(raw, RuntimeClass) for raw in self.of_kind("RuntimeClass")]
+            classes = self.of_kind("StorageClass")
+            default = [raw["metadata"]["name"] for raw in classes if _is_default(raw)]
+            self._policies = msgspec.structs.replace(
+                policies_of(limits, (), priorities or None, runtimes or None),
+                expandable={raw["metadata"]["name"]: bool(raw.get("allowVolumeExpansion")) for raw in classes},
+                default_storage=default[0] if default else "",
+            )
+        return self._policies
+
+    @property
+    def deciding(self) -> tuple[tuple[Key, int], ...]:
+        """What tells worlds apart in which pods are stored differently."""
+        if self._deciding is None:
+            found = ((key, id(raw)) for key, raw in self.objects.items() if key[0] in _DECIDING)
+            self._deciding = tuple(sorted(found))
+        return self._deciding
+
+
+def _is_default(raw: Raw) -> bool:
+    annotations = (raw.get("metadata") or {}).get("annotations") or {}
+    return bool(annotations.get(_DEFAULT_CLASS) == "true")
+
+
+def template_raw(raw: Raw) -> Raw:
+    """The pod template of a workload; empty without one."""
+    place = template_in(raw)
+    return place[1] if place is not None else {}
+
+
+def template_key(template: Raw) -> bytes:
+    """Equal for templates that a controller takes for the same: notation of amounts and defaults play no part."""
+    struct = decoded(template, PodTemplateSpec)
+    return msgspec.json.encode(_plain(msgspec.to_builtins(struct)), order="sorted")
+
+
+_AMOUNTS = frozenset({"limits", "requests", "overhead"})
+_DEFAULTS = {"restartPolicy": ("", "Always"), "preemptionPolicy": ("", "PreemptLowerPriority"), "priority": (None, 0)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        if key in _AMOUNTS and isinstance(item, Mapping):
+            found[key] = {name: _amount(amount) for name, amount in item.items()}
+        elif item not in _DEFAULTS.get(key, ()) and key not in {"creationTimestamp", "name!"}:
+            found[key] = _plain(item)
+    return {key: item for key, item in found.items() if item not in ({}, [])}
+
+
+def _amount(value: Any) -> Any:
+    try:
+        return str(parse(str(value)).nano)
+    except QuantityError:
+        return str(value)

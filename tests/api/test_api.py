@@ -1,0 +1,311 @@
+"""``kubectl_kres.api``: the commands' answers as values, from whatever object a caller has."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cli.apiserver import Api, deployment, kubeconfig, pod
+from cli.running import Kres
+
+import kubectl_kres.api as kres
+from kubectl_kres.api.plain import plain
+from kubectl_kres.api.testing import assert_admitted
+from kubectl_kres.errors import Forbidden, InputError, NotFound, SnapshotError, Unreachable, UsageError
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it warns when it is imported
+    import kubernetes
+
+NGINX = Path(__file__).parents[2] / "docs" / "examples" / "nginx.yaml"
+POD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "web"},
+    "spec": {"containers": [{"name": "app", "image": "x", "resources": {"limits": {"memory": "1Gi"}}}]},
+}
+DEFAULTS = {
+    "apiVersion": "v1",
+    "kind": "LimitRange",
+    "metadata": {"name": "defaults"},
+    "spec": {"limits": [{"type": "Container", "default": {"cpu": "500m"}, "max": {"memory": "2Gi"}}]},
+}
+TEAM = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "team"},
+    "spec": {"hard": {"requests.memory": "512Mi"}},
+}
+
+
+def test_a_workload_of_the_demo():
+    answer = kres.explain("deploy/checkout", namespace="checkout", cluster=kres.demo())
+    assert (answer.outcome, answer.admitted, answer.complete, answer.missing) == ("refused", False, True, ())
+    assert answer.refusal.startswith('pods "checkout" is forbidden: exceeded quota: team')
+    assert answer.qos_class == "Burstable"
+    assert any("requests.memory" in text for text in answer.remedies)
+    assert answer.values["app.limits.memory"] == kres.Value("1Gi", "1Gi", "Deployment/checkout", "manifest/written")
+    assert answer.values["migrate.requests.cpu"].rule == "defaulting/request-from-limit"
+
+
+@pytest.mark.parametrize(
+    ("command", "make"),
+    [
+        ("explain", lambda demo: kres.explain("deploy/checkout", namespace="checkout", cluster=demo)),
+        ("qos", lambda demo: kres.qos("deploy/checkout", namespace="checkout", cluster=demo)),
+        ("diff", lambda demo: kres.diff("deploy/checkout", namespace="checkout", cluster=demo)),
+        ("quota --fit", lambda demo: kres.fit("deploy/checkout", namespace="checkout", cluster=demo)),
+    ],
+)
+def test_answers_are_those_of_the_commands(run: Kres, command: str, make: Any):
+    answer = make(kres.demo())
+    printed = run(f"{command} deploy/checkout --demo -n checkout -o json")
+    assert answer.document() == json.loads(printed.out)
+    assert run(f"{command} deploy/checkout --demo -n checkout").out == f"{answer}\n"
+
+
+def test_quotas_and_claims_are_those_of_the_commands(run: Kres):
+    demo = kres.demo()
+    quotas = json.loads(run("quota --demo -n checkout --by workload -o json").out)["items"]
+    assert [answer.to_dict() for answer in kres.quota(demo, "checkout", by="workload")] == quotas
+    recounted = json.loads(run("quota --demo -n shop --recount -o json").out)["items"]
+    assert [answer.to_dict() for answer in kres.quota(demo, "shop", recount=True)] == recounted
+    waiting = {answer.report.subject.name: answer.report.state for answer in kres.claims(demo, "ml-training")}
+    assert waiting["sweep"] == "exhausted"
+    assert kres.claims(demo, "shop") == []
+
+
+def test_a_name_without_a_namespace_is_found_where_it_is():
+    assert kres.explain("deploy/checkout", cluster=kres.demo()).report.subject.namespace == "checkout"
+    with pytest.raises(NotFound):
+        kres.explain("deploy/none", cluster=kres.demo())
+
+
+def test_policies_alone():
+    answer = kres.explain(POD, policies=[DEFAULTS])
+    assert answer.outcome == "admitted"
+    assert answer.values["app.limits.cpu"] == kres.Value(None, "500m", "LimitRange/defaults", "limitrange/default")
+    refused = kres.explain(POD, policies=[DEFAULTS, TEAM])
+    assert "exceeded quota: team" in refused.refusal
+    assert "app.limits.cpu" not in kres.explain(POD, policies=[]).values
+
+
+def test_policies_lie_over_the_clusters_for_one_answer():
+    demo = kres.demo()
+    before = kres.explain(POD, namespace="shop", cluster=demo).to_dict()
+    tight = {**TEAM, "metadata": {"name": "new", "namespace": "shop"}}
+    assert "exceeded quota: new" in kres.explain(POD, namespace="shop", cluster=demo, policies=[tight]).refusal
+    assert kres.explain(POD, namespace="shop", cluster=demo).to_dict() == before
+
+
+def test_files_and_several_objects():
+    demo = kres.demo()
+    (answer,) = kres.explain_all([NGINX], namespace="shop", cluster=demo)
+    assert kres.explain(str(NGINX), namespace="shop", cluster=demo).to_dict() == answer.to_dict()
+    assert len(kres.explain_all([NGINX, POD, "deploy/cart"], namespace="shop", cluster=demo)) == 3
+    with pytest.raises(UsageError, match="2 objects, one was expected"):
+        kres.explain({"apiVersion": "v1", "kind": "List", "items": [POD, POD]}, cluster=demo)
+
+
+def test_versions():
+    assert kres.explain(POD, policies=[], kube_version="1.30").admitted
+    with pytest.raises(UsageError, match="is no version"):
+        kres.explain(POD, policies=[], kube_version="new")
+
+
+V1 = kubernetes.client
+MODEL = V1.V1Pod(
+    api_version="v1",
+    kind="Pod",
+    metadata=V1.V1ObjectMeta(name="web", creation_timestamp=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+    spec=V1.V1PodSpec(
+        containers=[
+            V1.V1Container(name="app", image="x", resources=V1.V1ResourceRequirements(limits={"memory": "1Gi"}))
+        ]
+    ),
+)
+
+
+class Raw:
+    """As kr8s and kopf have them."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        setattr(self, name, value)
+
+
+class Typed:
+    """As lightkube has them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**POD, "status": None, "spec": {**POD["spec"], "nodeName": None}}
+
+
+@pytest.mark.parametrize(
+    "item", [MODEL, Raw("raw", POD), Raw("obj", POD), Typed()], ids=["V1", "kr8s", "pykube", "lightkube"]
+)
+def test_objects_of_clients(item: Any):
+    assert plain(item)["spec"] == POD["spec"]
+    assert (
+        kres.explain(item, policies=[DEFAULTS]).to_dict()["containers"]
+        == (kres.explain(POD, policies=[DEFAULTS]).to_dict()["containers"])
+    )
+
+
+def test_models_are_what_the_client_sends():
+    client = kubernetes.client.ApiClient()
+    assert plain(MODEL) == client.sanitize_for_serialization(MODEL) | {
+        "metadata": {"name": "web", "creationTimestamp": "2026-01-02T03:04:05Z"}
+    }
+    model = _model(client, "V1Pod", yaml.safe_load(NGINX.read_text()))
+    assert plain(model) == client.sanitize_for_serialization(model)
+    ranges = _model(client, "V1LimitRange", DEFAULTS)
+    assert kres.explain(MODEL, policies=[ranges]).values["app.limits.cpu"].set_by == "LimitRange/defaults"
+
+
+def _model(client: Any, name: str, data: Any) -> Any:
+    return client._ApiClient__deserialize(data, name)
+
+
+@pytest.mark.parametrize("item", [7, object(), None, [POD], b"x"])
+def test_what_is_no_object(item: Any):
+    with pytest.raises(UsageError, match="a Kubernetes client"):
+        kres.explain(item, policies=[])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: kres.explain(POD), UsageError, "neither cluster= nor policies="),
+        (lambda: kres.explain("deploy/web", policies=[]), UsageError, "a name needs a cluster"),
+        (lambda: kres.explain("web", cluster=kres.demo()), UsageError, "neither a file nor TYPE/NAME"),
+        (lambda: kres.explain({"kind": "Pod"}, policies=[]), UsageError, "^object: Pod without a name"),
+        (lambda: kres.explain({**POD, "apiVersion": ""}, policies=[]), InputError, "apiVersion not set"),
+        (lambda: kres.explain(DEFAULTS, policies=[]), UsageError, "there is no pod"),
+        (lambda: kres.explain({**POD, "spec": {"containers": 3}}, policies=[]), InputError, "spec.containers"),
+        (lambda: kres.explain(POD, cluster=kres.open_snapshot("none.kres")), SnapshotError, "none.kres"),
+        (lambda: kres.open_cluster(object()), UsageError, "ApiClient was expected"),
+        (lambda: kres.explain("none.yaml", policies=[]), InputError, "none.yaml"),
+    ],
+)
+def test_faults(call: Any, error: type[Exception], text: str):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_assert_admitted(tmp_path: Path):
+    assert_admitted(POD, policies=[DEFAULTS])
+    with pytest.raises(AssertionError) as caught:
+        assert_admitted([POD, POD], policies=[TEAM])
+    text = str(caught.value)
+    assert text.startswith("2 of 2 objects would not be admitted\n\nrefused by ResourceQuota/team")
+    (tmp_path / "pod.yaml").write_text(yaml.safe_dump(POD).replace("1Gi", "64Mi"))
+    assert_admitted(tmp_path / "pod.yaml", cluster=kres.demo(), namespace="shop")
+    snapshot = Path(kres.__file__).parents[1] / "demo" / "shop.kres"
+    with pytest.raises(AssertionError, match=r"requests\.memory"):
+        assert_admitted("deploy/checkout", snapshot=snapshot, namespace="checkout")
+    with pytest.raises(UsageError, match="exclude each other"):
+        assert_admitted(POD, snapshot=snapshot, cluster=kres.demo())
+
+
+def client_of(url: str, token: str = "") -> Any:
+    configuration = kubernetes.client.Configuration()
+    configuration.host = url
+    if token:
+        configuration.api_key["authorization"] = f"Bearer {token}"
+    return kubernetes.client.ApiClient(configuration)
+
+
+@pytest.mark.parametrize("through", ["client", "kubeconfig"])
+def test_a_cluster(api: Api, through: str, tmp_path: Path):
+    api.objects += [deployment("web", "2Gi"), pod("old", "1Gi")]
+    cluster = (
+        kres.open_cluster(client_of(api.url), namespace="shop")
+        if through == "client"
+        else kres.open_cluster(kubeconfig=kubeconfig(tmp_path, api.url))
+    )
+    assert api.asked == []
+    answer = kres.explain("deploy/web", cluster=cluster)
+    assert "maximum memory usage per Container is 1Gi" in answer.refusal
+    assert answer.document()["metadata"]["serverVersion"] == "v1.33.2"
+    assert kres.explain(POD, cluster=cluster).admitted
+    api.objects.append(
+        {
+            **TEAM,
+            "metadata": {"name": "team", "namespace": "shop"},
+            "status": {"hard": {"requests.memory": "512Mi"}, "used": {"requests.memory": "0"}},
+        }
+    )
+    assert "team" in kres.explain(POD, cluster=cluster).refusal, "each answer reads anew"
+    with pytest.raises(NotFound):
+        kres.explain("deploy/none", cluster=cluster)
+
+
+def test_through_a_client_the_answers_are_the_same(api: Api):
+    api.objects += [deployment("web", "2Gi"), pod("old", "1Gi")]
+    ours, theirs = kres.open_cluster(namespace="shop"), kres.open_cluster(client_of(api.url), namespace="shop")
+    assert kres.explain("deploy/web", cluster=ours).to_dict() == kres.explain("deploy/web", cluster=theirs).to_dict()
+
+
+def test_the_login_of_a_client_is_used(api: Api):
+    seen: list[str] = []
+    cluster = kres.open_cluster(client_of(api.url, "right"), namespace="shop")
+    api.before = lambda _path: None
+    api.RequestHandlerClass = type(
+        "Noting",
+        (api.RequestHandlerClass,),
+        {"do_GET": lambda self: (seen.append(self.headers.get("Authorization", "")), api_get(self))[1]},
+    )
+    api_get = api.RequestHandlerClass.__mro__[1].do_GET
+    kres.explain(POD, cluster=cluster)
+    assert seen and set(seen) == {"Bearer right"}
+
+
+def test_what_a_client_may_not_read(api: Api):
+    api.denied = {"resourcequotas"}
+    cluster = kres.open_cluster(client_of(api.url), namespace="shop")
+    answer = kres.explain(POD, cluster=cluster)
+    assert (answer.complete, answer.outcome) == (False, "admitted-as-far-as-seen")
+    assert 'User "eve" cannot list resource "resourcequotas"' in answer.missing[0]
+    with pytest.raises(AssertionError, match="not read: resourcequotas is forbidden"):
+        assert_admitted(POD, cluster=cluster)
+    with pytest.raises(Forbidden):
+        kres.quota(cluster)
+
+
+def test_a_client_without_a_server():
+    cluster = kres.open_cluster(client_of("http://127.0.0.1:1"), request_timeout=5)
+    with pytest.raises(Unreachable):
+        kres.explain(POD, cluster=cluster)
+
+
+IMPORT = """
+import resource, sys
+import kubectl_kres.api, kubectl_kres.api.testing
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime, *sys.modules)
+"""
+
+
+def test_importing_it_is_cheap():
+    """Of several runs the best: others only show what else the machine does."""
+    runs = [
+        subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(5)
+    ]
+    loaded = set(runs[0][1:])
+    assert not loaded & {"textual", "rich", "click", "pydantic", "urllib3", "kubernetes", "yaml"}
+    assert not any(name.startswith(("kubectl_kres.cli", "kubectl_kres.tui", "kubectl_kres.reports")) for name in loaded)
+    assert min(float(run[0]) for run in runs) <= 0.1
+
+
+def test_what_is_public_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
+    functions = [name for name in kres.__all__ if name[0].islower()]
+    assert [name for name in functions if f"`{name}" not in page and f".{name}(" not in page] == []
