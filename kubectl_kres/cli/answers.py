@@ -13,10 +13,11 @@ import click
 from kubectl_kres.cli.arguments import asked
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.exit import say
+from kubectl_kres.cli.opened import opened
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import DOCUMENTS, Items, colored, named, put, width
 from kubectl_kres.cli.server import ServerOf, described
-from kubectl_kres.cli.source import Input, Source, opened
+from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.cli.subjects import Found, chosen
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.reports.subject import Ask, Subject

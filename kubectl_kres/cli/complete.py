@@ -16,7 +16,8 @@ from contextlib import suppress
 from functools import partial
 from time import monotonic
 
-from kubectl_kres.cli.slot import NO_FILES, Slot, find
+from kubectl_kres.cli.cursor import NO_FILES, Slot
+from kubectl_kres.cli.slot import find
 
 #: Seconds that all of it may take.
 LIMIT = 1.5

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.main import COMPLETE
 from kubectl_kres.cli.options import INSTALL, UNINSTALL, Options
+from kubectl_kres.cli.program import COMPLETE
 from kubectl_kres.errors import UsageError
 
 PROGRAM, COMPLETER = "kubectl-kres", "kubectl_complete-kres"

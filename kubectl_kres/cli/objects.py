@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from kubectl_kres.cli.cursor import NO_FILES, NO_SPACE, Candidate, Slot
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.slot import NO_FILES, NO_SPACE, Candidate, Slot
 from kubectl_kres.model.kinds import KINDS, Kind
 
 

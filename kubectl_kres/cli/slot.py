@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from kubectl_kres.cli import flags
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.cursor import FILES, FOLDERS, Candidate, Slot
 from kubectl_kres.cli.flags import Line
-from kubectl_kres.cli.main import ALIASES, COMMANDS, Program
 from kubectl_kres.cli.options import SHARED, OneOf, Options
-
-#: What the shell is told beside the candidates. Source: spf13/cobra ShellCompDirective.
-FILES, NO_SPACE, NO_FILES, FOLDERS = 0, 2, 4, 16
+from kubectl_kres.cli.program import ALIASES, COMMANDS, Program
 
 #: Stands for the word at the cursor: no word that is typed holds a NUL.
 _HERE = "\0"
@@ -24,31 +22,6 @@ _TYPES = {"namespaces": "namespaces", "pool": "resourcepools"}
 
 #: The part of the kubeconfig that a flag names an entry of.
 _ENTRIES = {"context": "contexts", "cluster": "clusters", "user": "users"}
-
-
-class Candidate(NamedTuple):
-    """A word, and what it does."""
-
-    word: str
-    about: str = ""
-
-
-class Slot(NamedTuple):
-    """What may stand at the cursor.
-
-    before, typed: what stays of the word, and how the part behind it begins. words: the candidates that need no
-    reading. type: the type, as the user wrote it, whose objects are candidates, but for ``taken``. entries: the part of
-    the kubeconfig whose entries are. options: the flags given before.
-    """
-
-    typed: str
-    before: str = ""
-    words: tuple[Candidate, ...] = ()
-    type: str = ""
-    taken: frozenset[str] = frozenset()
-    entries: str = ""
-    directive: int = NO_FILES
-    options: Options = Options()
 
 
 def find(words: Sequence[str]) -> Slot:

@@ -1,16 +1,15 @@
-"""Where objects come from: a cluster, a snapshot, the bundled example, or files alone."""
+"""What a source of objects is, and what ``-f`` named beside it."""
 
 from __future__ import annotations
 
 import io
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol
 
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
-from kubectl_kres.errors import ConfigError, InputError, TimedOut, Unreachable, UsageError
+from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
 from kubectl_kres.manifests.read import LISTED, read, refuse, versioned
@@ -23,8 +22,6 @@ from kubectl_kres.tekton.config import NAMESPACE as TEKTON_NAMESPACE
 
 #: The ConfigMaps that configure Tekton.
 CONFIG_NAMES = (INFO, DEFAULTS, FLAGS)
-
-_HINT = "--offline explains the files by themselves"
 
 
 class Source(Protocol):
@@ -137,44 +134,3 @@ def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:
             f"{path}: there is no ConfigMap {', '.join(CONFIG_NAMES[:-1])} or {CONFIG_NAMES[-1]}", hint=hint
         )
     return found
-
-
-def excluding(options: Options) -> None:
-    """Raises UsageError for sources that exclude each other."""
-    chosen = [f"--{flag}" for flag in ("offline", "demo", "snapshot") if getattr(options, flag)]
-    if len(chosen) > 1:
-        raise UsageError(f"{' and '.join(chosen)} exclude each other")
-
-
-@contextmanager
-def opened(options: Options) -> Iterator[tuple[Source, Input]]:
-    """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
-
-    Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
-    """
-    excluding(options)
-    if options.offline and not options.filenames:
-        raise UsageError("--offline needs the files to read, given with -f")
-    if options.recursive and not options.filenames:
-        raise UsageError("-R goes with -f DIR")
-    try:
-        source, given = _choose(options)
-        try:
-            yield source, given
-        finally:
-            for warning in source.warnings:
-                say(f"Warning: {warning}")
-    except (ConfigError, Unreachable, TimedOut) as error:
-        if options.filenames and not error.hint:
-            error.hint = _HINT
-        raise
-
-
-def _choose(options: Options) -> tuple[Source, Input]:
-    if options.offline or options.demo or options.snapshot:
-        from kubectl_kres.cli.held import open_held  # noqa: PLC0415, only what is needed is loaded
-
-        return open_held(options)
-    from kubectl_kres.cli.live import open_live  # noqa: PLC0415, a quarter of a second
-
-    return open_live(options)

@@ -29,7 +29,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 def _shown(options: Options, words: tuple[str, ...]) -> int:
     """Loads what the screens need and shows them; what takes time comes after the first frame."""
-    from kubectl_kres.cli.source import excluding  # noqa: PLC0415
+    from kubectl_kres.cli.opened import excluding  # noqa: PLC0415
 
     excluding(options)
     monochrome = _monochrome(options)

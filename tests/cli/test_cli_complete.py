@@ -17,7 +17,7 @@ from cli.apiserver import Api, deployment, pod
 from cli.running import written
 
 from kubectl_kres.cli import candidates, complete
-from kubectl_kres.cli.main import COMMANDS, Program
+from kubectl_kres.cli.program import COMMANDS, Program
 
 ROOT = Path(__file__).parents[2]
 KUBECTL = shutil.which("kubectl")

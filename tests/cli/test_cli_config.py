@@ -21,8 +21,8 @@ from textual.theme import BUILTIN_THEMES
 
 from kubectl_kres.cli import config, output, quota, tui
 from kubectl_kres.cli.config_file import Output, Tui
-from kubectl_kres.cli.main import COMMANDS
 from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.program import COMMANDS
 from kubectl_kres.cli.tomlplace import line_of
 from kubectl_kres.errors import UsageError
 

@@ -9,8 +9,8 @@ from cli.apiserver import LIMITS, pod
 from cli.running import Kres
 
 from kubectl_kres.cli import explain
-from kubectl_kres.cli.main import Program
 from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.program import Program
 from kubectl_kres.cli.schema import ANSWERS
 
 

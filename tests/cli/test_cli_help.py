@@ -8,7 +8,7 @@ import pytest
 from cli.running import Kres
 from golden.kept import compare
 
-from kubectl_kres.cli.main import COMMANDS
+from kubectl_kres.cli.program import COMMANDS
 from kubectl_kres.render.escape import cells
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "help"

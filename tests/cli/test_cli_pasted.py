@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from cli.running import Kres
 
-from kubectl_kres.cli.main import COMMANDS
+from kubectl_kres.cli.program import COMMANDS
 from kubectl_kres.snapshot import demo
 
 #: Commands that cannot run here: they stay, need a cluster, write files, or draw a screen.

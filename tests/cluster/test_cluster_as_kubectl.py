@@ -16,8 +16,8 @@ from cluster.loopback import Server, serving
 
 from kubectl_kres.cli import version
 from kubectl_kres.cli.live import connected
-from kubectl_kres.cli.main import Program
 from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.program import Program
 from kubectl_kres.errors import KresError
 
 V1 = "client.authentication.k8s.io/v1"

@@ -11,7 +11,7 @@ from cli.apiserver import Api, deployment, pod
 from dist.installed import Installed, Secured
 
 from kubectl_kres import __version__
-from kubectl_kres.cli.main import COMMANDS
+from kubectl_kres.cli.program import COMMANDS
 from release import names
 
 MANIFEST = json.dumps(pod("web", "64Mi"))

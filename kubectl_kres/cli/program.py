@@ -1,0 +1,144 @@
+"""All commands and what is common to them; a command's module is imported when the command is called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import cast
+
+import click
+
+from kubectl_kres import __version__
+from kubectl_kres.cli import exit as ending
+from kubectl_kres.cli import flags
+from kubectl_kres.cli.command import Command, help_flag, rows
+from kubectl_kres.cli.options import SHARED
+from kubectl_kres.errors import ConfigError
+
+#: Command to the module that holds it as ``command``, and its line in the help.
+COMMANDS = {
+    "explain": ("explain", "Explain why pods get the requests and limits they get"),
+    "quota": ("quota", "Show what quotas limit, what is used and what still fits"),
+    "pools": ("pools", "Show what resource pools share out, among whom, and who waits"),
+    "claims": ("claims", "Show claims on pools, why they wait, and what would let them in"),
+    "diff": ("diff", "Compare what is written with what the API server stores"),
+    "qos": ("qos", "Show QoS classes, what decides them, and cgroups"),
+    "tui": ("tui", "Look around on full screen: namespaces, pods, quotas, and why"),
+    "snapshot": ("snapshot", "Save what the other commands read to a file"),
+    "completion": ("completion", "Let kubectl complete commands, flags and names"),
+    "version": ("version", "Print the versions of this program and of the server"),
+    "schema": ("schema", "Print the JSON Schema of a command's output"),
+    "options": ("topics", "List the flags that every command takes"),
+    "help": ("topics", "Help about a command"),
+}
+#: Other names of commands.
+ALIASES = {
+    "quotas": "quota",
+    **dict.fromkeys(("pool", "resourcepool", "resourcepools", "quotapool"), "pools"),
+    **dict.fromkeys(("claim", "resourcepoolclaim", "resourcepoolclaims"), "claims"),
+}
+#: The word and the name of the program that ask what may follow, instead of for an answer.
+COMPLETE, COMPLETER = "__complete", "kubectl_complete-"
+_HELP = """
+Explains computed resource values of Kubernetes: which rule, of which object,
+set them.
+
+Examples:
+  # Why does this pod have the requests and limits that it has?
+  kubectl kres explain pod/web
+
+  # What would the API server change in this manifest?
+  kubectl kres diff -f pod.yaml
+
+  # The same without a cluster, on a bundled example
+  kubectl kres explain --demo deployments
+
+Commands:
+{commands}
+
+Usage:
+  kubectl kres COMMAND [flags]
+
+Use "kubectl kres COMMAND --help" for more about a command, and
+"kubectl kres options" for the flags that every command takes."""
+
+
+class Program(click.Group):
+    """All commands. Flags before the command are kept for it."""
+
+    def __init__(self) -> None:
+        version = click.Option(
+            ["--version"], is_flag=True, is_eager=True, expose_value=False, hidden=True, callback=_show_version
+        )
+        super().__init__(
+            "kubectl-kres", params=[help_flag(), version], invoke_without_command=True, add_help_option=False
+        )
+        self.callback = _without_command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The command and all that follows it."""
+        line = flags.split(args, (*SHARED, *self.params), ctx, stop=True)
+        ctx.obj = tuple(one for one in line.given if one.field != "version")
+        own = [one.name for one in line.given if one.value is True and one.name in self._ends(line.words)]
+        return super().parse_args(ctx, [*own, "--", *line.words])
+
+    def _ends(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The flags that are answered here; ``--help`` before a command is the command's."""
+        return ("--version",) if words else ("--version", "--help")
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order of the help."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports the command's module; None if there is no such command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"kubectl_kres.cli.{COMMANDS[cmd_name][0]}")
+        return cast("Command", module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names. Raises click.UsageError that suggests the nearest."""
+        name, *rest = args
+        name = ALIASES.get(name, name)
+        command = self.get_command(ctx, name)
+        if command is None:
+            import difflib  # noqa: PLC0415, one start in a thousand needs it
+
+            near = "".join(f"\n\t{one}" for one in difflib.get_close_matches(name, COMMANDS))
+            suggestion = f"\n\nDid you mean this?{near}\n" if near else ""
+            raise click.UsageError(f'unknown command "{name}" for "{ctx.command_path}"{suggestion}', ctx)
+        return name, command, rest
+
+    def get_help(self, ctx: click.Context) -> str:
+        """What the program is for, and its commands."""
+        commands = "\n".join(rows(((name, line) for name, (_, line) in COMMANDS.items()), 14))
+        return _HELP.strip().format(commands=commands).replace("kubectl kres", ctx.command_path)
+
+
+def _show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:  # noqa: FBT001, click calls it
+    if value:
+        click.echo(f"kubectl-kres {__version__}")
+        ctx.exit()
+
+
+@click.pass_context
+def _without_command(ctx: click.Context, /, **_: object) -> int:
+    if ctx.invoked_subcommand is not None:
+        return 0
+    if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        command = cast("Program", ctx.command).get_command(ctx, "tui")
+        assert command is not None
+        with command.make_context("tui", [], parent=ctx) as screen:
+            try:
+                return cast("int", command.invoke(screen))
+            except ConfigError as error:
+                # Who has no cluster yet is told what there is.
+                ending.tell(error)
+    click.echo(ctx.get_help(), color=False)
+    return 0
