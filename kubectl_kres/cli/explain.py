@@ -38,6 +38,7 @@ from kubectl_kres.reports.outline import Outline, Outlines
 from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.question import narrowed
 from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.verdict import is_negative
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -122,7 +123,7 @@ class ExplainPage(Page):
                 continue
             yield answered
             verdict = found.verdict
-            refused = verdict is not None and verdict.allowed is not True
+            refused = verdict is not None and is_negative(verdict)
             conflicts = isinstance(found, PolicyExplanation) and bool(found.contradictions)
             if verdict is not None:
                 tally.meets("admitted", not refused, complete=found.complete)

@@ -15,6 +15,7 @@ from kubectl_kres.reports.question import of_task
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
+from kubectl_kres.reports.verdict import is_negative
 
 
 def reports(page: Page, turn: Turn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
@@ -37,7 +38,7 @@ def reports(page: Page, turn: Turn, subject: Subject, tally: Tally) -> Iterator[
     draw = partial(_brief if brief else _whole, page, found, many=turn.many)
     report = shown if options.output in DOCUMENTS else found
     yield Answered(subject, report, draw), found.verdict if brief else None
-    refused = found.verdict.allowed is not True
+    refused = is_negative(found.verdict)
     tally.meets("admitted", not refused, complete=found.complete)
     tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)
 

@@ -15,6 +15,7 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render import resize as render
 from kubectl_kres.reports.node import needs_with_node
 from kubectl_kres.reports.resize import Resize, resize
+from kubectl_kres.reports.verdict import is_negative
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -46,7 +47,7 @@ class ResizePage(Page):
                 tally.missed(error)
                 continue
             yield Answered(subject, found, partial(self._lines, found, many=turn.many))
-            negative = self.options.exit_code and found.verdict.allowed is not True
+            negative = self.options.exit_code and is_negative(found.verdict)
             tally.answered(found.unseen, complete=found.complete, negative=negative)
 
     def _lines(self, found: Resize, *, many: bool) -> list[str]:

@@ -30,6 +30,7 @@ class RollingUpdate(Base, frozen=True):
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
+    partition: int | None = None
 
 
 class Strategy(Base, frozen=True):
@@ -97,11 +98,15 @@ class WorkloadStatus(Base, frozen=True):
     ready_replicas: int = 0
     available_replicas: int = 0
     unavailable_replicas: int = 0
+    updated_replicas: int = 0
+    observed_generation: int = 0
     active: int | tuple[JobReference, ...] = 0
     succeeded: int = 0
     desired_number_scheduled: int = 0
     current_number_scheduled: int = 0
+    updated_number_scheduled: int = 0
     conditions: tuple[Condition, ...] | None = None
+    current_revision: str = ""
     update_revision: str = ""
 
     @property

@@ -9,17 +9,19 @@ from itertools import islice
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.cost import cost_lines
+from kubectl_kres.render.headline import counted, headline
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
 from kubectl_kres.render.pool_trail import trail_lines
 from kubectl_kres.render.remarks import unseen_text
 from kubectl_kres.render.steps import shown_source, text
 from kubectl_kres.render.tekton import condition_lines, task_lines
 from kubectl_kres.render.values import CELL, answer, orders, tables, title
-from kubectl_kres.render.verdict import PARTLY, blind, message_of, partly, verdict_word
+from kubectl_kres.render.verdict import PARTLY, blind, message_of, verdict_word
 from kubectl_kres.reports import question as asked
-from kubectl_kres.reports.explanation import Explanation, Fact, Total, Verdict
+from kubectl_kres.reports.explanation import Explanation, Fact, Total
 from kubectl_kres.reports.outline import Outline
 from kubectl_kres.reports.remedy import NOTHING
+from kubectl_kres.reports.verdict import MEANINGS
 
 
 def lines(
@@ -50,7 +52,7 @@ def lines(
 #: Width of names in lists, and how far it grows for long ones.
 NAMES, _MOST_NAMES = 40, 72
 #: What objects come to, as the last line of a list counts them.
-_COUNTED = ("admitted", "refused", "depends", "sound", "at odds")
+_COUNTED = (*MEANINGS, "sound", "at odds")
 
 
 def name_column(refs: Iterable[ObjectRef], before: int = NAMES) -> int:
@@ -67,7 +69,7 @@ def summary(outline: Outline, *, color: bool = False, column: int = NAMES) -> st
     seen = blind(outline.unseen) if outline.remedy else not outline.complete
     rest = f"{f'  {outline.remedy}' if outline.remedy else ''}{f' {PARTLY}' if seen else ''}"
     line: Line = [
-        (tone, padded(word, 9)),
+        (tone, padded(word, 17)),
         ("", f"{padded(outline.subject.full, column)} {padded(outline.quality or '-', 10)}{rest}"),
     ]
     return draw(line, color=color)
@@ -119,57 +121,21 @@ def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
 
 
 def _verdict(explanation: Explanation, width: int) -> Iterator[Line]:
+    """What becomes of it in a line of ours, then the server's own sentence, whole."""
+    tone, word, text = headline(explanation)
+    first, *rest = wrapped(f"{word}{text}", width, rest="  ")
+    yield [(tone, word), ("", first[len(word) :])]
+    yield from toned("", rest)
     verdict = explanation.verdict
-    if verdict.allowed is True:
-        order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
-        told = f": {explanation.subject.full}{order}{_drift(explanation)}"
-        kinds = dict.fromkeys(one.kind for one in explanation.unseen if one.required)
-        blind = f"; {' and '.join(kinds)} could not be read" if not explanation.complete else ""
-        tone: Tone = "warn" if blind else "good"
-        word = f"admitted{PARTLY}" if blind else "admitted"
-        first, *rest = wrapped(f"{word}{told}{blind}", width, rest="  ")
-        yield [(tone, word), ("", first[len(word) :])]
-        yield from toned("", rest)
-        return
-    by = _by(verdict)
-    if explanation.tekton is not None and explanation.tekton.about_another:
-        word = "may" if verdict.allowed is None else "would"
-        yield [("warn", "ended"), ("", f"; a new run {word} be refused{by}: {message_of(verdict)}")]
-    elif verdict.allowed is None:
-        yield [
-            ("warn", "depends"),
-            ("", f" on the order of LimitRanges: admitted, or refused{by}: {message_of(verdict)}"),
-        ]
-    else:
-        seen = partly(verdict.message, explanation.unseen)
-        yield [("bad", f"refused{seen}"), ("", f"{by}: {message_of(verdict)}")]
-
-
-def _by(verdict: Verdict) -> str:
-    """The object that refuses, with the field of the bound where it is one; several by their objects alone."""
-    bounds = list(dict.fromkeys(one.source for one in verdict.findings if one.source is not None))
-    if len(bounds) == 1:
-        return f" by {shown_source(bounds[0])}"
-    objects = dict.fromkeys(str(bound.ref) for bound in bounds)
-    return f" by {' and '.join(objects)}" if objects else ""
+    server = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
+    if server:
+        yield [("quiet", f"server: {server}")]
 
 
 def _existing(explanation: Explanation) -> str:
     """How many pods there are; all of them may be older than what is refused."""
     pods = explanation.replicas
-    if pods is None or not pods.wanted:
-        return ""
-    failing = explanation.verdict.allowed is not True and pods.failing
-    older = ", but new ones do not come" if failing and not pods.missing else ""
-    return f"; {pods.existing} of {pods.wanted} pods exist{older}"
-
-
-def _drift(explanation: Explanation) -> str:
-    """How many live values admission would not set today."""
-    count = sum(1 for one in explanation.containers for value in one.values if value.note)
-    if not count:
-        return ""
-    return f"; {count} live value{'s differ' if count > 1 else ' differs'} from today's"
+    return f"; {counted(pods)}" if pods is not None and pods.wanted else ""
 
 
 def _remedies(remedies: Sequence[str], width: int) -> Iterator[Line]:

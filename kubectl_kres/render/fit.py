@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.line import Line, Tone, draw, padded, toned, wrapped
 from kubectl_kres.render.tekton import never_text, waiting_texts
-from kubectl_kres.render.verdict import message_of, partly
+from kubectl_kres.render.verdict import message_of, partly, verdict_word
 from kubectl_kres.reports.denied import Denied
 from kubectl_kres.reports.fit import Fit
 from kubectl_kres.reports.replicas import Replicas
@@ -104,8 +104,10 @@ def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Ite
 def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
     have = denied.replicas
-    tone: Tone = "bad" if denied.verdict.allowed is False else "warn"
-    word = {True: "waiting", False: "refused", None: "depends"}[denied.verdict.allowed]
+    word, tone = verdict_word(denied.verdict)
+    if word in {"admitted", "full"}:
+        # Refused before, and not any more: the controller tries again by itself.
+        word, tone = "waiting", "warn"
     if have is None:
         missing = "its pod missing"
     elif have.missing:

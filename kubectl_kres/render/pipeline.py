@@ -40,7 +40,7 @@ def summary(found: PipelineExplanation, *, color: bool = False) -> str:
     text = f"{len(found.tasks)} task{'s' * (len(found.tasks) != 1)}"
     told = found.verdict.allowed is not True or (found.ended and found.remedies != (NOTHING,))
     rest = found.remedies[0] if told else _tight(found).removeprefix(", ")
-    return draw([(tone, padded(word, 9)), ("", f"{padded(ref.full, 40)} {padded(text, 10)}  {rest}")], color=color)
+    return draw([(tone, padded(word, 17)), ("", f"{padded(ref.full, 40)} {padded(text, 10)}  {rest}")], color=color)
 
 
 def pipeline_lines(found: PipelineExplanation, *, steps: bool, width: int) -> Iterator[Line]:

@@ -30,7 +30,7 @@ def summary(found: PolicyExplanation, *, color: bool = False, column: int = 40) 
     """One line for one of many objects. ``column``: how wide names are."""
     said, tone = word(found)
     seen = "" if found.complete or said == "refused" else f" {PARTLY}"
-    line: Line = [(tone, padded(said, 9)), ("", f"{padded(found.subject.full, column)} {_gist(found)}{seen}".rstrip())]
+    line: Line = [(tone, padded(said, 17)), ("", f"{padded(found.subject.full, column)} {_gist(found)}{seen}".rstrip())]
     return draw(line, color=color)
 
 

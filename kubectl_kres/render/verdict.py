@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kubectl_kres.render.line import Tone
 from kubectl_kres.reports.explanation import Unseen, Verdict
+from kubectl_kres.reports.verdict import word_of
 
 #: After an answer that what could not be read might change.
 PARTLY = " as far as seen"
 
+#: Red is what a gate stops, amber what somebody should know.
+_TONES: Mapping[str, Tone] = {
+    "admitted": "good",
+    "full": "warn",
+    "refused": "bad",
+    "blocked": "bad",
+    "partly": "bad",
+    "depends-on-order": "warn",
+}
+
 
 def verdict_word(verdict: Verdict) -> tuple[str, Tone]:
-    """The word and its tone."""
-    if verdict.allowed is None:
-        return "depends", "warn"
-    return ("admitted", "good") if verdict.allowed else ("refused", "bad")
+    """The word, without whether all could be read, and its tone."""
+    word = word_of(verdict)
+    return word, _TONES[word]
 
 
 def message_of(verdict: Verdict) -> str:

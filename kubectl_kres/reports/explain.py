@@ -26,9 +26,10 @@ from kubectl_kres.reports.analysis import Analysis
 from kubectl_kres.reports.capsule.deeds import directed
 from kubectl_kres.reports.capsule.pool_trail import claiming, trails
 from kubectl_kres.reports.demands import demands_of
-from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen
+from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen, Verdict
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.meant import with_meant
+from kubectl_kres.reports.needed import needed_of
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.pod_claims import added, with_claims
 from kubectl_kres.reports.policies import Known, policies
@@ -39,6 +40,7 @@ from kubectl_kres.reports.remedy import NOTHING, Remedy, remedies
 from kubectl_kres.reports.remedy_next import following
 from kubectl_kres.reports.replicas import Replicas, resting
 from kubectl_kres.reports.room import room_for
+from kubectl_kres.reports.spare import spare_of
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton import taskrun
@@ -46,7 +48,7 @@ from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES, run_remedies
 from kubectl_kres.reports.tekton.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.reports.unseen import unread
 from kubectl_kres.reports.values import Table, names_of
-from kubectl_kres.reports.verdict import verdict_of, worded
+from kubectl_kres.reports.verdict import verdict_of, word_of, worded
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "needs"]
@@ -118,12 +120,13 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
     charged = None if analysis.undefaulted else draft
     unseen = unseen_of(store, subject)
-    verdict = worded(verdict_of(outcomes), unseen)
+    verdict = worded(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
     return Explanation(
         subject=subject.ref,
         start=start.text,
         verdict=verdict,
-        remedies=_said(store, subject, analysis, seen, pods),
+        remedies=() if word_of(verdict) == "full" else _said(store, subject, analysis, seen, pods),
+        spare=spare_of(verdict),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
         qos=qos.explain(draft) if draft is not None else None,
@@ -154,10 +157,17 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     )
 
 
-def remedies_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
-    """The remedies of an explanation, the smallest first."""
-    start = analysis.start
-    return _said(store, subject, analysis, _facts(store, subject, start), _replicas(store, subject, start))
+def verdict_and_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Verdict, tuple[str, ...]]:
+    """What an explanation has of them, without the rest of it; remedies of what is not admitted."""
+    start, bare = analysis.start, verdict_of(analysis.outcomes)
+    pods = _replicas(store, subject, start)
+    wants = bare.allowed is not True or (pods.missing if pods is not None else start.live is None)
+    # Events are many, and say nothing that matters of what has all of its pods.
+    seen = _facts(store, subject, start) if wants else ()
+    verdict = worded(bare, unseen_of(store, subject), needed_of(store, subject, analysis, pods, seen))
+    if word_of(verdict) in {"admitted", "full"}:
+        return verdict, ()
+    return verdict, _said(store, subject, analysis, seen, pods)
 
 
 def _said(
@@ -200,8 +210,7 @@ def _remedies(
     stuck = wants and any(fact.reason == "FailedCreate" for fact in seen)
     rest = resting(owner) if pods is not None and not pods.wanted and owner is not None else ""
     if found != (NOTHING,):
-        have = rest or (_all_exist(pods) if pods is not None and not pods.missing and not stuck else "")
-        return (f"{have}; for another one {found[0]}", *found[1:]) if have else found
+        return found
     if rest and stuck:
         return (f"{NOTHING}: {rest}",)
     killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
@@ -224,10 +233,6 @@ def _changes(
     after = remedies(later, names, special, limits, missing)
     found = tuple(dict.fromkeys((*found, *(one for one in after if one != NOTHING))))
     return found if found == (NOTHING,) else with_meant(found, analysis.start.pod, (*analysis.outcomes, *later))
-
-
-def _all_exist(pods: Replicas) -> str:
-    return f"all {pods.wanted} pods exist" if pods.wanted > 1 else "its pod exists"
 
 
 def _refused(outcomes: Sequence[Outcome]) -> Outcome:

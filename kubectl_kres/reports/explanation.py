@@ -130,14 +130,46 @@ class Fact(Record, frozen=True):
         return self.reason, gist(self.text), self.source
 
 
-class Verdict(Record, frozen=True):
-    """Whether the pod is admitted; ``allowed`` None: that depends on the order of LimitRanges or quotas.
+#: Every verdict in one word: docs/verdicts.md has the table, ``reports.verdict`` the rules.
+OutcomeWord = Literal[
+    "admitted",
+    "full",
+    "refused",
+    "blocked",
+    "partly",
+    "depends-on-order",
+    "admitted-as-far-as-seen",
+    "full-as-far-as-seen",
+    "refused-as-far-as-seen",
+    "blocked-as-far-as-seen",
+    "partly-as-far-as-seen",
+    "depends-on-order-as-far-as-seen",
+]
 
-    ``outcome``: the answer for scripts, all of it in one word. ``allowed`` is what follows from what could be read:
-    where that was not all that bears on it, the word ends in as-far-as-seen, and what was not read may make it the
-    opposite.
+
+class Blocked(Record, frozen=True):
+    """Pods are missing, and something that is not computed here rejects them. ``by``: who, in words.
+
+    ``times``: how often it did, ``last``: when it last did (RFC 3339, may be empty), ``message``: the server's words.
+    """
+
+    by: str
+    message: str
+    times: int = 1
+    last: str = ""
+
+
+class Verdict(Record, frozen=True):
+    """What becomes of the object, and of its next pod.
+
+    ``outcome``: the answer in one word, for people and scripts alike. It ends in as-far-as-seen where something that
+    could not be read may change it. Empty only while a verdict is made.
+    ``allowed``: whether the next pod is admitted; None: that depends on the order of LimitRanges or quotas.
     ``message`` and ``causes`` are the server's own words of a refusal, ``findings`` what stands behind them; a finding
     without a text shares that of one before.
+    ``missing``: pods that are wanted and do not exist; ``fits``: how many of them are admitted one after the other,
+    absent where all are or none is. ``blocked``: who rejects them, where the next pod is admitted by all that is
+    computed.
     """
 
     allowed: bool | None
@@ -147,9 +179,22 @@ class Verdict(Record, frozen=True):
     causes: tuple[Cause, ...] = ()
     findings: tuple[Finding, ...] = ()
     others: tuple[str, ...] = ()
-    outcome: Literal[
-        "", "admitted", "refused", "depends-on-order", "admitted-as-far-as-seen", "refused-as-far-as-seen"
-    ] = ""
+    outcome: OutcomeWord | Literal[""] = ""
+    missing: int = 0
+    fits: int | None = None
+    blocked: Blocked | None = None
+
+
+class Spare(Record, frozen=True):
+    """What one pod more than is wanted would lack. ``short``: how much of ``resource``, where a quota has too little.
+
+    ``text``: the server's sentence; ``source``: the object and field that refuse it.
+    """
+
+    text: str
+    resource: str = ""
+    short: str = ""
+    source: Source | None = None
 
 
 class Unseen(Record, frozen=True):
@@ -166,6 +211,7 @@ class Unseen(Record, frozen=True):
 class Explanation(Record, frozen=True):
     """Why a pod, or the next pod of a workload, gets the resources it gets.
 
+    ``remedies`` is empty where nothing is missing; ``spare`` then says what a further pod lacks.
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
     figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
@@ -199,3 +245,4 @@ class Explanation(Record, frozen=True):
     complete: bool = True
     journal: Journal = ()
     tekton: TektonPart | None = None
+    spare: tuple[Spare, ...] = ()

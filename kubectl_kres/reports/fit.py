@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.admission.pods import quota_request
-from kubectl_kres.admission.quota import charges
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.explain import Analysis, analysis_of_another, explained
+from kubectl_kres.reports.explain import analysis_of_another, explained
 from kubectl_kres.reports.explanation import QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.replicas import Replicas, replicas_of
-from kubectl_kres.reports.room import room_for
+from kubectl_kres.reports.room import least, pods_in_a_row
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.template import manifest_workload
 from kubectl_kres.store.store import Store
@@ -59,8 +56,8 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
     """
     analysis = analysis_of_another(store, subject, ask)
     found = explained(store, subject, ask, analysis)
-    counts = [_room(outcome, analysis) for outcome in analysis.outcomes]
-    fits, most = _least(counts), _most(counts)
+    counts = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
+    fits, most = least(counts), _most(counts)
     workload = analysis.start.owner or manifest_workload(subject)
     replicas = replicas_of(subject.ref.kind, workload) if isinstance(workload, Workload) else None
     unread = any(one.kind == "ResourceQuota" for one in found.unseen)
@@ -86,25 +83,6 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
         unseen=tuple(one for one in found.unseen if one.required),
         complete=found.complete,
     )
-
-
-def _room(outcome: Outcome, analysis: Analysis) -> int | None:
-    """How many pods in a row are admitted where each ends as ``outcome``; None: as many as one likes."""
-    claims = analysis.claims
-    if outcome.refusal is not None or outcome.draft is None:
-        return 0
-    costs = charges(quota_request(analysis.start.pod, outcome.draft), analysis.known.policies.quotas)
-    rooms = [room_for(cost) for cost in costs]
-    if claims is not None:
-        # Pods whose claims are there come first.
-        more = _least([room_for(cost) for cost in claims.charges])
-        rooms.append(None if more is None else claims.ready + more)
-    return _least(rooms)
-
-
-def _least(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return min(known) if known else None
 
 
 def _most(counts: Sequence[int | None]) -> int | None:

@@ -8,14 +8,13 @@ from kubectl_kres.admission import qos
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.alike import signature
 from kubectl_kres.reports.analysis import Analysis
-from kubectl_kres.reports.explain import analyse, analysis_of, remedies_of, unseen_of
+from kubectl_kres.reports.explain import analyse, analysis_of, unseen_of, verdict_and_remedies
 from kubectl_kres.reports.explanation import Unseen, Verdict
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton.taskrun import run_behind
-from kubectl_kres.reports.verdict import verdict_of
 from kubectl_kres.store.store import Store
 
 #: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
@@ -23,22 +22,17 @@ _KEPT = 1000
 
 
 class Outline(Record, frozen=True):
-    """``allowed`` as in a Verdict. ``quality``: the QoS class; empty where nothing could be decoded.
+    """``verdict``: without the server's words. ``quality``: the QoS class; empty where nothing could be decoded.
 
     ``remedy``: the smallest, with a count of further ones that are needed too; empty for what is admitted.
     """
 
     subject: ObjectRef
-    allowed: bool | None
+    verdict: Verdict
     quality: str = ""
     remedy: str = ""
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
-
-    @property
-    def verdict(self) -> Verdict:
-        """Without the server's words."""
-        return Verdict(self.allowed, 0)
 
 
 class Outlines:
@@ -87,7 +81,10 @@ def _alone(store: Store, subject: Subject) -> bool:
 
 
 def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
-    draft, allowed = analysis.outcomes[0].draft, verdict_of(analysis.outcomes).allowed
-    first, *more = ("",) if allowed is True else remedies_of(store, subject, analysis)
+    draft = analysis.outcomes[0].draft
+    whole, remedies = verdict_and_remedies(store, subject, analysis)
+    # The words of a refusal name the pod, and those that are alike share their line.
+    verdict = structs.replace(whole, message="", causes=(), others=())
+    first, *more = remedies or ("",)
     remedy = f"{first} (and {len(more)} more)" if more else first
-    return Outline(subject.ref, allowed, qos.class_of(draft) if draft is not None else "", remedy)
+    return Outline(subject.ref, verdict, qos.class_of(draft) if draft is not None else "", remedy)

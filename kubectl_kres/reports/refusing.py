@@ -15,15 +15,20 @@ _REVISION = "deployment.kubernetes.io/revision"
 def pods_of(store: Store, kind: str, workload: Workload) -> Replicas | None:
     """As ``replicas_of``, with whether pods are being refused. Raises what that raises."""
     found = replicas_of(kind, workload)
-    if found is None or not is_failing(workload):
+    if found is None:
+        return None
+    newest = newest_set(store, workload) if kind == "Deployment" else None
+    if newest is not None:
+        # The Deployment's own count may come later.
+        found = structs.replace(found, updated=newest.status.replicas)
+    if not is_failing(workload):
         return found
-    newest = _newest(store, workload) if kind == "Deployment" else None
     # A Deployment says of itself what any of its ReplicaSets does, also one that it is about to scale down.
     past = newest is not None and not is_failing(newest) and newest.status.replicas >= found.wanted
     return structs.replace(found, failing=not past)
 
 
-def _newest(store: Store, deployment: Workload) -> Workload | None:
+def newest_set(store: Store, deployment: Workload) -> Workload | None:
     """The ReplicaSet of the template as it is now; None where the store does not say which one that is.
 
     Source: controller/deployment sync.go getReplicaFailures; util/deployment_util.go SetNewReplicaSetAnnotations.

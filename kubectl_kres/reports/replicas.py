@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.workload import Strategy, Workload
 from kubectl_kres.reports.record import Record
@@ -17,9 +19,11 @@ _ENDED = {"Complete", "Failed", "Suspended"}
 class Replicas(Record, frozen=True):
     """The pods of a workload. ``wanted`` 0: it makes pods by itself, as a CronJob does, or none at present.
 
+    ``updated``: how many of the existing ones are of the newest template; absent: all, or the kind replaces none by
+    itself. ``kept``: pods that may stay of an older template, as the partition of a StatefulSet or a pause has it.
     strategy: how its pods are replaced, empty if they are not. surge: how many pods more than ``wanted`` there may be
     meanwhile, unavailable: how many fewer; both after the server's rounding of percentages.
-    failing: pods are being refused, also where none is missing, as in a rolling update.
+    failing: pods are being refused. resting: why none is wanted, or none is made at present.
     """
 
     wanted: int
@@ -28,11 +32,24 @@ class Replicas(Record, frozen=True):
     surge: int = 0
     unavailable: int = 0
     failing: bool = False
+    updated: int | None = None
+    kept: int = 0
+    resting: str = ""
+
+    @property
+    def newest(self) -> int:
+        """Pods of the newest template."""
+        return self.existing if self.updated is None else self.updated
+
+    @property
+    def old(self) -> int:
+        """Pods of older templates."""
+        return max(0, self.existing - self.newest)
 
     @property
     def missing(self) -> int:
-        """Pods that are wanted and do not exist."""
-        return max(0, self.wanted - self.existing)
+        """Pods of the newest template that are wanted and do not exist."""
+        return max(0, self.wanted - self.existing, self.wanted - min(self.kept, self.old) - self.newest)
 
 
 def replicas_of(kind: str, workload: Workload) -> Replicas | None:
@@ -46,16 +63,19 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
         return None
     match kind:
         case "Deployment":
-            return _deployment(wanted, status.replicas, spec.strategy)
+            found = _deployment(wanted, status.replicas, spec.strategy)
+            kept = wanted if spec.paused else 0
+            updated = _updated(workload, status.updated_replicas)
+            return structs.replace(found, updated=updated, kept=kept, resting="" if wanted else resting(workload))
         case "StatefulSet":
-            strategy = (spec.update_strategy.type if spec.update_strategy else "") or "RollingUpdate"
-            return Replicas(wanted, status.replicas, strategy, 0, 1 if strategy == "RollingUpdate" else 0)
+            return _stateful_set(wanted, workload)
         case "ReplicaSet" | "ReplicationController":
             return Replicas(wanted, status.replicas)
         case "DaemonSet":
             return _daemon_set(workload)
         case "Job":
-            return Replicas(_parallel(workload), status.running_pods)
+            parallel = _parallel(workload)
+            return Replicas(parallel, status.running_pods, resting="" if parallel else resting(workload))
         case _:
             return None
 
@@ -87,6 +107,25 @@ def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replic
     return Replicas(wanted, existing, "RollingUpdate", most, fewest if most or fewest else 1)
 
 
+def _updated(workload: Workload, count: int) -> int | None:
+    """Pods of the newest template, as the controller counts them; None where no controller has."""
+    return count if workload.status.observed_generation else None
+
+
+def _stateful_set(wanted: int, workload: Workload) -> Replicas:
+    """Source: controller/statefulset stateful_set_control.go updateStatefulSet: pods below the partition stay."""
+    strategy, status = workload.spec.update_strategy, workload.status
+    kind = (strategy.type if strategy else "") or "RollingUpdate"
+    if kind != "RollingUpdate":
+        return Replicas(wanted, status.replicas, kind)
+    rolling = strategy.rolling_update if strategy is not None else None
+    partition = rolling.partition or 0 if rolling is not None else 0
+    known = status.current_revision and status.update_revision
+    same = not known or status.current_revision == status.update_revision
+    updated = None if same else status.updated_replicas
+    return Replicas(wanted, status.replicas, kind, 0, 1, updated=updated, kept=max(0, min(partition, wanted)))
+
+
 def _daemon_set(workload: Workload) -> Replicas:
     """Without a surge old pods end first. Source: daemon/util SurgeCount."""
     status, strategy = workload.status, workload.spec.update_strategy
@@ -95,7 +134,9 @@ def _daemon_set(workload: Workload) -> Replicas:
     surge = rolling.max_surge if rolling is not None else None
     wanted = status.desired_number_scheduled
     most = scaled(surge, wanted, up=True) if surge is not None and kind == "RollingUpdate" else 0
-    return Replicas(wanted, status.current_number_scheduled, kind, most, 0 if most or kind != "RollingUpdate" else 1)
+    updated = _updated(workload, status.updated_number_scheduled) if kind == "RollingUpdate" else None
+    fewest = 0 if most or kind != "RollingUpdate" else 1
+    return Replicas(wanted, status.current_number_scheduled, kind, most, fewest, updated=updated)
 
 
 def _parallel(job: Workload) -> int:

@@ -81,7 +81,7 @@ def test_what_is_read(kres: Kres, shop, text: str, asked: list[str]):
     ("text", "code", "out", "err"),
     [
         ("explain pods -o name", 0, "pod/big\npod/web-1\n", ""),
-        ("explain pods -o name --exit-code", 1, "pod/big\npod/web-1\n", ""),
+        ("explain pods -o name --exit-code", 0, "pod/big\npod/web-1\n", ""),
         ("explain pod/web-1 -o name --exit-code", 0, "pod/web-1\n", ""),
         ("explain deploy -l team=a -o name", 0, "deployment.apps/web\n", ""),
         ("explain deploy,rs -o name", 0, "deployment.apps/huge\ndeployment.apps/web\nreplicaset.apps/web-x\n", ""),
@@ -109,10 +109,13 @@ def test_answers(kres: Kres, shop, text: str, code: int, out: str, err: str):
 
 def test_one_object_in_full_and_several_in_a_line_each(kres: Kres, shop):
     full = kres("explain pod/big").out
-    assert full.startswith("refused by LimitRange/limits") and "QoS class" in full
+    assert (
+        full.startswith("full: shop/Pod/big: exists; a further pod like it would be refused: memory of")
+        and "QoS class" in full
+    )
     lines = kres("explain pods").out.splitlines()
-    assert [line.split()[:2] for line in lines[:2]] == [["refused", "shop/Pod/big"], ["admitted", "shop/Pod/web-1"]]
-    assert lines[2:] == ["2 objects: 1 admitted, 1 refused"]
+    assert [line.split()[:2] for line in lines[:2]] == [["full", "shop/Pod/big"], ["admitted", "shop/Pod/web-1"]]
+    assert lines[2:] == ["2 objects: 1 admitted, 1 full"]
     steps = kres("explain pods --steps").out
     assert steps.count("QoS class") == 2 and "2 objects" not in steps
 
@@ -202,7 +205,8 @@ def test_what_a_policy_may_set_or_limit_is_not_known_where_it_may_not_be_read(kr
 def test_nearly_everything_denied_and_a_refusal(kres: Kres, shop):
     shop.denied = {"resourcequotas"}
     assert kres("explain pod/big --exit-code").code == 4
-    assert kres("explain pod/big --exit-code --allow-partial").code == 1
+    assert kres("explain pod/big --exit-code --allow-partial").code == 0
+    assert kres("diff pod/big --allow-partial").code == 1
 
 
 def test_a_long_list_is_read_in_pages_and_not_kept(kres: Kres, api):
@@ -211,7 +215,7 @@ def test_a_long_list_is_read_in_pages_and_not_kept(kres: Kres, api):
     assert (code, out, err) == (1, "pod/p077\n", "1 of 100 objects differ\n")
     assert len([path for path in api.asked if "/pods?" in path]) == 10
     assert len([path for path in api.asked if "/limitranges" in path]) == 1
-    assert kres("explain pods --chunk-size=7").out.endswith("100 objects: 99 admitted, 1 refused\n")
+    assert kres("explain pods --chunk-size=7").out.endswith("100 objects: 99 admitted, 1 full\n")
 
 
 def test_objects_that_cannot_be_decoded_are_left_out_and_named(kres: Kres, api):

@@ -108,7 +108,7 @@ def test_on_a_terminal(api, tmp_path: Path):
         os.close(terminal)
         shown = written(controller)
         assert process.wait(60) == 0
-    assert b"\x1b[31m" in shown and b"refused" in shown
+    assert b"\x1b[33m" in shown and b"full" in shown
     assert b"\x1b" not in subprocess.run(words, env=settings, capture_output=True, timeout=60, check=True).stdout
 
 

@@ -41,8 +41,8 @@ def tenant(api):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("explain pod/plain", f'refused as far as seen by ResourceQuota/team: pods "plain" is forbidden: {SAID}'),
-        ("explain pods", "refused shop/Pod/plain BestEffort set limits.memory"),
+        ("explain pod/plain", f'server: pods "plain" is forbidden: {SAID}'),
+        ("explain pods", "full shop/Pod/plain BestEffort"),
         ("explain pods", " as far as seen 1 object"),
         ("qos pod/plain", f'refused as far as seen: pods "plain" is forbidden: {SAID}'),
         ("qos pods -o wide", f'refused as far as seen: pods "plain" is forbidden: {SAID}'),
@@ -117,7 +117,9 @@ def test_a_resize_that_is_allowed_by_what_was_read(kres: Kres, tenant):
 
 def test_what_refuses_for_certain_does_so(kres: Kres, tenant):
     tenant.objects.append(deployment("big", "5Gi"))
-    assert kres("explain deploy/big").out.startswith("refused by ResourceQuota/team")
+    assert kres("explain deploy/big").out.startswith(
+        "refused: shop/Deployment/big: 0 of 1 pods exist; quota team is short by"
+    )
 
 
 def test_a_template_that_may_not_be_read_is_not_called_lost(kres: Kres, tenant):

@@ -204,7 +204,7 @@ def test_a_runbook_waits_for_room(plane: ControlPlane, kubectl: Path, tmp_path: 
         plane.request("PATCH", f"{space}/resourcequotas/none", more, content_type="application/merge-patch+json")
         rest = process.stdout.read()
     assert process.returncode == 0
-    assert first.startswith("refused by ResourceQuota/none")
+    assert first.startswith("refused: ") and "quota none" in first
     assert "after a change of ResourceQuota/none\nadmitted: kres-room/Pod/web" in rest
 
 

@@ -16,12 +16,13 @@ from kubectl_kres.render import explain as explain_text
 from kubectl_kres.render.line import size
 from kubectl_kres.reports.diff import diff
 from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.verdict import MEANINGS
 
 GOLDEN = Path(__file__).parent / "explain"
 WIDTH = 80
 
 #: A line that may be longer: the server's own sentence, its annotation, a path with nothing to break it at.
-VERDICT = re.compile(r"(# )?(refused|depends)\b")
+VERDICT = re.compile("server: |# (refused|depends)")
 ANNOTATION = re.compile(r"[ +-] *kubernetes\.io/limit-ranger: ")
 UNBREAKABLE = re.compile(r"[ +-]? *(#? *)\S+")
 
@@ -71,6 +72,7 @@ def test_no_line_of_ours_is_too_wide(file: Path, text: str):
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_the_verdict_comes_first_and_the_remedy_second(name: str):
     store, subject, ask, _ = load(name)
-    first, second, *_ = explain_text.lines(explain(store, subject, ask))
-    assert re.match("(admitted|refused|depends)\\b", first)
-    assert second.startswith("remedy: ")
+    first, *lines = explain_text.lines(explain(store, subject, ask))
+    assert re.match(rf"({'|'.join(MEANINGS)})( as far as seen)?: ", first)
+    rest = [line for line in lines if not line.startswith(("  ", "server: "))]
+    assert rest[0].startswith("remedy: ")

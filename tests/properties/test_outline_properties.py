@@ -65,7 +65,7 @@ def test_a_line_is_that_of_the_explanation(data, ranges, quotas, server, unread,
     for raw in held:
         about = subject(f"{raw['kind']}/{raw['metadata']['name']}")
         wanted = outline_of(explain(store, about, ask))
-        event(f"{wanted.allowed} {wanted.complete}")
+        event(f"{wanted.verdict.outcome} {wanted.complete}")
         assert lines.outline(about) == wanted
 
 

@@ -158,7 +158,7 @@ def test_colours_change_no_text(name):
 
 def test_summary_lines_up_and_says_the_remedy():
     shown = [summary(outline_of(found(name))) for name in ("defaults", "max-refused", "order-refused")]
-    assert [line.split()[0] for line in shown] == ["admitted", "refused", "depends"]
+    assert [line.split()[0] for line in shown] == ["admitted", "refused", "depends-on-order"]
     assert len({line.index("Burstable") for line in shown}) == 1
     assert shown[1].endswith("set limits.memory of container app to at most 1Gi (and 1 more)")
     assert "nothing to change" not in shown[0]
@@ -169,7 +169,7 @@ def test_summary_lines_up_and_says_the_remedy():
     [
         ("", "no objects"),
         ("admitted admitted", "2 objects: 2 admitted"),
-        ("admitted refused depends refused", "4 objects: 1 admitted, 2 refused, 1 depends"),
+        ("admitted refused full refused", "4 objects: 1 admitted, 1 full, 2 refused"),
         ("sound admitted", "2 objects: 1 admitted, 1 sound"),
     ],
 )
@@ -226,7 +226,7 @@ def test_others_that_can_answer_are_listed():
         for name in ("a", "b")
     ]
     text = list(lines(explain(store_of(WEB, *quotas), subject("Deployment/web"), Ask())))
-    assert text[0].startswith("refused by ResourceQuota/a status.hard[pods]: ")
+    assert text[0] == "refused: ns/Deployment/web: 0 of 1 pods exist; quota a is short by 1 of pods"
     assert any(line.startswith('or: pods "web" is forbidden: exceeded quota: b') for line in text)
     assert [line for line in text if "quota a" in line and "raise" in line]
     assert [line for line in text if "quota b" in line and "raise" in line]

@@ -6,6 +6,7 @@ import pytest
 from reports.stored import event, limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.admission.server import Server
+from kubectl_kres.render.explain import lines
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.subject import Ask
 
@@ -190,7 +191,9 @@ def test_a_remedy_for_a_bound_says_what_a_quota_refuses_then(bound, hard, used, 
 def test_a_live_pod_out_of_bounds_asks_no_quota_for_room():
     pod = made("Pod", "p", spec={"containers": [APP]}, status={"phase": "Running"})
     store = store_of(pod, limits("lr", max={"cpu": "500m"}), quota("q", {"pods": "1"}, {"pods": "1"}))
-    assert explain(store, subject("Pod/p"), Ask()).remedies == (WITHIN,)
+    found = explain(store, subject("Pod/p"), Ask())
+    assert (found.verdict.outcome, found.remedies) == ("full", ())
+    assert [one.text for one in found.spare] == ["maximum cpu usage per Container is 500m, but limit is 1"]
 
 
 def test_a_pod_level_that_a_server_drops():
@@ -244,8 +247,10 @@ def test_nobody_tries_again_where_no_pods_are_wanted(kind: str, spec: dict, cond
     asked = subject(f"{kind}/web")
     assert explain(store_of(held, tried), asked, Ask()).remedies == (f"nothing to change: {said}",)
     full = quota("q", {"pods": "1"}, {"pods": "1"})
-    [remedy] = explain(store_of(held, tried, full), asked, Ask()).remedies
-    assert remedy == f"{said}; for another one free 1 of pods in quota q, or raise its hard to 2"
+    found = explain(store_of(held, tried, full), asked, Ask())
+    assert (found.verdict.outcome, found.remedies) == ("full", ())
+    assert [(one.resource, one.short) for one in found.spare] == [("pods", "1")]
+    assert next(lines(found, width=200)).startswith(f"full: ns/{kind}/web: {said}; a further pod would be refused")
 
 
 @pytest.mark.parametrize(("failing", "existing"), [(False, 1), (True, 1), (False, 0)])

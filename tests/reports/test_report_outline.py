@@ -54,8 +54,8 @@ def test_pods_that_were_sent_differently_have_their_own_verdict():
         ),
     )
     found = lines(store, "Pod/p", "Pod/q", "Pod/r", "Pod/s")
-    assert [one.allowed for one in found] == [True, False, False, True]
-    assert [bool(one.remedy) for one in found] == [False, True, True, False]
+    assert [one.verdict.allowed for one in found] == [True, False, False, True]
+    assert [one.verdict.outcome for one in found] == ["admitted", "full", "full", "admitted"]
 
 
 def test_of_several_namespaces_each_has_its_own():
@@ -64,4 +64,4 @@ def test_of_several_namespaces_each_has_its_own():
     outlines = Outlines(store_of(*held, *there, limits("few", max={"cpu": "1"})), Ask())
     here = subject("Pod/p")
     other = Subject(ObjectRef("Pod", "p", "other"), here.kind)
-    assert [outlines.outline(one).allowed for one in (here, other, here)] == [False, True, False]
+    assert [outlines.outline(one).verdict.allowed for one in (here, other, here)] == [False, True, False]

@@ -24,7 +24,7 @@ from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, u
 from kubectl_kres.reports.tekton.waiting_run import moment_of
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.reports.unseen import unread
-from kubectl_kres.reports.verdict import worded
+from kubectl_kres.reports.verdict import word_of, worded
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.affinity_assistant import Assistant
 from kubectl_kres.tekton.answer import Gap, Problem
@@ -165,7 +165,9 @@ def _explained(
         part = structs.replace(analysis.tekton, pipeline_run=owner)
         analysis = structs.replace(analysis, tekton=part)
     told = explained(store, Subject(ref, subject.kind), ask, analysis)
-    return structs.replace(told, unseen=(), assumptions=(), complete=True)
+    # What could not be read is said once, of the whole run.
+    verdict = structs.replace(told.verdict, outcome=word_of(told.verdict))
+    return structs.replace(told, verdict=verdict, unseen=(), assumptions=(), complete=True)
 
 
 def _assistant(one: Assistant) -> AssistantPod:

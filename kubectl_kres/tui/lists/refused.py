@@ -9,6 +9,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.fit import refusal_lines
 from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.reports.denied import KINDS, Denied, denied, denied_needs, stands_alone
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.tui.columns import Column
@@ -67,7 +68,7 @@ def _detail(session: Session, row: Denied, width: int) -> Iterator[Line]:
 
 
 def sign(row: Denied) -> tuple[str, Tone]:
-    return ("!", "warn") if row.verdict.allowed is not False else ("x", "bad")
+    return ("x", "bad") if verdict_word(row.verdict)[1] == "bad" else ("!", "warn")
 
 
 LISTING = Listing(

@@ -13,6 +13,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.render.explain import verdict_lines
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.tekton import task_lines
+from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation, Value
 from kubectl_kres.reports.qos_sums import amounts
@@ -132,9 +133,10 @@ def sign(row: RunRow) -> tuple[str, Tone]:
         return mark or ("", "")
     if row.found is None:
         return "?", "warn"
-    if row.found.verdict.allowed is False:
+    tone = verdict_word(row.found.verdict)[1]
+    if tone == "bad":
         return "x", "bad"
-    return ("!", "warn") if row.differing or row.found.verdict.allowed is None else ("", "")
+    return ("!", "warn") if row.differing or tone == "warn" else ("", "")
 
 
 def differs(row: RunRow) -> str:

@@ -9,6 +9,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.explain import explanation_lines
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pipeline import pipeline_lines, verdict_lines
+from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.reports.explanation import Fact
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask
@@ -102,13 +103,12 @@ def _answer(one: PlannedTask) -> tuple[str, Tone, str]:
         return "?", "warn", "not known"
     verdict = one.explanation.verdict
     state = f", {one.state}" if one.state else ""
-    if verdict.allowed is True:
-        return "", "", f"admitted{state}"
+    word, tone = verdict_word(verdict)
+    if tone == "good":
+        return "", "", f"{word}{state}"
     part = one.explanation.tekton
     reason = f": {part.problem.reason}" if part is not None and part.problem is not None else ""
-    if verdict.allowed is None:
-        return "!", "warn", f"depends{state}{reason}"
-    return "x", "bad", f"refused{state}{reason}"
+    return "!" if tone == "warn" else "x", tone, f"{word}{state}{reason}"
 
 
 def _task_lines(one: PlannedTask, width: int) -> Iterator[Line]:

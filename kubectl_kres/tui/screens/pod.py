@@ -11,6 +11,7 @@ from kubectl_kres.render.diff import difference_lines
 from kubectl_kres.render.explain import explanation_lines, verdict_lines
 from kubectl_kres.render.line import Line, Tone, toned
 from kubectl_kres.render.qos import quality_lines
+from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.render.yamllines import yaml_lines
 from kubectl_kres.reports.diff import diff
 from kubectl_kres.reports.explain import explain
@@ -152,11 +153,9 @@ class PodPane(TreePane):
         found = self.found
         if found is None:
             return [("warn", "not known")]
-        tones: Mapping[bool | None, tuple[Tone, str]] = {
-            True: ("good", "admitted"), False: ("bad", "refused"), None: ("warn", "depends"),
-        }  # fmt: skip
+        word, tone = verdict_word(found.verdict)
         partly = "" if found.complete else "  incomplete: not all could be read"
-        return [tones[found.verdict.allowed], ("", f"  from {found.start}"), ("warn", partly)]
+        return [(tone, word), ("", f"  from {found.start}"), ("warn", partly)]
 
     @property
     def tabular(self) -> bool:
