@@ -125,5 +125,6 @@ def rows(entries: Iterable[tuple[str, str]], column: int = 30) -> Iterator[str]:
 def row(flag: click.Option, formats: tuple[str, ...] = ()) -> tuple[str, str]:
     """The names of a flag with what it takes, and what it does."""
     names = ", ".join(flag.opts) if len(flag.opts) > 1 else f"    {flag.opts[0]}"
-    text = flag.help or f"The output format: {', '.join(formats)}."
+    more = ("jsonpath=TEMPLATE", "custom-columns=SPEC") if "json" in formats else ()
+    text = flag.help or f"The output format: {', '.join((*formats, *more))}."
     return (names if flag.is_flag else f"{names} {flag.metavar}"), text

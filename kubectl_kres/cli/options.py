@@ -118,7 +118,11 @@ def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
     formats: tuple[str, ...] = getattr(ctx.command, "formats", ())
     if value in formats:
         return value
-    allowed = ",".join(sorted(formats))
+    if "json" in formats and value.startswith(("jsonpath=", "custom-columns=")):
+        from kubectl_kres.cli.shaped import Shaped  # noqa: PLC0415, few ask for it
+
+        return Shaped(value)
+    allowed = ",".join(sorted((*formats, *(("custom-columns", "jsonpath") if "json" in formats else ()))))
     message = f'unable to match a printer suitable for the output format "{value}", allowed formats are: {allowed}'
     raise click.UsageError(message, ctx)
 

@@ -12,6 +12,7 @@ from typing import Any, Self, TextIO
 
 import msgspec
 
+from kubectl_kres.cli.shaped import Shaped
 from kubectl_kres.render import data
 from kubectl_kres.render.escape import plain
 from kubectl_kres.reports.subject import Subject
@@ -76,7 +77,9 @@ def named(subject: Subject) -> str:
 
 
 def dump(document: Mapping[str, Any], output: str) -> str:
-    """A document as JSON or YAML, with a newline at its end."""
+    """A document as JSON or YAML, with a newline at its end, or in the user's form."""
+    if isinstance(output, Shaped):
+        return output.of(msgspec.json.decode(msgspec.json.encode(document)))
     return data.to_json(dict(document)) + "\n" if output == "json" else data.to_yaml(dict(document))
 
 
@@ -86,6 +89,8 @@ class Items:
     def __init__(self, output: str) -> None:
         self._output = output
         self._file: SpooledTemporaryFile[str] | None = None
+        #: Those of a form of the user's, which looks at all of them at once.
+        self._shaped: list[Any] = []
 
     def __enter__(self) -> Self:
         return self
@@ -97,6 +102,9 @@ class Items:
     def add(self, item: Any) -> None:
         """Append an item."""
         found = msgspec.to_builtins(item)
+        if isinstance(self._output, Shaped):
+            self._shaped.append(found)
+            return
         if self._output == "yaml":
             text = data.to_yaml([found])
         else:
@@ -108,7 +116,7 @@ class Items:
 
     def write(self, kind: str, origin: Origin, *, complete: bool, file: TextIO | None = None) -> None:
         """The document, on standard output if no file is given."""
-        head = data.document(kind, (), origin, complete=complete)
+        head = data.document(kind, self._shaped, origin, complete=complete)
         if self._file is None:
             print(dump(head, self._output), end="", file=file)
             return

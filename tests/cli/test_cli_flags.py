@@ -123,13 +123,18 @@ TIMEOUT = (
     "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding "
     "time unit (e.g. 1s | 2m | 3h)"
 )
-ALL = "describe,json,name,text,wide,yaml"
+ALL = "custom-columns,describe,json,jsonpath,name,text,wide,yaml"
 
 
 @pytest.mark.parametrize(
-    ("command", "allowed"), [("explain", ALL), ("diff", "json,name,text,yaml"), ("version --client", "json,text,yaml")]
+    ("command", "allowed"),
+    [
+        ("explain", ALL),
+        ("diff", "custom-columns,json,jsonpath,name,text,yaml"),
+        ("version --client", "custom-columns,json,jsonpath,text,yaml"),
+    ],
 )
-@pytest.mark.parametrize("output", ["table", "jsonpath={.items}", "JSON", ""])
+@pytest.mark.parametrize("output", ["table", "go-template={{.items}}", "JSON", ""])
 def test_formats_that_a_command_lacks(kres: Kres, command: str, allowed: str, output: str):
     code, out, err = kres(command, "-o", output)
     assert (code, out) == (2, "")
