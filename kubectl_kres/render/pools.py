@@ -8,6 +8,7 @@ from kubectl_kres.render.bar import gauge
 from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.pictures.holders import holders_lines, of_pool
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.reports.capsule.pool import PoolNamespace, PoolReport, PoolUse, Queued
 
@@ -34,6 +35,7 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int)
         return
     yield from _uses(report.uses, ascii_only=ascii_only, width=width)
     if whole:
+        yield from _picture(report, ascii_only=ascii_only, width=width)
         yield from _namespaces(report, width)
         yield from _holders(report, width)
         yield from _queue(report, width)
@@ -67,6 +69,14 @@ def _head(report: PoolReport, width: int) -> Iterator[Line]:
         yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
     for phrase in report.scopes:
         yield from toned("quiet", wrapped(f"counts {phrase}", width, first="  ", rest="    "))
+
+
+def _picture(report: PoolReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    """Who holds how much of what."""
+    drawn = list(holders_lines(of_pool(report), width, ascii_only=ascii_only, figures=False))
+    if drawn:
+        yield [("", "")]
+        yield from drawn
 
 
 def _glimpse(report: PoolReport, width: int) -> Iterator[Line]:

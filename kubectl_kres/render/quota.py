@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.admission.drift import Drift
 from kubectl_kres.render.bar import gauge
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
+from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.reports.amounts import listed
 from kubectl_kres.reports.quota import QuotaReport, Share, Use
 
@@ -51,6 +52,10 @@ def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterato
         return
     yield from _Table(report, ascii_only=ascii_only, width=width).lines()
     if report.by:
+        drawn = list(holders_lines(of_quota(report), width, ascii_only=ascii_only, figures=False))
+        if drawn:
+            yield [("", "")]
+        yield from drawn
         yield from _shares(report, width)
 
 

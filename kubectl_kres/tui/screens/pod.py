@@ -10,6 +10,7 @@ from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.diff import difference_lines
 from kubectl_kres.render.explain import explanation_lines, verdict_lines
 from kubectl_kres.render.line import Line, Tone, toned
+from kubectl_kres.render.pictures.scale import pairs_of, scale_lines
 from kubectl_kres.render.qos import quality_lines
 from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.render.yamllines import yaml_lines
@@ -123,7 +124,9 @@ class PodPane(TreePane):
             return [[("warn", f"no class, since {unclassed(self.subject)}")]]
         if tab == "cgroups":
             return tree(found.cgroups, width) if found.cgroups is not None else ()
-        return quality_lines(found, width)
+        pairs = pairs_of(self.found) if self.found is not None else ()
+        ascii_only = self.session.setting.ascii_only
+        return [*scale_lines(pairs, width, ascii_only=ascii_only), [("", "")], *quality_lines(found, width)]
 
     def on_table_opened(self, event: Table.Opened) -> None:
         """To the object that a value came from; a branch folds."""

@@ -10,6 +10,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.pictures.holders import bar_of, holders_lines, of_pool, ranked
 from kubectl_kres.render.pooled import pool_page
 from kubectl_kres.reports.capsule.claim import ClaimReport
 from kubectl_kres.reports.capsule.claim_detail import claim_detail
@@ -27,6 +28,9 @@ from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import Item, Sections
 from kubectl_kres.tui.widgets.pooled import condition_item, said_item, warning_item, way_items
+
+#: Cells of a bar in the outline.
+_BAR = 36
 
 
 class PoolPane(OutlinePane):
@@ -70,6 +74,7 @@ class PoolPane(OutlinePane):
         found, report, sections = self.found, self.report, Sections()
         first = self._first()
         yield from sections.section("shares out", map(self._use, report.uses), ("CLAIMED", "HARD", "LEFT"))
+        yield from sections.section("who holds it", self._holds())
         order = "in order" if report.ordered else "whoever fits is served"
         yield from sections.section("queue", self._queue(), ("AGE",), order)
         if first is not None:
@@ -99,6 +104,16 @@ class PoolPane(OutlinePane):
         edit = self.report.edits.get(f"spec.quota.hard[{use.name}]")
         cells, sign = (use.claimed, use.hard, use.available), "x" if use.over else "!" if tone else ""
         return Item((), use.name, cells, said, sign, tone, partial(_use_lines, use, edit))
+
+    def _holds(self) -> Iterator[Item]:
+        """A bar a resource; the pane has the legend."""
+        ascii_only = self.session.setting.ascii_only
+        rooms = of_pool(self.report)
+        letters = ranked(rooms)
+        about = partial(holders_lines, rooms, ascii_only=ascii_only)
+        for room in rooms if letters else ():
+            drawn = "".join(text for _, text in bar_of(room, letters, _BAR, ascii_only=ascii_only))
+            yield Item((), room.name, said=drawn, tone="warn" if room.wanted is not None else "", about=about)
 
     def _queue(self) -> Iterator[Item]:
         queue, now = self.report.queue, self.session.setting.now()

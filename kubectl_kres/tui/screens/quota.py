@@ -11,6 +11,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.line import Line
+from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.render.quota import quota_lines
 from kubectl_kres.reports.counted import counting_needs
 from kubectl_kres.reports.quota import QuotaReport, Share, quota_reports
@@ -83,13 +84,16 @@ class QuotaPane(ObjectPane, TablePane):
         # Where there is no room for all, the names that are nearest to their limit stay.
         tightest = sorted(uses, key=lambda use: (not use.over, -(use.percent or 0)))
         self.table.change_columns(_columns([use.name for use in tightest]))
-        self.table.replace({(f"{place:06}", one.who): one for place, one in enumerate(shares)})
+        ordered = sorted(shares, key=lambda one: [-one.percents.get(use.name, 0) for use in tightest])
+        self.table.replace({(f"{place:06}", one.who): one for place, one in enumerate(ordered)})
         self.verdict.put(self._verdict)
 
     def _verdict(self, width: int) -> Iterator[Line]:
         yield from self.state_lines(width)
         if self.found is not None:
-            yield from quota_lines(_alone(self.found), ascii_only=self.session.setting.ascii_only, width=width)
+            ascii_only = self.session.setting.ascii_only
+            yield from quota_lines(_alone(self.found), ascii_only=ascii_only, width=width)
+            yield from holders_lines(of_quota(self.found), width, ascii_only=ascii_only, figures=False)
         if self.found is not None or not self.late:
             yield from self.gap_lines(width)
 
@@ -131,7 +135,9 @@ class QuotaPane(ObjectPane, TablePane):
     def status(self) -> Line:
         count = len(self.table.view.keys)
         counted = "  counted again" if self.recounted else ""
-        return [("", f"{count} by {self.by}, the largest share of what is used first{counted}")]
+        column = self.table.sorted_by or next((one for one in self.table.columns[2:]), None)
+        tight = column.id if column is not None else "what is used"
+        return [("", f"{count} by {self.by}, the largest share of {tight} first{counted}")]
 
     def hints(self) -> Sequence[str]:
         return ("open", "by", "recount", "explain", "filter", "up", "help")

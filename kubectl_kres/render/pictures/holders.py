@@ -1,0 +1,125 @@
+"""Who holds a pool or a quota, as stacked bars: the name that is nearest to its end first, with a legend below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.render.line import Line, padded, size, toned, wrapped
+from kubectl_kres.render.pictures.stacked import LETTERS, OTHERS, Stack, stacked
+from kubectl_kres.reports.capsule.pool import PoolReport
+from kubectl_kres.reports.quota import QuotaReport
+
+#: Cells of a bar at the least and at the most.
+_LEAST, _MOST = 16, 60
+
+
+class Room(Struct, frozen=True):
+    """One resource: ``hard``, what each holds of it by name, and what is wanted beyond. Amounts are quantities."""
+
+    name: str
+    hard: str
+    holds: Mapping[str, str]
+    wanted: str | None = None
+
+    @property
+    def share(self) -> float:
+        """How much of ``hard`` is held, and of what has none whether anything is."""
+        hard, held = parse(self.hard).nano, sum(parse(amount).nano for amount in self.holds.values())
+        return held / hard if hard else float(held > 0)
+
+
+def of_pool(report: PoolReport) -> list[Room]:
+    """The resources of a pool with its claims, those that somebody waits for first."""
+    rooms = [
+        Room(
+            use.name,
+            use.hard,
+            {one.subject.key: one.holds[use.name] for one in report.holders if use.name in one.holds},
+            use.wanted,
+        )
+        for use in report.uses
+    ]
+    return sorted(rooms, key=lambda room: (room.wanted is None, -room.share))
+
+
+def of_quota(report: QuotaReport) -> list[Room]:
+    """The names of a quota with its users, the tightest first."""
+    rooms = [
+        Room(use.name, use.hard, {one.who: one.usage[use.name] for one in report.shares if use.name in one.usage})
+        for use in report.uses
+    ]
+    return sorted(rooms, key=lambda room: -room.share)
+
+
+def ranked(rooms: Sequence[Room]) -> dict[str, str]:
+    """A letter for each of the largest holders of the tightest resource, then of the others."""
+    names: dict[str, None] = {}
+    for room in rooms:
+        names |= dict.fromkeys(sorted(room.holds, key=lambda name: -parse(room.holds[name]).nano))
+    return dict(zip(names, LETTERS, strict=False))
+
+
+def bar_of(room: Room, letters: Mapping[str, str], cells: int, *, ascii_only: bool) -> Line:
+    """The bar of one resource."""
+    parts: dict[str, int] = dict.fromkeys((*letters.values(), OTHERS), 0)
+    for name, amount in room.holds.items():
+        parts[letters.get(name, OTHERS)] += parse(amount).nano
+    wanted = parse(room.wanted).nano if room.wanted is not None else 0
+    stack = Stack([part for part in parts.items() if part[1]], parse(room.hard).nano, wanted)
+    return stacked(stack, cells, ascii_only=ascii_only)
+
+
+def holders_lines(rooms: Sequence[Room], width: int, *, ascii_only: bool, figures: bool = True) -> Iterator[Line]:
+    """A bar a resource, then whose the letters are, what is free and what is wanted.
+
+    ``figures``: with what each holds, where nothing else says it.
+    """
+    if not any(room.holds for room in rooms):
+        return
+    letters = ranked(rooms)
+    label = max(size(room.name) for room in rooms)
+    hards = max(size(room.hard) for room in rooms)
+    cells = max(_LEAST, min(_MOST, width - label - hards - 6))
+    yield [("strong", "who holds it")]
+    for room in rooms:
+        head = f"  {padded(room.name, label)}  {padded(room.hard, hards)}  "
+        yield [("", head), *bar_of(room, letters, cells, ascii_only=ascii_only)]
+    for name, letter in letters.items() if figures else ():
+        amounts = (f"{room.name} {room.holds[name]}" for room in rooms if name in room.holds)
+        yield from toned("", wrapped(f"{name}  {', '.join(amounts)}", width, first=f"  {letter} ", rest="    "))
+    if not figures:
+        yield from _beside([f"{letter} {name}" for name, letter in letters.items()], width)
+    for text in _rest(rooms, letters, ascii_only=ascii_only):
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+
+
+def _beside(texts: Sequence[str], width: int) -> Iterator[Line]:
+    """Texts beside each other, as many as a line takes."""
+    line = ""
+    for text in texts:
+        if line and size(line) + size(text) + 3 > width:
+            yield [("", line)]
+            line = ""
+        line += f"{'   ' if line else '  '}{text}"
+    yield [("", line)]
+
+
+def _rest(rooms: Sequence[Room], letters: Mapping[str, str], *, ascii_only: bool) -> list[str]:
+    """What stands in the bars beside the letters."""
+    others = {name for room in rooms for name in room.holds} - letters.keys()
+    said = [f"{OTHERS} {len(others)} others"] if others else []
+    free = [f"{room.name} {left}" for room in rooms if (left := _free(room)).nano > 0]
+    if free:
+        said.append(f"{'.' if ascii_only else '·'} free: {', '.join(free)}")
+    wanted = [f"{room.name} {room.wanted}" for room in rooms if room.wanted is not None]
+    if wanted:
+        said.append(f"{'#' if ascii_only else '▒'} wanted: {', '.join(wanted)}")
+    return said
+
+
+def _free(room: Room) -> Quantity:
+    hard = parse(room.hard)
+    return Quantity(hard.nano - sum(parse(amount).nano for amount in room.holds.values()), hard.format)

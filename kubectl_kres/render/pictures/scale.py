@@ -1,0 +1,83 @@
+"""Requests and limits of a pod's containers, each pair on the scale of its resource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.quantity import parse
+from kubectl_kres.render.line import Line, Tone, padded, size
+from kubectl_kres.reports.explanation import Explanation
+
+#: The request, and what the container may use beyond it, in blocks and in ASCII; a limit that is missing has no end.
+_BLOCKS, _ASCII = ("█", "▒"), ("#", "-")
+_OPEN = ("→", ">")
+_LEAST, _MOST = 12, 40
+_BASICS = ("cpu", "memory")
+
+
+class Pair(Struct, frozen=True):
+    """Request and limit of one container; None: there is none. ``equal``: what Guaranteed needs."""
+
+    container: str
+    resource: str
+    request: str | None
+    limit: str | None
+
+    @property
+    def equal(self) -> bool:
+        return self.request is not None and self.limit is not None and parse(self.request) == parse(self.limit)
+
+
+def pairs_of(found: Explanation) -> list[Pair]:
+    """For each container cpu and memory; of a live pod what it has, else what is computed."""
+    pairs = []
+    for container in found.containers:
+        held = {(value.resource, value.side): value.live if found.live else value.value for value in container.values}
+        pairs += [
+            Pair(container.name or "pod level", name, held.get((name, "requests")), held.get((name, "limits")))
+            for name in _BASICS
+        ]
+    return pairs
+
+
+def scale_lines(pairs: Sequence[Pair], width: int, *, ascii_only: bool) -> Iterator[Line]:
+    """A row a pair; all of one resource have one scale. What is not equal keeps the pod from Guaranteed."""
+    if not pairs:
+        return
+    names = max(size(one.container) for one in pairs)
+    figures = {id(one): f"{one.request or 'none'} of {one.limit or 'no limit'}" for one in pairs}
+    widest = max(map(size, figures.values()))
+    cells = max(_LEAST, min(_MOST, width - names - widest - 14))
+    most = {name: _largest(pairs, name) for name in _BASICS}
+    for one in pairs:
+        tone: Tone = "good" if one.equal else "warn"
+        head = f"  {padded(one.container, names)}  {padded(one.resource, 6)}  "
+        drawn = padded(_drawn(one, most[one.resource], cells, ascii_only=ascii_only), cells)
+        yield [
+            ("", head),
+            (tone, drawn),
+            ("", f"  {padded(figures[id(one)], widest)}"),
+            (tone, "  =" if one.equal else ""),
+        ]
+
+
+def _largest(pairs: Sequence[Pair], resource: str) -> int:
+    amounts = (text for one in pairs if one.resource == resource for text in (one.request, one.limit))
+    return max((parse(text).nano for text in amounts if text is not None), default=0)
+
+
+def _drawn(one: Pair, most: int, cells: int, *, ascii_only: bool) -> str:
+    full, beyond = _ASCII if ascii_only else _BLOCKS
+    request = parse(one.request).nano if one.request is not None else 0
+    # The last cell is that of an open end.
+    room = cells - 1
+    held = _cells(request, most, room)
+    if one.limit is None:
+        return full * held + beyond * (room - held) + _OPEN[ascii_only]
+    return full * held + beyond * max(0, _cells(parse(one.limit).nano, most, room) - held)
+
+
+def _cells(amount: int, most: int, cells: int) -> int:
+    return max(1, amount * cells // most) if amount and most else 0

@@ -1,0 +1,108 @@
+"""Pictures say the same as their figures: cells in proportion, nothing that is there without a cell."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.pictures.holders import Room, holders_lines, of_pool, of_quota, ranked
+from kubectl_kres.render.pictures.scale import Pair, scale_lines
+from kubectl_kres.render.pictures.stacked import LETTERS, Stack, stacked
+from kubectl_kres.reports.capsule.pool import Holder, PoolReport, PoolUse
+from kubectl_kres.reports.quota import QuotaReport, Share, Use
+
+amounts = st.integers(0, 10**18)
+
+
+def text(line):
+    return "".join(part for _, part in line)
+
+
+@given(st.lists(amounts, max_size=9), amounts, amounts, st.integers(24, 80), st.booleans())
+def test_a_bar_has_its_cells_and_every_part_one(parts, hard, wanted, cells, ascii_only):
+    letters = (*LETTERS, "+")
+    stack = Stack(list(zip(letters, parts, strict=False)), hard, wanted)
+    drawn = text(stacked(stack, cells, ascii_only=ascii_only))
+    assert len(drawn) == (cells if any((*parts, hard, wanted)) else 1)
+    assert all(letter in drawn for letter, amount in stack.parts if amount)
+    assert not wanted or ("#" if ascii_only else "▒") in drawn
+    assert drawn.isascii() == ascii_only
+
+
+def test_parts_keep_their_proportion():
+    assert text(stacked(Stack([("A", 6), ("B", 2)], 16, 8), 25, ascii_only=True)) == "AAAAAABB........|########"
+
+
+def test_the_end_stands_among_the_parts_where_they_hold_too_much():
+    assert text(stacked(Stack([("A", 6), ("B", 6)], 8), 13, ascii_only=True)) == "AAAAAABB|BBBB"
+
+
+POOL = PoolReport(
+    ObjectRef("ResourcePool", "ml"),
+    uses=(
+        PoolUse("requests.memory", "8Gi", "3Gi", "5Gi"),
+        PoolUse("requests.cpu", "16", "12", "4", wanted="8"),
+    ),
+    holders=(
+        Holder(ObjectRef("ResourcePoolClaim", "nightly", "train"), {"requests.cpu": "8", "requests.memory": "1Gi"}),
+        Holder(ObjectRef("ResourcePoolClaim", "ranker", "serve"), {"requests.cpu": "4", "requests.memory": "2Gi"}),
+    ),
+)
+
+
+def test_the_resource_that_somebody_waits_for_comes_first_and_gives_the_letters():
+    rooms = of_pool(POOL)
+    assert [room.name for room in rooms] == ["requests.cpu", "requests.memory"]
+    assert ranked(rooms) == {"train/nightly": "A", "serve/ranker": "B"}
+
+
+def test_the_legend_says_what_each_holds_and_what_is_free_and_wanted():
+    said = [text(line) for line in holders_lines(of_pool(POOL), 70, ascii_only=True)]
+    assert said[0] == "who holds it"
+    assert "  A train/nightly requests.cpu 8, requests.memory 1Gi" in said
+    assert "  . free: requests.cpu 4, requests.memory 5Gi" in said
+    assert "  # wanted: requests.cpu 8" in said
+
+
+def test_the_tightest_name_of_a_quota_comes_first():
+    shares = (Share("Deployment/a", 1, {"pods": "1", "requests.cpu": "900m"}), Share("Deployment/b", 1, {"pods": "1"}))
+    uses = (Use("pods", "10", "2", "8", 20), Use("requests.cpu", "1", "900m", "100m", 90))
+    rooms = of_quota(QuotaReport(ObjectRef("ResourceQuota", "q", "n"), uses, by="workload", shares=shares))
+    assert [room.name for room in rooms] == ["requests.cpu", "pods"]
+
+
+def test_more_holders_than_letters_share_a_sign():
+    rooms = [Room("pods", "20", {f"d{number}": "1" for number in range(12)})]
+    said = [text(line) for line in holders_lines(rooms, 60, ascii_only=True)]
+    assert "+" in said[1]
+    assert "  + 4 others" in said
+
+
+def test_nobody_holds_anything():
+    assert list(holders_lines([Room("pods", "3", {})], 60, ascii_only=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        (Pair("app", "cpu", "1", "1"), "1 of 1  ="),
+        (Pair("app", "cpu", "500m", "1"), "500m of 1"),
+        (Pair("app", "cpu", "500m", None), "500m of no limit"),
+        (Pair("app", "cpu", None, None), "none of no limit"),
+    ],
+)
+def test_a_request_and_its_limit_on_one_scale(pair, said):
+    (line,) = scale_lines([pair], 60, ascii_only=True)
+    assert said in text(line)
+    assert (line[-1][1] == "  =") == pair.equal
+    assert (">" in text(line)) == (pair.limit is None)
+
+
+def test_two_containers_have_the_same_scale():
+    lines = [
+        text(line)
+        for line in scale_lines([Pair("a", "cpu", "1", "1"), Pair("b", "cpu", "2", "2")], 60, ascii_only=True)
+    ]
+    assert lines[1].count("#") == 2 * lines[0].count("#") or abs(lines[1].count("#") - 2 * lines[0].count("#")) <= 1
