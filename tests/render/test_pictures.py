@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pictures.holders import Room, holders_lines, of_pool, of_quota, ranked
+from kubectl_kres.render.pictures.queue import queue_lines
 from kubectl_kres.render.pictures.scale import Pair, scale_lines
 from kubectl_kres.render.pictures.stacked import LETTERS, Stack, stacked
-from kubectl_kres.reports.capsule.pool import Holder, PoolReport, PoolUse
+from kubectl_kres.reports.capsule.letting import Way
+from kubectl_kres.reports.capsule.pool import Holder, PoolReport, PoolUse, Queued
 from kubectl_kres.reports.quota import QuotaReport, Share, Use
 
 amounts = st.integers(0, 10**18)
@@ -106,3 +111,52 @@ def test_two_containers_have_the_same_scale():
         for line in scale_lines([Pair("a", "cpu", "1", "1"), Pair("b", "cpu", "2", "2")], 60, ascii_only=True)
     ]
     assert lines[1].count("#") == 2 * lines[0].count("#") or abs(lines[1].count("#") - 2 * lines[0].count("#")) <= 1
+
+
+QUEUE = structs.replace(
+    POOL,
+    queue=(
+        Queued(
+            1,
+            ObjectRef("ResourcePoolClaim", "sweep", "train"),
+            "exhausted",
+            {"requests.cpu": "8"},
+            {"requests.cpu": "4"},
+        ),
+        Queued(
+            2,
+            ObjectRef("ResourcePoolClaim", "alice", "books"),
+            "queued",
+            {"requests.cpu": "1"},
+            behind=("requests.cpu",),
+        ),
+        Queued(
+            3,
+            ObjectRef("ResourcePoolClaim", "canary", "serve"),
+            "queued",
+            {"requests.cpu": "2"},
+            behind=("requests.cpu",),
+        ),
+    ),
+    ordered=True,
+)
+RELEASE = Way(
+    "give way",
+    "release train/nightly",
+    replayed=True,
+    also=(ObjectRef("ResourcePoolClaim", "alice", "books"),),
+    waits=(ObjectRef("ResourcePoolClaim", "canary", "serve"),),
+)
+
+
+def test_the_queue_shows_who_blocks_who_follows_and_what_a_remedy_changes():
+    said = [text(line) for line in queue_lines(QUEUE, [RELEASE], 60, ascii_only=True)]
+    assert said[0] == "who waits"
+    assert re.fullmatch(r"  requests\.cpu  \.+\|1+\|2+\|3+\| 4 free", said[1])
+    assert said[2] == "  1 train/sweep asks for requests.cpu 8; short by requests.cpu 4"
+    assert said[3].startswith("  2 books/alice asks for requests.cpu 1; blocked by an earlier")
+    assert said[-1] == "DO release train/nightly: 1, 2 get in, 3 waits"
+
+
+def test_a_pool_that_nobody_waits_for_has_no_queue_to_draw():
+    assert list(queue_lines(POOL, [], 60, ascii_only=True)) == []

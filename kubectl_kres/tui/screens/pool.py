@@ -11,6 +11,7 @@ from kubectl_kres.render.claims import TONES, asks_words
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.pictures.holders import bar_of, holders_lines, of_pool, ranked
+from kubectl_kres.render.pictures.queue import queue_lines
 from kubectl_kres.render.pooled import pool_page
 from kubectl_kres.reports.capsule.claim import ClaimReport
 from kubectl_kres.reports.capsule.claim_detail import claim_detail
@@ -29,8 +30,8 @@ from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import Item, Sections
 from kubectl_kres.tui.widgets.pooled import condition_item, said_item, warning_item, way_items
 
-#: Cells of a bar in the outline.
-_BAR = 36
+#: Cells of a bar in the outline, and of a picture of which is only asked whether it is empty.
+_BAR, _MEASURED = 36, 80
 
 
 class PoolPane(OutlinePane):
@@ -76,7 +77,7 @@ class PoolPane(OutlinePane):
         yield from sections.section("shares out", map(self._use, report.uses), ("CLAIMED", "HARD", "LEFT"))
         yield from sections.section("who holds it", self._holds())
         order = "in order" if report.ordered else "whoever fits is served"
-        yield from sections.section("queue", self._queue(), ("AGE",), order)
+        yield from sections.section("queue", self._queue(first), ("AGE",), order)
         if first is not None:
             name = f"{first.subject.namespace}/{first.subject.name}"
             yield from sections.section("lets the first one in", way_items(first), said=name)
@@ -115,8 +116,13 @@ class PoolPane(OutlinePane):
             drawn = "".join(text for _, text in bar_of(room, letters, _BAR, ascii_only=ascii_only))
             yield Item((), room.name, said=drawn, tone="warn" if room.wanted is not None else "", about=about)
 
-    def _queue(self) -> Iterator[Item]:
+    def _queue(self, first: ClaimReport | None) -> Iterator[Item]:
+        """Who waits, behind a line whose pane has the picture: who blocks, who follows, and what remedies change."""
         queue, now = self.report.queue, self.session.setting.now()
+        ways, ascii_only = first.ways if first is not None else (), self.session.setting.ascii_only
+        about = partial(queue_lines, self.report, ways, ascii_only=ascii_only)
+        if any(about(_MEASURED)):
+            yield Item((), "all who wait", said="who blocks, who follows", tone="quiet", about=about)
         if queue is None:
             said = "claims are still being read" if self.late else "claims could not be read"
             yield Item((), "not visible", said=said, tone="warn")
