@@ -79,6 +79,7 @@ class WorkloadSpec(Base, frozen=True):
     paused: bool | None = None
     volume_claim_templates: tuple[PersistentVolumeClaim, ...] | None = None
     ordinals: Ordinals | None = None
+    pod_management_policy: str = ""
 
 
 class JobReference(Base, frozen=True):
