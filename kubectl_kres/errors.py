@@ -13,7 +13,8 @@ KresError                    message, hint; ``exit_code`` is what ``cli/exit.py`
     StatusError              the server answered with a Status: code, reason, message
       Unauthenticated        401
       Forbidden              403
-      NotFound               404
+      NotFound               404 with a Status
+        NoSuchPath           404 in the one sentence that any web server may say
       Expired                410
 
 Errors carry data; ``cli/exit.py`` words them.  A kind that may not be read is no error below ``cli/``: it is
@@ -168,7 +169,11 @@ class Forbidden(StatusError):
 
 
 class NotFound(StatusError):
-    """404: the object, or the whole resource type, does not exist."""
+    """404, said by the API server itself: the object, or the whole resource type, does not exist."""
+
+
+class NoSuchPath(NotFound):
+    """404 as plain text. API servers say it of groups they do not serve, and so does many a gateway of every path."""
 
 
 class Expired(StatusError):

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.cluster import lists
-from kubectl_kres.cluster.answer import Answer, body, error, status
+from kubectl_kres.cluster import discovery, lists
+from kubectl_kres.cluster.answer import Answer, body, error, one_line, status
 from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.lists import Page
 from kubectl_kres.cluster.parallel import run, start
@@ -20,6 +20,7 @@ from kubectl_kres.errors import (
     ClusterError,
     ConfigError,
     Forbidden,
+    NoSuchPath,
     NotFound,
     StatusError,
     TimedOut,
@@ -42,6 +43,13 @@ Progress = Callable[[Need, int], None]
 
 class _Version(Struct, frozen=True, rename="camel"):
     git_version: str | None = None
+
+
+class _Head(Struct, frozen=True, rename="camel"):
+    """What every object says of itself."""
+
+    api_version: str | None = None
+    kind: str | None = None
 
 
 class _Place(Struct, frozen=True):
@@ -168,8 +176,9 @@ def fill(
 ) -> None:
     """Read each need into the store and record how that went, in the order of the needs.
 
-    403 is denied; 404 on a list is absent, on a name it is read, since the object is then known not to exist; any
-    other refusal, or objects that could not be decoded, are failed, and the objects that were read stay. ``progress``
+    403 is denied; 404 on a name is read, since the object is then known not to exist, on the first page of a list it
+    is absent where the server has no such kind (see ``absent``); any other refusal, and objects that could not be
+    decoded, are failed, and the objects that were read stay. ``progress``
     hears the number of objects read so far, from several threads. Raises Unreachable, TimedOut, Unauthenticated and
     ConfigError: then nothing more can be read.
     """
@@ -200,11 +209,30 @@ def _read(
     except Forbidden as refused:
         return items, Coverage("denied", refused.message)
     except NotFound as missing:
-        # The kind may have gone in the middle of its list; then its objects have, too.
-        return [], Coverage("absent", missing.message)
+        if not items and absent(connection, kind, missing):
+            return [], Coverage("absent", missing.message)
+        return items, Coverage("failed", missing.message)
     except ClusterError as failed:
         return items, Coverage("failed", failed.message)
     return items, Coverage("failed", "; ".join(skipped)) if skipped else READ
+
+
+def absent(connection: Connection, kind: Kind, missing: NotFound) -> bool:
+    """Whether the server has no such kind, ``missing`` being what it answered to the first page of a list.
+
+    What belongs to every API server is never absent. Others are if the server's own Status says it; after a mere
+    sentence, as any web server on the way may say it, discovery is asked. Raises as ``discovery.serves``.
+    """
+    if kind.built_in:
+        return False
+    if not isinstance(missing, NoSuchPath):
+        return True
+    try:
+        return not discovery.serves(connection, kind)
+    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+        raise
+    except ClusterError:
+        return False
 
 
 def named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Coverage]:
@@ -216,10 +244,15 @@ def named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Co
 
 
 def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
+    what = f'{kind.qualified} "{name}"'
     try:
+        head = lists.decoder(_Head).decode(content)
         item = lists.decoder(struct or kind.detail or Workload).decode(content)
     except lists.UNREADABLE as fault:
-        raise lists.unreadable(f'{kind.qualified} "{name}"', fault) from fault
+        raise lists.unreadable(what, fault) from fault
+    lists.confirm(head.api_version, head.kind, kind, kind.kind.partition(".")[0], what)
+    if item.metadata.name != name:
+        raise ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
     lists.name(item, kind)
     return item
 

@@ -14,7 +14,7 @@ from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.feedstate import FeedState, Phase
 from kubectl_kres.cluster.inbox import Inbox, What, Word
 from kubectl_kres.cluster.lists import struct_of
-from kubectl_kres.cluster.read import listing, named, path_of
+from kubectl_kres.cluster.read import absent, listing, named, path_of
 from kubectl_kres.cluster.stream import Stream
 from kubectl_kres.errors import (
     ClusterError,
@@ -193,7 +193,7 @@ class Reader:
             self._refused = True
             self._say("cover", Coverage("denied", error.message))
             self._wait("denied", error, RECHECK)
-        elif isinstance(error, NotFound):
+        elif isinstance(error, NotFound) and self._absent(error):
             self._say("cover", Coverage("absent", error.message))
             self._wait("absent", error, RECHECK)
         else:
@@ -201,6 +201,13 @@ class Reader:
                 self._say("cover", Coverage("failed", error.message))
             passing = isinstance(error, Unreachable | TimedOut | StatusError | ConfigError)
             self._retry(error, "retrying" if passing else "failed")
+
+    def _absent(self, missing: NotFound) -> bool:
+        """Whether the server has no such kind, as far as it can be asked."""
+        try:
+            return absent(self._connection, self.kind, missing)
+        except KresError:
+            return False
 
     def _by_name(self, refused: KresError) -> None:
         """Read an object that may not be listed, but may be got by its name. Raises as ``read.get``."""

@@ -81,7 +81,7 @@ class Api(ThreadingHTTPServer):
         if path == "/version":
             return 200, self.version
         if path in {"/api", "/apis"}:
-            return 200, {"items": self.groups} if path == "/apis" else {"items": []}
+            return 200, {"kind": "APIGroupDiscoveryList", "items": self.groups if path == "/apis" else []}
         for kind in KINDS:
             shape = rf"{kind.root}(?:/namespaces/([^/]+))?/{kind.plural}(?:/([^/]+))?"
             if found := re.fullmatch(shape, path):
