@@ -12,6 +12,8 @@ from msgspec import Struct, field, structs
 from kubectl_kres.cluster.answer import one_line
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.sound import POLICIES
+from kubectl_kres.model.sound import unreadable as unreadable_quantity
 from kubectl_kres.model.workload import Workload
 
 T = TypeVar("T")
@@ -78,6 +80,8 @@ def decode(content: bytes, kind: Kind, struct: Any = None) -> Page:
     confirm(found.api_version, found.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified}")
     for item in items:
         name(item, kind)
+    if struct in POLICIES:
+        items = _readable(items, kind, skipped)
     about = found.metadata or _Metadata()
     token, version = about.continue_ or "", about.resource_version or ""
     return Page(items, token, tuple(skipped), version, about.remaining_item_count or 0)
@@ -113,6 +117,17 @@ def name(item: Any, kind: Kind) -> None:
 def unreadable(what: str, error: Exception) -> ClusterError:
     """The error for an answer that is no JSON, or not of the form that the API promises."""
     return ClusterError(one_line(f"{what} could not be decoded: {error}"))
+
+
+def _readable(items: list[Any], kind: Kind, skipped: list[str]) -> list[Any]:
+    """The policies whose quantities can be read."""
+    kept = []
+    for index, item in enumerate(items):
+        if fault := unreadable_quantity(item):
+            skipped.append(left_out(kind, (item.metadata.namespace, item.metadata.name), index, fault))
+        else:
+            kept.append(item)
+    return kept
 
 
 def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[str]) -> list[Any]:

@@ -29,8 +29,9 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.sound import POLICIES, unreadable
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
 from kubectl_kres.store.store import Store
 
 #: How many needs are read side by side.
@@ -207,13 +208,13 @@ def _read(
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
     except Forbidden as refused:
-        return items, Coverage("denied", refused.message)
+        return items, fallen_short("denied", refused)
     except NotFound as missing:
         if not items and absent(connection, kind, missing):
             return [], Coverage("absent", missing.message)
-        return items, Coverage("failed", missing.message)
+        return items, fallen_short("failed", missing)
     except ClusterError as failed:
-        return items, Coverage("failed", failed.message)
+        return items, fallen_short("failed", failed)
     return items, Coverage("failed", "; ".join(skipped)) if skipped else READ
 
 
@@ -254,6 +255,8 @@ def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
     if item.metadata.name != name:
         raise ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
     lists.name(item, kind)
+    if isinstance(item, POLICIES) and (why := unreadable(item)):
+        raise ClusterError(one_line(f"{what} could not be decoded: {why}"))
     return item
 
 

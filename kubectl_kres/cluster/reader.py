@@ -28,7 +28,7 @@ from kubectl_kres.errors import (
     Unreachable,
 )
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.coverage import Coverage, Need, fallen_short
 from kubectl_kres.store.sharing import Sharing
 
 #: Seconds that the server is asked to keep a watch open, and after how long a silent one is taken for broken. The
@@ -191,14 +191,14 @@ class Reader:
                 return
         if isinstance(error, Forbidden):
             self._refused = True
-            self._say("cover", Coverage("denied", error.message))
+            self._say("cover", fallen_short("denied", error))
             self._wait("denied", error, RECHECK)
         elif isinstance(error, NotFound) and self._absent(error):
             self._say("cover", Coverage("absent", error.message))
             self._wait("absent", error, RECHECK)
         else:
             if not self.state.held:
-                self._say("cover", Coverage("failed", error.message))
+                self._say("cover", _failed(error))
             passing = isinstance(error, Unreachable | TimedOut | StatusError | ConfigError)
             self._retry(error, "retrying" if passing else "failed")
 
@@ -235,3 +235,7 @@ class Reader:
 
     def _say(self, what: What, load: Any = None) -> None:
         self._inbox.put(Word(self, what, load), self._over)
+
+
+def _failed(error: KresError) -> Coverage:
+    return fallen_short("failed", error) if isinstance(error, ClusterError) else Coverage("failed", error.message)
