@@ -38,6 +38,8 @@ from kubectl_kres.store.store import Store
 WIDTH = 4
 #: Objects asked for in one request; small pages are also the fastest.
 CHUNK_SIZE = 500
+#: Objects of one list, more than etcd can hold pods, and pages without any one after the other.
+MOST, MOST_EMPTY = 2_000_000, 1_000
 
 Progress = Callable[[Need, int], None]
 
@@ -100,6 +102,7 @@ def listing(
     """As ``pages``, with what the server says of each page. Its ``items`` may be none."""
     path = path_of(kind, need.namespace)
     place, last = _Place(max(chunk_size, 0)), ""
+    advance = _Advance(kind)
     answer = connection.ask(path, place.query(need))
     while True:
         if answer.code == 410 and place.token:
@@ -110,16 +113,39 @@ def listing(
         del answer
         if page.token and page.token == place.token:
             raise ClusterError(f"the list of {kind.qualified} does not advance: its page names itself as the next one")
-        place = _Place(place.limit, page.token, after=place.after)
-        coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
         if page.items:
             last = _key(page.items[-1])
         if place.after:
             page = replace(page, items=[item for item in page.items if _key(item) > place.after])
+        advance.over(page)
+        place = _Place(place.limit, page.token, after=place.after)
+        coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
         yield page
         if coming is None:
             return
         answer = coming.result()
+
+
+class _Advance:
+    """That a list comes to an end."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind, self._count, self._empty = kind, 0, 0
+        #: The first object of each page.
+        self._firsts: set[str] = set()
+
+    def over(self, page: Page) -> None:
+        """Raise ClusterError for a page after which there is no use in the next one."""
+        self._count += len(page.items)
+        self._empty = 0 if page.items or page.skipped else self._empty + 1
+        first = _key(page.items[0]) if page.items else ""
+        if page.token and (first in self._firsts or self._empty > MOST_EMPTY):
+            why = "it begins anew" if first else f"{self._empty} pages hold nothing, and there is a next one"
+            raise ClusterError(f"the list of {self._kind.qualified} does not advance: {why}")
+        if self._count > MOST:
+            raise ClusterError(f"the list of {self._kind.qualified} is left: there are more than {MOST:,}")
+        if first:
+            self._firsts.add(first)
 
 
 def _resumed(place: _Place, answer: Answer, last: str) -> _Place:

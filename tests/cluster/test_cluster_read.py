@@ -229,11 +229,11 @@ def test_needs_are_read_into_the_store_and_covered(server, connection):
         Need("Namespace", name="a"): Coverage("read"),
         Need("Pod", "a", "web"): Coverage("read"),
         Need("Pod", "a", "gone"): Coverage("read"),
-        Need("LimitRange", "a"): Coverage("denied", "limitranges is forbidden: no"),
+        Need("LimitRange", "a"): Coverage("denied", "limitranges is forbidden: no", 403, "Forbidden"),
         Need("Thing"): Coverage("absent", "the server could not find the requested resource"),
         Need("Thing", "a", "t"): Coverage("absent", "the server could not find the requested resource"),
         Need("ResourceQuota", "a"): Coverage(
-            "failed", "the server answered 502 with text/html, not a Kubernetes Status"
+            "failed", "the server answered 502 with text/html, not a Kubernetes Status", 502
         ),
         Need("Service", "a"): Coverage("failed", "services number 2: Expected `object`, got `int` - at `$.spec`"),
         Need("Event", "a"): Coverage("failed", "the list of events could not be decoded: Input data was truncated"),
@@ -271,7 +271,7 @@ def test_objects_read_before_a_failure_stay(server, connection):
     server.on(PODS, page(KEYS[:3], "one")).refuse(PODS, 500, "etcd is slow")
     store = filled(connection, Need("Pod"))
     assert len(list(store.all("Pod"))) == 3
-    assert store.covered(Need("Pod")) == Coverage("failed", "etcd is slow")
+    assert store.covered(Need("Pod")) == Coverage("failed", "etcd is slow", 500)
 
 
 @pytest.mark.parametrize("others", [0, 6])
