@@ -24,6 +24,26 @@ coverage (see ``store/coverage.py``), and a report says what it could not see.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """How a run ends, for scripts."""
+
+    #: It answered. For ``diff``: nothing differs.
+    ANSWERED = 0
+    #: It answered, and the answer is no: ``diff`` differs, ``--exit-code`` was asked, ``--until`` was not reached.
+    NEGATIVE = 1
+    #: A flag, an argument or an input file is wrong.
+    USAGE = 2
+    #: The cluster or the object could not be read, or the output not be written.
+    UNREAD = 3
+    #: It answered without something that the answer needs; ``--allow-partial`` takes that for an answer.
+    PARTIAL = 4
+    #: A bug of kubectl-kres.
+    BUG = 70
+    #: Stopped by Ctrl-C.
+    INTERRUPTED = 130
 
 
 class KresError(Exception):
@@ -32,7 +52,7 @@ class KresError(Exception):
     ``access``: the flags of the command line that choose server and user, which a command that is proposed needs, too.
     """
 
-    exit_code = 1
+    exit_code = Exit.NEGATIVE
     access = ""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -44,7 +64,7 @@ class KresError(Exception):
 class UsageError(KresError):
     """A flag, an argument or an input file is wrong."""
 
-    exit_code = 2
+    exit_code = Exit.USAGE
 
 
 class QuantityError(UsageError):
@@ -130,7 +150,7 @@ class SnapshotError(UsageError):
 class ClusterError(KresError):
     """The cluster, or the object asked for, could not be read."""
 
-    exit_code = 3
+    exit_code = Exit.UNREAD
 
 
 class ConfigError(ClusterError):

@@ -10,13 +10,14 @@ from msgspec import structs
 
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.exit import PARTIAL, may_i, say
+from kubectl_kres.cli.exit import may_i, say
 from kubectl_kres.cli.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
 from kubectl_kres.cli.progress import Progress
 from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.errors import (
     ClusterError,
     ConfigError,
+    Exit,
     Forbidden,
     NoSuchPath,
     NotFound,
@@ -88,7 +89,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         say(f"Warning: {warning}")
     gaps = _tell(coverage, access_flags(options))
     say(f"{options.out}: {count} objects")
-    return PARTIAL if gaps and not options.allow_partial else 0
+    return Exit.PARTIAL if gaps and not options.allow_partial else 0
 
 
 def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[str, ...]:

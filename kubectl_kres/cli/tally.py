@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from kubectl_kres.cli.exit import NEGATIVE, PARTIAL, lines, may_i, worst
+from kubectl_kres.cli.exit import lines, may_i, worst
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import same_terminal
 from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.cli.source import Source
 from kubectl_kres.cli.subjects import Found
-from kubectl_kres.errors import ClusterError, InputError, InputErrors, KresError, NotFound
+from kubectl_kres.errors import ClusterError, Exit, InputError, InputErrors, KresError, NotFound
 from kubectl_kres.manifests.read import LISTED
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.subject import Subject
@@ -59,7 +59,7 @@ class Tally:
         self.count += 1
         self.saw(unseen, complete=complete)
         if negative:
-            self._codes.add(NEGATIVE)
+            self._codes.add(Exit.NEGATIVE)
 
     def leaves_out(self, faults: Sequence[InputError]) -> None:
         """Documents of files that could not be used: they are told at the end, as kubectl does, and are missing."""
@@ -119,7 +119,7 @@ class Tally:
                 else "Nothing that was asked about could be read"
             )
         if (source.skipped or not self.complete) and not self._options.allow_partial:
-            self._codes.add(PARTIAL)
+            self._codes.add(Exit.PARTIAL)
         return worst(self._codes)
 
     def _tell(self, error: KresError) -> None:
