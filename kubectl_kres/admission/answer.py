@@ -8,17 +8,19 @@ from kubectl_kres.admission.decode import first_unparsable
 from kubectl_kres.admission.draft import Unparsable
 from kubectl_kres.admission.field import FieldError
 from kubectl_kres.admission.mistyped import first_mistyped
+from kubectl_kres.admission.names import given_name
 from kubectl_kres.admission.outcome import Finding, Outcome, bad_request, invalid_object, unparsable
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.quota import Request, evaluate
+from kubectl_kres.admission.raw_fields import mapping, text
 from kubectl_kres.admission.server import Server
 from kubectl_kres.model.raw import Raw
 
 
 def name_of(raw: Raw) -> str:
-    """The name, or the beginning of one that the server completes."""
-    metadata = raw.get("metadata") or {}
-    return str(metadata.get("name") or metadata.get("generateName") or "")
+    """The name, or one like that which the server makes of ``generateName``."""
+    metadata = mapping(raw, "metadata")
+    return given_name(text(metadata, "name"), text(metadata, "generateName"))
 
 
 def answered(

@@ -8,6 +8,8 @@ from typing import Any
 from kubectl_kres.admission.draft import parse_list
 from kubectl_kres.admission.field import FieldError, forbidden, invalid, not_supported, required
 from kubectl_kres.admission.names import subdomain_faults
+from kubectl_kres.admission.placing_structure import selector_errors
+from kubectl_kres.admission.raw_fields import pointer, text
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.warnings import fraction
 from kubectl_kres.model.raw import Raw
@@ -19,15 +21,32 @@ _RULE = "validation/claim"
 
 
 def claim_errors(spec: Raw, server: Server, path: str = "spec") -> Iterator[FieldError]:
-    """Source: validation.go ValidatePersistentVolumeClaimSpec; selectors and data sources are taken as valid."""
+    """Source: validation.go ValidatePersistentVolumeClaimSpec; what another kind of source holds is taken as valid."""
     yield from _mode_errors(spec.get("accessModes"), f"{path}.accessModes")
     mode = spec.get("volumeMode")
     if isinstance(mode, str) and mode not in {"Block", "Filesystem"}:
         yield not_supported(f"{path}.volumeMode", mode, ("Block", "Filesystem"), _RULE)
+    yield from selector_errors(pointer(spec, "selector"), f"{path}.selector", _RULE)
+    yield from _source_errors(spec, path)
     for key in ("storageClassName", "volumeAttributesClassName"):
         name = spec.get(key)
         if isinstance(name, str) and name and (key == "storageClassName" or server.on("VolumeAttributesClass")):
             yield from (invalid(f"{path}.{key}", name, fault, _RULE) for fault in subdomain_faults(name))
+
+
+def _source_errors(spec: Raw, path: str) -> Iterator[FieldError]:
+    """Of what a claim begins with. Source: validation.go validateDataSource, validateDataSourceRef."""
+    old, new = pointer(spec, "dataSource"), pointer(spec, "dataSourceRef")
+    for key, source in (("dataSource", old), ("dataSourceRef", new)):
+        if source is None:
+            continue
+        group, kind = text(source, "apiGroup"), text(source, "kind")
+        yield from (required(f"{path}.{key}.{name}", rule=_RULE) for name in ("name", "kind") if not text(source, name))
+        if not group and kind != "PersistentVolumeClaim":
+            detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+            yield invalid(f"{path}.{key}", kind, detail, _RULE)
+        faults = subdomain_faults(group) if group else ()
+        yield from (invalid(f"{path}.{key}.apiGroup", group, fault, _RULE) for fault in faults)
 
 
 def size_errors(size: Quantity | None, path: str = "spec") -> Iterator[FieldError]:

@@ -13,11 +13,12 @@ from kubectl_kres.admission.changed import changed
 from kubectl_kres.admission.claim_structure import claim_errors, size_errors
 from kubectl_kres.admission.draft import Quantities, parse_list
 from kubectl_kres.admission.field import FieldError, forbidden, invalid
+from kubectl_kres.admission.metadata_structure import metadata_errors
+from kubectl_kres.admission.names import given_name
 from kubectl_kres.admission.objects import claim_request
 from kubectl_kres.admission.outcome import Finding, Outcome, Refusal, forbidden_object
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.structure import name_errors
 from kubectl_kres.admission.usage import BETA_STORAGE_CLASS, storage_class_of
 from kubectl_kres.admission.warnings import fraction
 from kubectl_kres.model.claim import ClaimStatus, PersistentVolumeClaim
@@ -32,7 +33,7 @@ _IMMUTABLE = "spec is immutable after creation except resources.requests and vol
 def create_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Every answer to a CREATE. A status that the request brings is dropped. Raises Unparsable."""
     spec = raw.get("spec")
-    faults = (*name_errors(raw), *claim_errors(spec if isinstance(spec, Mapping) else {}, server))
+    faults = (*metadata_errors(raw), *claim_errors(_sourced(spec if isinstance(spec, Mapping) else {}), server))
     return admit_claim(decoded(raw, PersistentVolumeClaim), policies, server, faults=faults)
 
 
@@ -41,7 +42,7 @@ def admit_claim(
 ) -> tuple[Outcome, ...]:
     """The same of a claim as decoded. ``faults``: what validation finds in what the struct leaves out."""
     claim = classed(_without_class(msgspec.structs.replace(claim, status=ClaimStatus()), server), policies)
-    name, requests = claim.metadata.name or claim.metadata.generate_name, _requests(claim)
+    name, requests = given_name(claim.metadata.name, claim.metadata.generate_name), _requests(claim)
     errors = [*faults, *size_errors(requests.get("storage"))]
     if errors:
         return (not_valid("PersistentVolumeClaim", name, errors),)
@@ -76,6 +77,17 @@ def update_claim(
         return _refused(refusals, warnings)
     before, after = claim_request(old, server), claim_request(new, server)
     return answered(_stored(new), after, policies, server, code=200, old=before, warnings=warnings)
+
+
+def _sourced(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Without a source that the older field does not take. Source: api/persistentvolumeclaim util.go."""
+    source = spec.get("dataSource")
+    if not isinstance(source, Mapping) or spec.get("dataSourceRef") is not None:
+        return spec
+    group, kind = source.get("apiGroup") or "", source.get("kind")
+    taken = {("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")}
+    named = (group, kind) in taken and source.get("name")
+    return spec if named else {key: value for key, value in spec.items() if key != "dataSource"}
 
 
 def classed(claim: PersistentVolumeClaim, policies: Policies) -> PersistentVolumeClaim:
@@ -137,7 +149,7 @@ def _stored(claim: PersistentVolumeClaim) -> dict[str, Any]:
         "volumeAttributesClassName": spec.volume_attributes_class_name,
         "resources": {side: {k: str(v) for k, v in values.items()} for side, values in sides.items() if values} or None,
     }
-    name = claim.metadata.name or claim.metadata.generate_name
+    name = given_name(claim.metadata.name, claim.metadata.generate_name)
     return {"metadata": {"name": name}, "spec": {key: value for key, value in shown.items() if value is not None}}
 
 

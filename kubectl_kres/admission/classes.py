@@ -55,7 +55,7 @@ def check_priority(draft: Draft, name: str, classes: Mapping[str, PriorityClass]
         value, policy = found.value, found.preemption_policy or _PREEMPTS
     brought: tuple[tuple[str, object, object], ...] = (
         ("integer value of priority", draft.spec.priority, value),
-        ("string value of PreemptionPolicy", draft.spec.preemption_policy or None, policy),
+        ("string value of PreemptionPolicy", draft.spec.preemption_policy, policy),
     )
     for what, given, computed in brought:
         if given is not None and given != computed:

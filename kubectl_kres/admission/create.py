@@ -12,14 +12,16 @@ from kubectl_kres.admission.answer import answered, name_of, not_valid, undecoda
 from kubectl_kres.admission.claims import admit_claim, create_claim
 from kubectl_kres.admission.draft import parse_list
 from kubectl_kres.admission.fields import unknown_fields
-from kubectl_kres.admission.notices import pod_notices
+from kubectl_kres.admission.metadata_structure import metadata_errors
+from kubectl_kres.admission.names import given_name
+from kubectl_kres.admission.notices import name_notices, pod_notices
 from kubectl_kres.admission.objects import count_request, device_request, resource_of, service_request
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import Policies, admit
 from kubectl_kres.admission.quota import parse_quota
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.service_structure import service_errors
-from kubectl_kres.admission.structure import name_errors, pod_errors
+from kubectl_kres.admission.structure import pod_errors
 from kubectl_kres.admission.workload import create_workload
 from kubectl_kres.model.claim import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.model.kinds import WORKLOADS
@@ -77,14 +79,14 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
     if undecoded is not None:
         return (undecoded,)
     pod, unknown = decoded(raw, Pod), sorted(unknown_fields(raw, "Pod"))
-    more = tuple(pod_notices(raw))
+    more = (*name_notices(name_of(raw)), *pod_notices(raw))
     return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(raw, server))
 
 
 def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:
     name = name_of(raw)
     limits = limitrange.parse(decoded(raw, LimitRange))
-    errors = [*name_errors(raw), *limitrange.validate(limits)]
+    errors = [*metadata_errors(raw), *limitrange.validate(limits)]
     if errors:
         return (not_valid("LimitRange", name, errors),)
     stored = {"metadata": {"name": name}, "spec": limitrange.stored_spec(limits)}
@@ -95,7 +97,7 @@ def _create_quota(raw: Mapping[str, Any], policies: Policies, server: Server) ->
     name = name_of(raw)
     quota = decoded(raw, ResourceQuota)
     hard = parse_list(quota.spec.hard, "spec.hard")
-    errors = [*name_errors(raw), *quota_object.validate(quota.spec, hard)]
+    errors = [*metadata_errors(raw), *quota_object.validate(quota.spec, hard)]
     if errors:
         return (not_valid("ResourceQuota", name, errors),)
     stored = {"metadata": {"name": name}, "spec": quota_object.stored_spec(raw, hard)}
@@ -112,7 +114,7 @@ def _create_service(raw: Mapping[str, Any], policies: Policies, server: Server) 
 
 def admit_service(service: Service, policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """The quotas' answer to a Service that is valid."""
-    name = service.metadata.name or service.metadata.generate_name
+    name = given_name(service.metadata.name, service.metadata.generate_name)
     stored = {"metadata": {"name": name}, "spec": {"type": service.spec.type, "ports": len(service.spec.ports or ())}}
     return answered(stored, service_request(service), policies, server)
 

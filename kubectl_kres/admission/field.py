@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
+            "\v": "\\v"}  # fmt: skip
+
 _INVALID, _REQUIRED, _FORBIDDEN = "FieldValueInvalid", "FieldValueRequired", "FieldValueForbidden"
 
 
@@ -29,23 +32,44 @@ class FieldError(Struct, frozen=True):
         return f"{self.field}: {self.text}"
 
 
-def quote(value: object) -> str:
-    """A value as Go's JSON encoder prints it: quoted, with ``<``, ``>`` and ``&`` escaped."""
+def quote(text: str) -> str:
+    """The text as Go's strconv.Quote prints it, which is what ``%q`` does."""
+    return f'"{"".join(map(_shown, text))}"'
+
+
+def as_json(value: object) -> str:
+    """A value as Go's JSON encoder prints it, with ``<``, ``>`` and ``&`` escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
+def _shown(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    code = ord(char)
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    if char.isprintable():
+        return char
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 def invalid(
-    field: str, value: object, detail: str, rule: str = "", *, resource: str = "", bound: str = ""
+    field: str, value: object, detail: str, rule: str = "", *, resource: str = "", bound: str = "", typed: bool = False
 ) -> FieldError:
-    shown = quote(value) if isinstance(value, (str, list, tuple, dict, type(None))) else quote(str(value))
+    """``typed``: the value is of a string type of its own in Go, which the server prints as JSON, as lists and maps."""
+    plain = (isinstance(value, str) and not typed) or not isinstance(value, (str, list, tuple, dict, type(None)))
+    shown = quote(str(value)) if plain else as_json(value)
     compared = str(value) if bound else ""
     return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule, resource, compared, bound)
 
 
 def number(field: str, value: int, detail: str, rule: str = "") -> FieldError:
-    """Of a value that is a number: it is shown without quotes."""
-    return FieldError(field, _INVALID, f"Invalid value: {value}: {detail}", rule)
+    """Of a value that is a number or a boolean: it is shown without quotes."""
+    shown = str(value).lower() if isinstance(value, bool) else str(value)
+    return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule)
 
 
 def required(field: str, detail: str = "", rule: str = "", *, resource: str = "") -> FieldError:
@@ -56,22 +80,29 @@ def forbidden(field: str, detail: str, rule: str = "") -> FieldError:
     return FieldError(field, _FORBIDDEN, f"Forbidden: {detail}", rule)
 
 
-def duplicate(field: str, value: str, rule: str = "") -> FieldError:
-    return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {quote(value)}", rule)
+def too_long(field: str, most: int, rule: str = "") -> FieldError:
+    return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {most} bytes", rule)
+
+
+def duplicate(field: str, value: str, rule: str = "", *, typed: bool = False) -> FieldError:
+    shown = as_json(value) if typed else quote(value)
+    return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {shown}", rule)
 
 
 def not_supported(
-    field: str, value: str, supported: Sequence[str], rule: str = "", *, in_order: bool = False
+    field: str, value: str, supported: Sequence[str], rule: str = "", *, in_order: bool = False, typed: bool = True
 ) -> FieldError:
-    """``in_order``: one of the few places where the server does not sort what it supports."""
+    """``in_order``: one of the few places where the server does not sort what it supports.
+
+    ``typed``: see ``invalid``; most choices are.
+    """
     shown = ", ".join(map(quote, supported if in_order else sorted(supported)))
-    return FieldError(
-        field, "FieldValueNotSupported", f"Unsupported value: {quote(value)}: supported values: {shown}", rule
-    )
+    text = f"Unsupported value: {as_json(value) if typed else quote(value)}: supported values: {shown}"
+    return FieldError(field, "FieldValueNotSupported", text, rule)
 
 
-def not_found(field: str, value: str, detail: str, rule: str = "") -> FieldError:
-    return FieldError(field, "FieldValueNotFound", f"Not found: {quote(value)}: {detail}", rule)
+def not_found(field: str, value: str, detail: str = "", rule: str = "") -> FieldError:
+    return FieldError(field, "FieldValueNotFound", f"Not found: {quote(value)}{detail and f': {detail}'}", rule)
 
 
 def joined(texts: Iterable[str]) -> str:

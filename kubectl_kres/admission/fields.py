@@ -13,13 +13,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from kubectl_kres.admission.field import quote
 from kubectl_kres.model.kinds import BY_KIND
 
 #: Where the server's decoder stops to gather them.
 MOST = 100
-
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
-            "\v": "\\v"}  # fmt: skip
 
 
 class Table(Struct, frozen=True):
@@ -53,7 +51,7 @@ def unknown_fields(raw: Mapping[str, Any], kind: str) -> tuple[str, ...]:
     if known is None or kind not in table().types or raw.get("apiVersion", known.api_version) != known.api_version:
         return ()
     paths = dict.fromkeys(_unknown(raw, kind, ""))
-    return tuple(f"unknown field {_quoted(path)}" for path in islice(paths, MOST))
+    return tuple(f"unknown field {quote(path)}" for path in islice(paths, MOST))
 
 
 _STEP = re.compile(r"([^.\[\]]+)(\[\d+\])?\.?")
@@ -104,21 +102,3 @@ def _unknown(value: Mapping[str, Any], name: str, path: str) -> Iterator[str]:
 def _held(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, list | tuple):
         yield from ((f"{path}[{index}]", item) for index, item in enumerate(value))
-
-
-def _quoted(text: str) -> str:
-    """The text as Go's strconv.Quote prints it."""
-    return f'"{"".join(map(_shown, text))}"'
-
-
-def _shown(char: str) -> str:
-    if char in _ESCAPES:
-        return _ESCAPES[char]
-    code = ord(char)
-    if 0xD800 <= code <= 0xDFFF:
-        return "\ufffd"
-    if char.isprintable():
-        return char
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -101,7 +101,7 @@ def validate(limits: Limits) -> list[FieldError]:
     for item in limits.items:
         errors += _type_errors(item)
         if item.type in seen:
-            errors.append(duplicate(f"{item.path}.type", item.type, "limitrange/object-type"))
+            errors.append(duplicate(f"{item.path}.type", item.type, "limitrange/object-type", typed=True))
         seen.add(item.type)
         errors += _item_errors(item)
     return errors
@@ -110,9 +110,9 @@ def validate(limits: Limits) -> list[FieldError]:
 def _type_errors(item: Item) -> Iterator[FieldError]:
     path, rule = f"{item.path}.type", "limitrange/object-type"
     faults = qualified_faults(item.type)
-    yield from (invalid(path, item.type, fault, rule) for fault in faults)
+    yield from (invalid(path, item.type, fault, rule, typed=True) for fault in faults)
     if not faults and "/" not in item.type and item.type not in TYPES:
-        yield invalid(path, item.type, "must be a standard limit type or fully qualified", rule)
+        yield invalid(path, item.type, "must be a standard limit type or fully qualified", rule, typed=True)
 
 
 def _item_errors(item: Item) -> Iterator[FieldError]:

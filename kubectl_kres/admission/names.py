@@ -130,6 +130,22 @@ def subdomain_faults(text: str) -> Iterator[str]:
         yield _SUBDOMAIN_RULE
 
 
+#: What the server adds to ``generateName`` is random: this stands for it.
+RANDOM = "xxxxx"
+#: What is beyond is cut off. Source: apiserver storage/names generate.go.
+_LONGEST_BEGINNING = 58
+
+
+def given_name(name: str, generate_name: str) -> str:
+    """The name, or one like that which the server makes of ``generateName``; empty if there is neither."""
+    return name or (f"{generate_name[:_LONGEST_BEGINNING]}{RANDOM}" if generate_name else "")
+
+
+def beginning(name: str) -> str:
+    """A name that may be the beginning of one, in which a hyphen at the end is none. Source: maskTrailingDash."""
+    return f"{name[:-2]}a" if len(name) > 1 and name.endswith("-") else name
+
+
 _RULE = "validation/resource-name"
 
 
@@ -137,9 +153,9 @@ def resource_name_errors(name: str, path: str) -> list[FieldError]:
     """Source: validation.go validateResourceName."""
     faults = qualified_faults(name)
     if faults:
-        return [invalid(path, name, fault, _RULE) for fault in faults]
+        return [invalid(path, name, fault, _RULE, typed=True) for fault in faults]
     if "/" not in name and not is_standard(name):
-        return [invalid(path, name, "must be a standard resource type or fully qualified", _RULE)]
+        return [invalid(path, name, "must be a standard resource type or fully qualified", _RULE, typed=True)]
     return []
 
 
@@ -148,9 +164,9 @@ def container_name_errors(name: str, path: str) -> list[FieldError]:
     errors = resource_name_errors(name, path)
     if "/" not in name:
         if name not in _COMPUTE and not is_huge_page(name):
-            errors.append(invalid(path, name, "must be a standard resource for containers", _RULE))
+            errors.append(invalid(path, name, "must be a standard resource for containers", _RULE, typed=True))
     elif not is_native(name) and not is_extended(name):
-        errors.append(invalid(path, name, "doesn't follow extended resource name standard", _RULE))
+        errors.append(invalid(path, name, "doesn't follow extended resource name standard", _RULE, typed=True))
     return errors
 
 
@@ -166,5 +182,5 @@ def quota_name_errors(name: str, path: str) -> list[FieldError]:
     """Source: validation.go ValidateResourceQuotaResourceName."""
     errors = resource_name_errors(name, path)
     if "/" not in name and not is_standard_quota(name):
-        errors.append(invalid(path, name, "must be a standard resource for quota", "quota/resource-name"))
+        errors.append(invalid(path, name, "must be a standard resource for quota", "quota/resource-name", typed=True))
     return errors

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import ipaddress
+from collections.abc import Iterator
 from typing import Any
 
 from kubectl_kres.admission.draft import parse_list
+from kubectl_kres.admission.names import label_faults
+from kubectl_kres.admission.overlaps import overlapping_paths
+from kubectl_kres.admission.pod_structure import whole_containers
+from kubectl_kres.admission.raw_fields import integer, items, mapping, pointer, text, texts
+from kubectl_kres.admission.tags import label_value_faults
 from kubectl_kres.admission.warnings import fraction, hidden_env
 from kubectl_kres.model.raw import Raw
 
@@ -25,6 +31,11 @@ _ANNOTATIONS = {
     "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
 }
 _VOLUMES = {
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "flocker": "deprecated in v1.22, non-functional in v1.25+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
     "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
     "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
@@ -40,69 +51,131 @@ _KEYS = ("initContainers", "containers", "ephemeralContainers")
 
 def pod_notices(raw: Raw) -> Iterator[str]:
     """Of a pod, or of a pod template as if it were one. Source: api/pod/warnings.go warningsForPodSpecAndMeta."""
-    spec, metadata = _map(raw, "spec"), _map(raw, "metadata")
-    for key in _map(metadata, "annotations"):
+    spec, metadata = mapping(raw, "spec"), mapping(raw, "metadata")
+    for key in mapping(metadata, "annotations"):
         if key in _ANNOTATIONS:
             yield f"metadata.annotations[{key}]: {_ANNOTATIONS[key]}"
+    yield from _profiles(mapping(metadata, "annotations"), spec)
     for key in _KEYS:
-        yield from hidden_env(_list(spec, key), f"spec.{key}")
+        yield from hidden_env(items(spec, key), f"spec.{key}")
     yield from _placing(spec)
     yield from _repeated(spec, "hostAliases", "ip")
     yield from _repeated(spec, "imagePullSecrets", "name")
-    for index, secret in enumerate(_list(spec, "imagePullSecrets")):
+    for index, secret in enumerate(items(spec, "imagePullSecrets")):
         if not secret.get("name"):
             yield f'spec.imagePullSecrets[{index}].name: invalid empty name ""'
     yield from _volumes(spec)
+    yield from overlapping_paths(items(spec, "volumes"))
     yield from _ports(spec)
+    for index, address in enumerate(texts(mapping(spec, "dnsConfig"), "nameservers")):
+        yield from _addresses(address, f"spec.dnsConfig.nameservers[{index}]")
+    for index, alias in enumerate(items(spec, "hostAliases")):
+        yield from _addresses(text(alias, "ip"), f"spec.hostAliases[{index}].ip")
+
+
+def name_notices(name: str) -> Iterator[str]:
+    """Of a pod's name. Source: registry/core/pod strategy.go WarningsOnCreate."""
+    faults = [*label_faults(name)]
+    if name and faults:
+        use = "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended"
+        yield f"metadata.name: {use}: [{' '.join(faults)}]"
+
+
+def _profiles(annotations: Raw, spec: Raw) -> Iterator[str]:
+    """Annotations that fields have replaced. Source: also registry/core/pod strategy.go applyAppArmorVersionSkew."""
+    context = mapping(spec, "securityContext")
+    if _SECCOMP_POD in annotations and pointer(context, "seccompProfile") is None:
+        yield f"metadata.annotations[{_SECCOMP_POD}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
+    for container in whole_containers(spec).values():
+        name, own = text(container, "name"), mapping(container, "securityContext")
+        if f"{_SECCOMP}{name}" in annotations and pointer(own, "seccompProfile") is None:
+            yield f"metadata.annotations[{_SECCOMP}{name}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
+        key = f"{_APP_ARMOR}{name}"
+        if key in annotations and pointer(own, "appArmorProfile") is None:
+            profile = _app_armor(annotations[key])
+            of_pod = pointer(context, "appArmorProfile")
+            if profile is None or of_pod is None or profile != {**_NO_PROFILE, **of_pod}:
+                yield f"metadata.annotations[{key}]: {_USE.format('deprecated since v1.30', 'appArmorProfile')}"
+
+
+_USE = '{}; use the "{}" field instead'
+_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
+_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+_NO_PROFILE = {"localhostProfile": None}
+
+
+def _app_armor(annotation: Any) -> Raw | None:
+    """The field that an annotation stands for. Source: api/pod/util.go ApparmorFieldForAnnotation."""
+    kinds = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
+    if annotation in kinds:
+        return {"type": kinds[annotation], **_NO_PROFILE}
+    if isinstance(annotation, str) and annotation.startswith("localhost/"):
+        local = annotation.removeprefix("localhost/")
+        return {"type": "Localhost", "localhostProfile": local} if local else None
+    return None
+
+
+def _addresses(address: str, path: str) -> Iterator[str]:
+    """Source: apimachinery util/validation GetWarningsForIP, of addresses that are valid where it is strict."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return
+    if isinstance(found, ipaddress.IPv6Address) and str(found) != address and found.ipv4_mapped is None:
+        yield f'{path}: IPv6 address "{address}" should be in RFC 5952 canonical format ("{found}")'
 
 
 def template_notices(raw: Raw) -> Iterator[str]:
     """Of a pod template alone: of a pod the value is made 1 before anybody looks at it."""
-    seconds = _map(raw, "spec").get("terminationGracePeriodSeconds")
+    seconds = mapping(raw, "spec").get("terminationGracePeriodSeconds")
     if isinstance(seconds, int) and seconds < 0:
         text = "must be >= 0; negative values are invalid and will be treated as 1"
         yield f"spec.terminationGracePeriodSeconds: {text}"
 
 
 def _placing(spec: Raw) -> Iterator[str]:
-    for key in _map(spec, "nodeSelector"):
+    for key in mapping(spec, "nodeSelector"):
         if key in _NODE_LABELS:
             yield f"spec.nodeSelector[{key}]: {_NODE_LABELS[key]}"
-    for index, spread in enumerate(_list(spec, "topologySpreadConstraints")):
+    for index, spread in enumerate(items(spec, "topologySpreadConstraints")):
         at, topology = f"spec.topologySpreadConstraints[{index}]", spread.get("topologyKey")
         if topology in _NODE_LABELS:
             yield f"{at}.topologyKey: {topology} is {_NODE_LABELS[topology]}"
         if spread.get("labelSelector") is None:
             yield f"{at}.{_NO_SELECTOR}"
-    yield from _affinity(_map(spec, "affinity"))
+    yield from _affinity(mapping(spec, "affinity"))
 
 
 def _affinity(affinity: Raw) -> Iterator[str]:
     for kind in ("podAffinity", "podAntiAffinity"):
-        held = _map(affinity, kind)
-        for index, term in enumerate(_list(held, _REQUIRED)):
+        held = mapping(affinity, kind)
+        for index, term in enumerate(items(held, _REQUIRED)):
             if term.get("labelSelector") is None:
                 yield f"spec.affinity.{kind}.{_REQUIRED}[{index}].{_NO_SELECTOR}"
-        for index, weighted in enumerate(_list(held, _PREFERRED)):
-            if _map(weighted, "podAffinityTerm").get("labelSelector") is None:
+        for index, weighted in enumerate(items(held, _PREFERRED)):
+            if mapping(weighted, "podAffinityTerm").get("labelSelector") is None:
                 yield f"spec.affinity.{kind}.{_PREFERRED}[{index}].podAffinityTerm.{_NO_SELECTOR}"
-    nodes, path = _map(affinity, "nodeAffinity"), "spec.affinity.nodeAffinity"
-    for index, term in enumerate(_list(_map(nodes, _REQUIRED), "nodeSelectorTerms")):
-        yield from _terms(term, f"{path}.{_REQUIRED}.nodeSelectorTerms[{index}]")
-    for index, weighted in enumerate(_list(nodes, _PREFERRED)):
-        yield from _terms(_map(weighted, "preference"), f"{path}.{_PREFERRED}[{index}].preference")
+    nodes, path = mapping(affinity, "nodeAffinity"), "spec.affinity.nodeAffinity"
+    for index, term in enumerate(items(mapping(nodes, _REQUIRED), "nodeSelectorTerms")):
+        yield from _terms(term, f"{path}.{_REQUIRED}.nodeSelectorTerms[{index}]", values=False)
+    for index, weighted in enumerate(items(nodes, _PREFERRED)):
+        yield from _terms(mapping(weighted, "preference"), f"{path}.{_PREFERRED}[{index}].preference", values=True)
 
 
-def _terms(term: Raw, path: str) -> Iterator[str]:
-    for index, expression in enumerate(_list(term, "matchExpressions")):
-        key = expression.get("key")
+def _terms(term: Raw, path: str, *, values: bool) -> Iterator[str]:
+    """``values``: those that no label can have are warned of, where they are not refused."""
+    for index, expression in enumerate(items(term, "matchExpressions")):
+        key, at = expression.get("key"), f"{path}.matchExpressions[{index}]"
         if key in _NODE_LABELS:
-            yield f"{path}.matchExpressions[{index}].key: {key} is {_NODE_LABELS[key]}"
+            yield f"{at}.key: {key} is {_NODE_LABELS[key]}"
+        for place, value in enumerate(texts(expression, "values") if values else ()):
+            yield from (f"{at}.values[{place}]: {value} is invalid, {fault}" for fault in label_value_faults(value))
 
 
 def _repeated(spec: Raw, field: str, name: str) -> Iterator[str]:
     seen: set[Any] = set()
-    for index, item in enumerate(_list(spec, field)):
+    for index, item in enumerate(items(spec, field)):
         value = str(item.get(name) or "")
         if value in seen:
             yield f'spec.{field}[{index}].{name}: duplicate {name} "{value}"'
@@ -110,13 +183,13 @@ def _repeated(spec: Raw, field: str, name: str) -> Iterator[str]:
 
 
 def _volumes(spec: Raw) -> Iterator[str]:
-    for index, volume in enumerate(_list(spec, "volumes")):
+    for index, volume in enumerate(items(spec, "volumes")):
         at = f"spec.volumes[{index}]"
         yield from (f"{at}.{kind}: {text}" for kind, text in _VOLUMES.items() if volume.get(kind) is not None)
-        template = _map(_map(volume, "ephemeral"), "volumeClaimTemplate")
-        resources = _map(_map(template, "spec"), "resources")
+        template = mapping(mapping(volume, "ephemeral"), "volumeClaimTemplate")
+        resources = mapping(mapping(template, "spec"), "resources")
         for side in ("limits", "requests"):
-            storage = parse_list(_map(resources, side), at).get("storage")
+            storage = parse_list(mapping(resources, side), at).get("storage")
             if storage is not None:
                 yield from fraction(f"{at}.ephemeral.volumeClaimTemplate.spec.resources.{side}[storage]", storage)
 
@@ -126,7 +199,7 @@ def _ports(spec: Raw) -> Iterator[str]:
     seen: dict[tuple[Any, str], list[tuple[str, str, Any]]] = {}
     names: dict[str, str] = {}
     for at, port in _listed_ports(spec):
-        number, protocol = port.get("containerPort"), str(port.get("protocol") or "TCP")
+        number, protocol = integer(port, "containerPort") or 0, str(port.get("protocol") or "TCP")
         name, ip, host = str(port.get("name") or ""), str(port.get("hostIP") or ""), port.get("hostPort") or 0
         if ip and not host:
             shown = f"Name:{name} HostPort:0 ContainerPort:{number} Protocol:{protocol} HostIP:{ip}"
@@ -147,17 +220,6 @@ def _ports(spec: Raw) -> Iterator[str]:
 
 def _listed_ports(spec: Raw) -> Iterator[tuple[str, Raw]]:
     for key in _KEYS:
-        for place, container in enumerate(_list(spec, key)):
-            for index, port in enumerate(_list(container, "ports")):
+        for place, container in enumerate(items(spec, key)):
+            for index, port in enumerate(items(container, "ports")):
                 yield f"spec.{key}[{place}].ports[{index}]", port
-
-
-def _map(raw: Raw, key: str) -> Raw:
-    held = raw.get(key)
-    return held if isinstance(held, Mapping) else {}
-
-
-def _list(raw: Raw, key: str) -> list[Raw]:
-    """The maps in a list; where something else stands among them, positions would be wrong: none."""
-    held = raw.get(key)
-    return held if isinstance(held, list) and all(isinstance(item, Mapping) for item in held) else []

@@ -10,6 +10,7 @@ from typing import Any
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.devices import device_names, device_usage
 from kubectl_kres.admission.draft import Draft, draft_pod, parse_list
+from kubectl_kres.admission.names import given_name
 from kubectl_kres.admission.quota import Request, stated_names
 from kubectl_kres.admission.scopes import matches_claim, matches_pod
 from kubectl_kres.admission.server import Server
@@ -125,4 +126,4 @@ def request_of(
 
 
 def _name(metadata: Metadata) -> str:
-    return metadata.name or metadata.generate_name
+    return given_name(metadata.name, metadata.generate_name)

@@ -16,6 +16,7 @@ from kubectl_kres.admission.draft import Draft, Slot, Unparsable, draft_pod
 from kubectl_kres.admission.dropped import without_unknown
 from kubectl_kres.admission.field import FieldError
 from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.names import given_name
 from kubectl_kres.admission.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
 from kubectl_kres.admission.pod_level import validate_pod_level
 from kubectl_kres.admission.quota import Quota, Request, Verdict, evaluate, stated_names
@@ -85,7 +86,7 @@ def admit(
 
 
 def _name(pod: Pod) -> str:
-    return pod.metadata.name or pod.metadata.generate_name
+    return given_name(pod.metadata.name, pod.metadata.generate_name)
 
 
 def mutated(

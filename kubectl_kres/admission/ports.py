@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.field import FieldError, duplicate, invalid, not_supported, number, required
+from kubectl_kres.admission.raw_fields import items
 from kubectl_kres.model.raw import Raw
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -60,12 +61,9 @@ def name_faults(name: str) -> Iterator[str]:
 
 def _ports(spec: Raw, key: str, *, filled: bool) -> Iterator[tuple[int, Sequence[Raw]]]:
     """``filled``: a port that names none of the host gets its own number there."""
-    held = spec.get(key)
-    for index, container in enumerate(held if isinstance(held, list) else ()):
-        ports = container.get("ports") if isinstance(container, Mapping) else None
-        if isinstance(ports, list):
-            held_ports = [port for port in ports if isinstance(port, Mapping)]
-            yield index, [*map(_filled, held_ports)] if filled else held_ports
+    for index, container in enumerate(items(spec, key)):
+        ports = items(container, "ports")
+        yield index, [*map(_filled, ports)] if filled else ports
 
 
 def _filled(port: Raw) -> Raw:

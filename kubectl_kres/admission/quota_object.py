@@ -102,7 +102,7 @@ def _selector_errors(spec: ResourceQuotaSpec, selector: ScopeSelector, standard:
     for expression in expressions:
         scope = expression.scope_name
         if scope not in ALLOWED:
-            yield invalid(f"{path}.scopeName", scope, "unsupported scope", _RULE)
+            yield invalid(f"{path}.scopeName", scope, "unsupported scope", _RULE, typed=True)
         for name in standard:
             if scope in ALLOWED and name not in ALLOWED[scope]:
                 yield invalid(path, _dump(selector), "unsupported scope applied to resource", _RULE)
@@ -120,7 +120,7 @@ def _operator_errors(expression: ScopedRequirement, path: str) -> Iterator[Field
             f"must be 'Exists' when scope is any of {', '.join(scopes)}, "
             "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
         )
-        yield invalid(f"{path}.operator", operator, text, _RULE)
+        yield invalid(f"{path}.operator", operator, text, _RULE, typed=True)
     if operator in {"In", "NotIn"}:
         if not values:
             text = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
@@ -130,7 +130,7 @@ def _operator_errors(expression: ScopedRequirement, path: str) -> Iterator[Field
             text = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
             yield invalid(f"{path}.values", list(values), text, _RULE)
     else:
-        yield invalid(f"{path}.operator", operator, "not a valid selector operator", _RULE)
+        yield invalid(f"{path}.operator", operator, "not a valid selector operator", _RULE, typed=True)
 
 
 def _dump(selector: ScopeSelector) -> dict[str, Any]:

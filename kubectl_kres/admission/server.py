@@ -22,6 +22,15 @@ GATES: Mapping[str, tuple[int, int]] = {
     "DynamicResourceAllocation": (26, 34),
     "DRAExtendedResource": (34, 36),
     "RecoverVolumeExpansionFailure": (23, 32),
+    "RelaxedEnvironmentVariableValidation": (30, 32),
+    "RelaxedDNSSearchValidation": (32, 33),
+    "PodLifecycleSleepActionAllowZero": (32, 33),
+    "EnvFiles": (34, 35),
+    "HostnameOverride": (34, 35),
+    "MatchLabelKeysInPodTopologySpreadSelectorMerge": (34, 34),
+    "StrictIPCIDRValidation": (33, 36),
+    "RelaxedServiceNameValidation": (34, 36),
+    "RestartAllContainersOnContainerExits": (35, 36),
 }
 
 #: Gates that can no longer be switched off, from this minor version on.

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.field import FieldError, duplicate, forbidden, invalid, not_supported, number, required
+from kubectl_kres.admission.metadata_structure import metadata_errors
 from kubectl_kres.admission.names import label_faults, subdomain_faults
 from kubectl_kres.admission.ports import PROTOCOLS, name_faults, number_faults
-from kubectl_kres.admission.tags import tag_errors
 from kubectl_kres.model.raw import Raw
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
@@ -19,11 +19,9 @@ _RULE = "validation/service"
 
 def service_errors(raw: Raw) -> Iterator[FieldError]:
     """Addresses, sources and traffic policies are taken as valid. Source: validation.go validateService."""
-    name, held = (raw.get("metadata") or {}).get("name"), raw.get("spec")
+    held = raw.get("spec")
     spec: Raw = held if isinstance(held, Mapping) else {}
-    if isinstance(name, str) and name:
-        yield from (invalid("metadata.name", name, fault, "validation/name") for fault in label_faults(name))
-    yield from tag_errors(raw.get("metadata"), "metadata")
+    yield from metadata_errors(raw, label_faults)
     kind = str(spec.get("type") or "ClusterIP")
     ports = [port for port in spec.get("ports") or () if isinstance(port, Mapping)]
     allocated = [*_allocated_twice(ports)] if kind in {"NodePort", "LoadBalancer"} else []
@@ -64,7 +62,7 @@ def _type_errors(spec: Raw, kind: str, ports: Sequence[Raw]) -> Iterator[FieldEr
     policy = spec.get("externalTrafficPolicy")
     if policy and kind not in {"LoadBalancer", "NodePort"} and not spec.get("externalIPs"):
         text = "may only be set for externally-accessible services"
-        yield invalid("spec.externalTrafficPolicy", str(policy), text, _RULE)
+        yield invalid("spec.externalTrafficPolicy", str(policy), text, _RULE, typed=True)
 
 
 def _port_errors(port: Raw, path: str, names: set[str], *, several: bool) -> Iterator[FieldError]:

@@ -173,7 +173,7 @@ def _resize_policy_errors(
         for index, policy in enumerate(policies):
             if policy.restart_policy == "RestartContainer":
                 text = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-                yield invalid(f"{path}[{index}].restartPolicy", policy.restart_policy, text, _RULE)
+                yield invalid(f"{path}[{index}].restartPolicy", policy.restart_policy, text, _RULE, typed=True)
 
 
 def _policy_list_errors(policies: Sequence[ResizePolicy], path: str, *, never: bool) -> Iterator[FieldError]:
@@ -181,7 +181,7 @@ def _policy_list_errors(policies: Sequence[ResizePolicy], path: str, *, never: b
     for index, policy in enumerate(policies):
         name, restart = policy.resource_name, policy.restart_policy
         if name in seen:
-            yield duplicate(f"{path}[{index}]", name, _RULE)
+            yield duplicate(f"{path}[{index}]", name, _RULE, typed=True)
         seen.add(name)
         if not name:
             yield required(path, rule=_RULE)
@@ -192,4 +192,4 @@ def _policy_list_errors(policies: Sequence[ResizePolicy], path: str, *, never: b
         elif restart not in {"NotRequired", "RestartContainer"}:
             yield not_supported(path, restart, ("NotRequired", "RestartContainer"), _RULE)
         if never and restart != "NotRequired":
-            yield invalid(path, restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'", _RULE)
+            yield invalid(path, restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'", _RULE, typed=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.draft import SIDES, Draft
+from kubectl_kres.admission.raw_fields import items, text
 from kubectl_kres.quantity import Quantity
 
 _BYTES = ("memory", "ephemeral-storage")
@@ -32,11 +33,11 @@ def hidden_env(containers: Sequence[Mapping[str, Any]], path: str) -> Iterator[s
     """Variables that a later one of the same name replaces, in containers as sent: values are read here and dropped."""
     for place, container in enumerate(containers):
         seen: set[str] = set()
-        for index, variable in enumerate(container.get("env") or ()):
-            name, value = str(variable.get("name", "")), str(variable.get("value") or "")
+        for index, variable in enumerate(items(container, "env")):
+            name, value = text(variable, "name"), text(variable, "value")
             reference = f"$({name})"
             extends = variable.get("valueFrom") is None and reference in value and value != reference
             if name in seen and not extends:
-                text = f'hides previous definition of "{name}", which may be dropped when using apply'
-                yield f"{path}[{place}].env[{index}]: {text}"
+                told = f'hides previous definition of "{name}", which may be dropped when using apply'
+                yield f"{path}[{place}].env[{index}]: {told}"
             seen.add(name)

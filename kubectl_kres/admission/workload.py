@@ -13,18 +13,27 @@ from kubectl_kres.admission.claim_structure import claim_warnings, template_erro
 from kubectl_kres.admission.draft import Unparsable, draft_pod, round_up
 from kubectl_kres.admission.dropped import without_unknown
 from kubectl_kres.admission.field import FieldError, forbidden
+from kubectl_kres.admission.metadata_structure import metadata_errors
 from kubectl_kres.admission.notices import pod_notices, template_notices
 from kubectl_kres.admission.objects import count_request, resource_of
 from kubectl_kres.admission.outcome import Outcome, Refusal, invalid_object
 from kubectl_kres.admission.pod_level import validate_pod_level
+from kubectl_kres.admission.pod_structure import annotation_errors
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.quota import Request, evaluate
+from kubectl_kres.admission.raw_fields import mapping
 from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.structure import name_errors, spec_errors
+from kubectl_kres.admission.structure import spec_errors
 from kubectl_kres.admission.tags import tag_errors
 from kubectl_kres.admission.validation import validate_containers
 from kubectl_kres.admission.warnings import pod_warnings
-from kubectl_kres.admission.workload_structure import workload_errors, workload_warnings
+from kubectl_kres.admission.workload_structure import (
+    checked_spec,
+    skips_template,
+    template_path,
+    workload_errors,
+    workload_warnings,
+)
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import Raw, decoded
@@ -39,7 +48,7 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     A template gets no request from its limit: defaults.go SetDefaults_Pod is for pods alone.
     Source: validation.go ValidatePodTemplateSpec.
     """
-    kind, own = str(raw.get("kind", "")), list(name_errors(raw))
+    kind, own = str(raw.get("kind", "")), list(metadata_errors(raw))
     group = str(raw.get("apiVersion", "")).rpartition("/")[0]
     called = f"{kind}.{group}" if group else kind
     if kind not in WORKLOADS:
@@ -49,11 +58,16 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     except Unparsable:
         return None
     round_up(draft)
-    within = [*spec_errors(spec, server), *validate_containers(draft, server), *validate_pod_level(draft)]
-    errors = [_in_template(error) for error in within]
+    metadata = _metadata_at(raw, path)
     own += workload_errors(raw, path)
+    errors: list[FieldError] = []
+    if not skips_template(raw):
+        shaped = spec_errors(checked_spec(raw, spec), server)
+        within = [*shaped, *validate_containers(draft, server), *validate_pod_level(draft)]
+        errors = [_in_template(error) for error in within]
+        tags = [*tag_errors(metadata, path), *annotation_errors(metadata, spec, f"{path}.annotations")]
+        own += tags * (2 if kind == "StatefulSet" else 1)
     own += template_errors(raw, server) if kind == "StatefulSet" else ()
-    own += tag_errors({"labels": pod.metadata.labels, "annotations": pod.metadata.annotations}, path)
     if not own and not errors:
         return None
     placed = [structs.replace(error, field=f"{path}.{error.field}") for error in errors]
@@ -68,24 +82,30 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
 
 def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Every answer to a CREATE of a built-in kind: its template, then the quotas that count it. Raises Unparsable."""
-    place, warnings = template_in(raw), []
-    if place is not None:
-        path, template = place
-        at, pod = ".".join(path), decoded(template, Pod)
-        refused = invalid_workload(raw, at, template["spec"], pod, server)
-        if refused is not None:
-            return (refused,)
-        draft = draft_pod(pod, server)
-        round_up(draft)
-        notices = (*pod_warnings(draft), *pod_notices(template), *template_notices(template))
-        warnings = [*(_placed(text, at) for text in notices), *workload_warnings(raw), *claim_warnings(raw)]
+    path, template = template_in(raw) or _without_containers(raw)
+    at, pod = ".".join(path), decoded(template, Pod)
+    refused = invalid_workload(raw, at, mapping(template, "spec"), pod, server)
+    if refused is not None:
+        return (refused,)
+    draft = draft_pod(pod, server)
+    round_up(draft)
+    notices = (*pod_warnings(draft), *pod_notices(template), *template_notices(template))
+    warnings = [*(_placed(text, at) for text in notices), *workload_warnings(raw), *claim_warnings(raw)]
     stored = {"metadata": {"name": name_of(raw)}}
     return answered(stored, counting_request(raw), policies, server, warnings=warnings)
 
 
+def _without_containers(raw: Raw) -> tuple[tuple[str, ...], Raw]:
+    """Where the template of a built-in kind stands, and what of it is there."""
+    path, held = template_path(str(raw.get("kind", ""))), raw
+    for key in path:
+        held = mapping(held, key)
+    return path, held
+
+
 def _placed(warning: str, path: str) -> str:
-    """With each path in it as that of the template."""
-    return f"{path}.{_PATH.sub(f' {path}.spec.', warning)}"
+    """With each path in it as that of the template. Of files that overlap the server names no path."""
+    return warning if warning.startswith('volume "') else f"{path}.{_PATH.sub(f' {path}.spec.', warning)}"
 
 
 _PATH = re.compile(r" spec\.(?=(?:init)?[cC]ontainers\[)")
@@ -95,6 +115,14 @@ def _in_template(error: FieldError) -> FieldError:
     if error.field != "spec.ephemeralContainers":
         return error
     return forbidden(error.field, "ephemeral containers not allowed in pod template", error.rule)
+
+
+def _metadata_at(raw: Raw, path: str) -> Raw:
+    """The metadata of the template at a path."""
+    held = raw
+    for key in (*path.split("."), "metadata"):
+        held = mapping(held, key)
+    return held
 
 
 def counting_request(raw: Raw) -> Request:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from kubectl_kres.admission.field import FieldError, forbidden, invalid, not_supported, number, required
+from kubectl_kres.admission.job_structure import cron_errors, job_errors, own_errors
 from kubectl_kres.admission.names import label_faults
-from kubectl_kres.admission.tags import label_value_faults
+from kubectl_kres.admission.placing_structure import selector_errors
+from kubectl_kres.admission.raw_fields import items, mapping, pointer, text
+from kubectl_kres.admission.rollout_structure import rollout_errors
+from kubectl_kres.admission.selectors import selects, shown_selector
 from kubectl_kres.model.raw import Raw
 
 _RULE, _CHOICE, _DEADLINE = "validation/selector", "validation/choice", "validation/deadline"
@@ -38,6 +42,37 @@ _SELECTING = {
 }
 #: Kinds whose names become those of pods and their hosts.
 _NAMING = ("Deployment", "ReplicaSet", "ReplicationController", "Job", "CronJob")
+#: Where the template of a kind stands.
+_PLACES = {"CronJob": ("spec", "jobTemplate", "spec", "template"), "PodTemplate": ("template",)}
+
+
+def template_path(kind: str) -> tuple[str, ...]:
+    """Where the template of a built-in kind stands, whether or not there is one."""
+    return _PLACES.get(kind, ("spec", "template"))
+
+
+def skips_template(raw: Raw) -> bool:
+    """Whether nobody looks at the template: for a selector that is refused, or since there is none."""
+    kind, spec = raw.get("kind"), mapping(raw, "spec")
+    if kind == "ReplicationController":
+        return spec.get("template") is None
+    selector = pointer(spec, "selector")
+    return kind in {"Deployment", "ReplicaSet", "StatefulSet"} and any(selector_errors(selector, ""))
+
+
+def checked_spec(raw: Raw, spec: Raw) -> Raw:
+    """The pod's spec as it is validated: that of a StatefulSet has the volumes of its claims, and no name of a host.
+
+    Source: apps/validation ValidateStatefulSetSpec, where several claims come in an arbitrary order.
+    """
+    if raw.get("kind") != "StatefulSet":
+        return spec
+    found = {key: value for key, value in spec.items() if key not in {"hostname", "subdomain"}}
+    names = [text(mapping(claim, "metadata"), "name") for claim in items(mapping(raw, "spec"), "volumeClaimTemplates")]
+    if names:
+        claims = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(names)]
+        found["volumes"] = [*claims, *(one for one in items(spec, "volumes") if text(one, "name") not in names)]
+    return found
 
 
 def workload_errors(raw: Raw, path: str) -> Iterator[FieldError]:
@@ -45,99 +80,81 @@ def workload_errors(raw: Raw, path: str) -> Iterator[FieldError]:
 
     Source: apps/validation, batch/validation; validation.go ValidateReplicationController.
     """
-    kind, spec = str(raw.get("kind", "")), _map(raw, "spec")
-    template: Any = raw
+    kind, spec = str(raw.get("kind", "")), mapping(raw, "spec")
+    template = raw
     for key in path.split("."):
-        template = _map(template, key)
-    counted = _map(_map(spec, "jobTemplate"), "spec") if kind == "CronJob" else spec
+        template = mapping(template, key)
+    counted = mapping(mapping(spec, "jobTemplate"), "spec") if kind == "CronJob" else spec
     at = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
     for key in _COUNTS.get("Job" if kind == "CronJob" else kind, ()):
         value = counted.get(key)
         if isinstance(value, int) and value < 0:
             yield number(f"{at}.{key}", value, "must be greater than or equal to 0", "validation/non-negative")
-    yield from _pod_errors(kind, _map(template, "spec"), f"{path}.spec")
-    yield from _selector_errors(kind, spec.get("selector"), _map(template, "metadata").get("labels"), path)
-    if kind == "Job" and counted.get("manualSelector") is not True:
-        yield from _job_labels(raw, path)
+    yield from rollout_errors(kind, spec)
+    service = text(spec, "serviceName")
+    if kind == "StatefulSet" and service:
+        yield from (invalid("spec.serviceName", service, fault, "validation/name") for fault in label_faults(service))
+    if kind in {"Job", "CronJob"}:
+        yield from job_errors(counted, at)
+        yield from own_errors(raw) if kind == "Job" else cron_errors(raw)
+    if kind not in _LASTING:
+        return
+    if kind in {"StatefulSet", "DaemonSet"} or not skips_template(raw):
+        yield from _pod_errors(kind, mapping(template, "spec"), f"{path}.spec")
+    if kind == "ReplicationController":
+        yield from _older_selector_errors(spec, template, path)
+    else:
+        yield from _selector_errors(kind, pointer(spec, "selector"), mapping(template, "metadata"), path)
 
 
 def workload_warnings(raw: Raw) -> Iterator[str]:
     """Of the name. Source: registry/apps/deployment strategy.go WarningsOnCreate and those of the other kinds."""
-    name, kind = _map(raw, "metadata").get("name"), raw.get("kind")
+    name, kind = mapping(raw, "metadata").get("name"), raw.get("kind")
     faults = [*label_faults(name)] if isinstance(name, str) and name and kind in _NAMING else []
     if faults:
-        text = "this is used in Pod names and hostnames, which can result in surprising behavior"
-        yield f"metadata.name: {text}; a DNS label is recommended: [{' '.join(faults)}]"
-
-
-def _map(held: Any, key: str) -> Raw:
-    value = held.get(key) if isinstance(held, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
+        use = "this is used in Pod names and hostnames, which can result in surprising behavior"
+        yield f"metadata.name: {use}; a DNS label is recommended: [{' '.join(faults)}]"
 
 
 def _pod_errors(kind: str, spec: Raw, path: str) -> Iterator[FieldError]:
     policy = spec.get("restartPolicy") or "Always"
-    if kind in _LASTING:
-        if policy != "Always":
-            yield not_supported(f"{path}.restartPolicy", str(policy), ("Always",), _CHOICE)
-        if spec.get("activeDeadlineSeconds") is not None:
-            text = f"activeDeadlineSeconds in {_LASTING[kind]} is not Supported"
-            yield forbidden(f"{path}.activeDeadlineSeconds", text, _DEADLINE)
-    elif kind in {"Job", "CronJob"} and policy not in {"OnFailure", "Never"}:
-        yield required(f"{path}.restartPolicy", 'valid values: "OnFailure", "Never"', _CHOICE)
+    if policy != "Always":
+        yield not_supported(f"{path}.restartPolicy", str(policy), ("Always",), _CHOICE)
+    if spec.get("activeDeadlineSeconds") is not None:
+        detail = f"activeDeadlineSeconds in {_LASTING[kind]} is not Supported"
+        yield forbidden(f"{path}.activeDeadlineSeconds", detail, _DEADLINE)
 
 
-def _selector_errors(kind: str, selector: Any, labels: Any, path: str) -> Iterator[FieldError]:
-    """A ReplicationController without one selects the labels of its template."""
-    held = selector if isinstance(selector, Mapping) else None
-    if kind == "ReplicationController":
-        held = {"matchLabels": held} if held else {}
-    elif kind not in _SELECTING:
-        return
-    elif held is None and kind != "DaemonSet":
+def _selector_errors(kind: str, selector: Raw | None, metadata: Raw, path: str) -> Iterator[FieldError]:
+    if selector is None and kind != "DaemonSet":
         yield required("spec.selector", rule=_RULE)
-    if held is not None and not held.get("matchLabels") and not held.get("matchExpressions"):
-        if kind in _SELECTING:
-            yield invalid("spec.selector", {}, f"empty selector is invalid for {_SELECTING[kind]}", _RULE)
-        return
-    tags = labels if isinstance(labels, Mapping) else {}
-    if held is None or not _selects(held, tags):
-        shown = dict(sorted(tags.items())) or None
-        yield invalid(f"{path}.metadata.labels", shown, "`selector` does not match template `labels`", _RULE)
+    faults = [*selector_errors(selector, "spec.selector", _RULE)]
+    yield from faults
+    if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
+        yield invalid("spec.selector", {}, f"empty selector is invalid for {_SELECTING[kind]}", _RULE)
+    elif faults:
+        if kind != "DaemonSet":
+            shown = shown_selector(selector or {})
+            error = invalid("spec.selector", shown, "invalid label selector", _RULE)
+            whole = error.text.removesuffix(": invalid label selector")
+            yield error if kind != "StatefulSet" else FieldError(error.field, error.reason, whole, _RULE)
+    elif selector is None or not selects(selector, mapping(metadata, "labels")):
+        yield _unlike(metadata, path)
 
 
-def _selects(selector: Raw, labels: Raw) -> bool:
-    if any(labels.get(key) != value for key, value in _map(selector, "matchLabels").items()):
-        return False
-    expressions = selector.get("matchExpressions")
-    return all(_meets(one, labels) for one in (expressions if isinstance(expressions, list) else ()))
+def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[FieldError]:
+    """Of a ReplicationController, which selects the labels of its template if nothing else is said."""
+    if spec.get("template") is None:
+        yield required(path, rule=_RULE)
+    metadata = mapping(template, "metadata")
+    selector = mapping(spec, "selector") or mapping(metadata, "labels")
+    if not selector:
+        yield required("spec.selector", rule=_RULE)
+    elif not selects({"matchLabels": selector}, mapping(metadata, "labels")):
+        yield _unlike(metadata, path)
 
 
-def _meets(expression: Any, labels: Raw) -> bool:
-    """What is no expression is for another check, which is not made."""
-    key, values = _text(expression, "key"), expression.get("values") if isinstance(expression, Mapping) else None
-    listed: Sequence[Any] = values if isinstance(values, list) else ()
-    match _text(expression, "operator"):
-        case "In":
-            return labels.get(key) in listed
-        case "NotIn":
-            return labels.get(key) not in listed
-        case "Exists":
-            return key in labels
-        case "DoesNotExist":
-            return key not in labels
-    return True
-
-
-def _text(held: Any, key: str) -> str:
-    return str(held.get(key)) if isinstance(held, Mapping) else ""
-
-
-def _job_labels(raw: Raw, path: str) -> Iterator[FieldError]:
-    """A job's name becomes two labels of its pods, and of the job where it has none of its own."""
-    metadata = _map(raw, "metadata")
-    name = metadata.get("name")
-    faults = [*label_value_faults(name)] if isinstance(name, str) else []
-    places = (f"{path}.labels",) if metadata.get("labels") else (f"{path}.labels", "metadata.labels")
-    for fault in faults:
-        yield from (invalid(place, name, fault, "validation/name") for place in places for _ in range(2))
+def _unlike(metadata: Raw, path: str) -> FieldError:
+    labels: Any = metadata.get("labels")
+    shown = dict(sorted(mapping(metadata, "labels").items())) if labels is not None else None
+    return invalid(f"{path}.metadata.labels", shown, "`selector` does not match template `labels`", _RULE)

@@ -9,6 +9,9 @@ import msgspec
 
 T = TypeVar("T")
 
+#: Lists of texts; null in a list is the empty value of what it holds.
+_TEXTS = frozenset({"values", "namespaces", "scopes", "accessModes", "finalizers"})
+
 #: An object, or a part of one, as JSON or YAML has it.
 Raw = Mapping[str, Any]
 
@@ -20,7 +23,10 @@ _QUANTITIES = frozenset({
 
 
 def decoded(raw: Raw, struct: type[T]) -> T:
-    """The struct. As on the server, a null field is an absent one. Raises msgspec.ValidationError for a wrong type."""
+    """The struct. As on the server, a null field is an absent one, and null in a list an empty item.
+
+    Raises msgspec.ValidationError for a wrong type.
+    """
     return msgspec.convert(_without_nulls(raw), struct)
 
 
@@ -29,8 +35,13 @@ def _without_nulls(value: Any) -> Any:
         return [_without_nulls(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    return {
-        key: item if key in _QUANTITIES and isinstance(item, Mapping) else _without_nulls(item)
-        for key, item in value.items()
-        if item is not None
-    }
+    return {key: _of_field(key, item) for key, item in value.items() if item is not None}
+
+
+def _of_field(key: str, value: Any) -> Any:
+    if key in _QUANTITIES and isinstance(value, Mapping):
+        return value
+    if isinstance(value, list):
+        blank: Any = "" if key in _TEXTS else {}
+        return [blank if item is None else _without_nulls(item) for item in value]
+    return _without_nulls(value)

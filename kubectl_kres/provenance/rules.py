@@ -100,6 +100,23 @@ RULES: Mapping[str, Rule] = {
     "validation/selector": Rule("A workload selects the labels of its own template.", _VALIDATION),
     "validation/service": Rule("A Service's ports are as its type has them.", _VALIDATION),
     "validation/name": Rule("Names are DNS labels or subdomains, and may not be left out.", _VALIDATION),
+    "validation/owner": Rule("An owner is named by version, kind, name and UID; one of them controls.", _VALIDATION),
+    "validation/volume": Rule("A volume has one source, and that says what it needs.", _VALIDATION),
+    "validation/mount": Rule("A container mounts volumes that the pod has, each path once.", _VALIDATION),
+    "validation/env": Rule("A variable has a name, and a value or one source of it.", _VALIDATION),
+    "validation/reference": Rule(
+        "What a variable or a file is made of names a field or key that there can be.", _VALIDATION
+    ),
+    "validation/probe": Rule("A probe or hook does one thing, within the time that the pod has.", _VALIDATION),
+    "validation/security": Rule("Users and groups are numbers, profiles are known and do not contradict.", _VALIDATION),
+    "validation/placing": Rule(
+        "Selectors, affinities, tolerations and spread constraints can be understood.", _VALIDATION
+    ),
+    "validation/pod": Rule("Addresses, gates and annotations of a pod are such as it takes.", _VALIDATION),
+    "validation/job": Rule("A job's counts and policies fit each other.", "pkg/apis/batch/validation/validation.go"),
+    "validation/rollout": Rule(
+        "How pods are replaced leaves a way to do it.", "pkg/apis/apps/validation/validation.go"
+    ),
     "validation/containers": Rule("A pod has a container at least, and no two of one name.", _VALIDATION),
     "validation/image": Rule("A container names its image.", _VALIDATION),
     "validation/resource-name": Rule("A resource name must be known or fully qualified.", _VALIDATION),

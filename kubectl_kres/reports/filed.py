@@ -24,8 +24,8 @@ from kubectl_kres.store.store import Store
 UNCHECKED = Assume(
     "request",
     "file/unchecked",
-    "of the file its fields' names and types, its name, labels, selector, containers, images, ports and "
-    "resources are checked; the rest is taken as valid",
+    "the file is checked as the API server checks it, except for schedules, policies for a job's failure and success, "
+    "addresses of Services, options for Windows and volumes of drivers; these are taken as valid",
 )
 
 

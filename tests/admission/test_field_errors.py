@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_kres.admission.field import (
+    as_json,
     duplicate,
     forbidden,
     invalid,
@@ -22,17 +23,36 @@ from kubectl_kres.quantity import parse
     [
         ("plain", '"plain"'),
         ('a "b"', r'"a \"b\""'),
-        ("a<b>&c", r'"a\u003cb\u003e\u0026c"'),
+        ("a<b>&c", '"a<b>&c"'),
+        ("zero\u200bwidth", r'"zero\u200bwidth"'),
+        ("bell\a\x01", r'"bell\a\x01"'),
         ("back\\slash", r'"back\\slash"'),
         ("größe", '"größe"'),
         ("tab\there", r'"tab\there"'),
+    ],
+)
+def test_texts_are_quoted_as_by_gos_percent_q(value, text):
+    assert quote(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a<b>&c", r'"a\u003cb\u003e\u0026c"'),
         (["X", "Y"], '["X","Y"]'),
         (None, "null"),
         ({"A": None, "B": ["<"]}, r'{"A":null,"B":["\u003c"]}'),
     ],
 )
-def test_values_are_quoted_as_by_gos_encoder(value, text):
-    assert quote(value) == text
+def test_all_else_is_written_as_by_gos_json_encoder(value, text):
+    assert as_json(value) == text
+
+
+def test_a_text_of_a_type_of_its_own_is_json():
+    """As resource names and operators are."""
+    assert str(invalid("f", "<", "d")) == 'f: Invalid value: "<": d'
+    assert str(invalid("f", "<", "d", typed=True)) == r'f: Invalid value: "\u003c": d'
+    assert str(not_supported("f", "<", ["a"])) == r'f: Unsupported value: "\u003c": supported values: "a"'
 
 
 @pytest.mark.parametrize(

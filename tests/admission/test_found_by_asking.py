@@ -37,7 +37,7 @@ def workload(resources: Any, kind: str = "Deployment", version: str = "apps/v1")
     template = {"metadata": {"labels": labels}, "spec": pod(container={"resources": resources}, **policy)["spec"]}
     spec: dict[str, Any] = {"selector": {"matchLabels": labels}, "template": template}
     if kind == "CronJob":
-        spec = {"jobTemplate": {"spec": {"template": template}}}
+        spec = {"schedule": "@daily", "jobTemplate": {"spec": {"template": template}}}
     return {"apiVersion": version, "kind": kind, "metadata": {"name": "d"}, "spec": spec}
 
 

@@ -118,7 +118,7 @@ LABEL = (
             id="a template gets no requests from its limits",
         ),
         pytest.param(
-            filed("Deployment", "web", GOOD, ephemeralContainers=[GOOD]),
+            filed("Deployment", "web", GOOD, ephemeralContainers=[{**GOOD, "name": "debug"}]),
             {"spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template"},
             id="ephemeral containers",
         ),
