@@ -12,7 +12,7 @@ from kubectl_kres.admission.answer import answered, name_of, not_valid, undecoda
 from kubectl_kres.admission.claims import admit_claim, create_claim
 from kubectl_kres.admission.draft import parse_list
 from kubectl_kres.admission.fields import unknown_fields
-from kubectl_kres.admission.metadata_structure import metadata_errors
+from kubectl_kres.admission.metadata_structure import metadata_errors, owner_notices
 from kubectl_kres.admission.names import given_name
 from kubectl_kres.admission.notices import name_notices, pod_notices
 from kubectl_kres.admission.objects import count_request, device_request, resource_of, service_request
@@ -55,7 +55,7 @@ def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[
         return (undecoded,)
     create_it = _BY_KIND.get(kind, create_workload if kind in WORKLOADS else _create_counted)
     outcomes = create_it(raw, policies, server)
-    unknown = unknown_fields(raw, kind)
+    unknown = (*unknown_fields(raw, kind), *owner_notices(raw))
     if not unknown:
         return outcomes
     return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *unknown}))) for one in outcomes)
@@ -78,7 +78,7 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
     undecoded = undecodable(raw)
     if undecoded is not None:
         return (undecoded,)
-    pod, unknown = decoded(raw, Pod), sorted(unknown_fields(raw, "Pod"))
+    pod, unknown = decoded(raw, Pod), sorted((*unknown_fields(raw, "Pod"), *owner_notices(raw)))
     more = (*name_notices(name_of(raw)), *pod_notices(raw))
     return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(raw, server))
 

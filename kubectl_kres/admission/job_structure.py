@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 from kubectl_kres.admission.answer import name_of
+from kubectl_kres.admission.cron_schedule import schedule_fault
 from kubectl_kres.admission.field import FieldError, as_json, invalid, not_supported, number, required, too_long
 from kubectl_kres.admission.names import label_faults, subdomain_faults
 from kubectl_kres.admission.placing_structure import selector_errors
-from kubectl_kres.admission.raw_fields import integer, mapping, pointer, text
+from kubectl_kres.admission.raw_fields import integer, items, mapping, pointer, text
 from kubectl_kres.admission.selectors import selects, shown_selector
 from kubectl_kres.admission.tags import label_value_faults
 from kubectl_kres.model.raw import Raw
@@ -64,6 +65,10 @@ def _indexed_errors(
 
 
 def _policy_errors(spec: Raw, path: str) -> Iterator[FieldError]:
+    success, mode = pointer(spec, "successPolicy"), text(spec, "completionMode")
+    if success is not None and mode != "Indexed":
+        detail = "requires indexed completion mode"
+        yield invalid(f"{path}.successPolicy", _success(success), detail, _RULE)
     replaced, on_failure = spec.get("podReplacementPolicy"), pointer(spec, "podFailurePolicy")
     choices = ("Failed",) if on_failure is not None else ("Failed", "TerminatingOrFailed")
     if isinstance(replaced, str) and replaced not in choices:
@@ -76,6 +81,15 @@ def _policy_errors(spec: Raw, path: str) -> Iterator[FieldError]:
         yield not_supported(at, policy, ("OnFailure", "Never"), _CHOICE, in_order=True)
     elif on_failure is not None and policy != "Never":
         yield invalid(at, policy, 'only "Never" is supported when podFailurePolicy is specified', _CHOICE, typed=True)
+
+
+def _success(policy: Raw) -> dict[str, object]:
+    """As Go prints the server's own struct."""
+    rules = [
+        {"SucceededIndexes": rule.get("succeededIndexes"), "SucceededCount": rule.get("succeededCount")}
+        for rule in items(policy, "rules")
+    ]
+    return {"Rules": rules if isinstance(policy.get("rules"), list) else None}
 
 
 def _path_errors(manager: str, path: str) -> Iterator[FieldError]:
@@ -147,14 +161,17 @@ def _name_errors(raw: Raw) -> Iterator[FieldError]:
 
 
 def cron_errors(raw: Raw) -> Iterator[FieldError]:
-    """How a schedule reads and which time zones there are is not looked at. Source: batch/validation."""
+    """Which time zones there are is not looked at. Source: batch/validation validateCronJobSpec."""
     spec = mapping(raw, "spec")
     inner = mapping(mapping(spec, "jobTemplate"), "spec")
-    if not text(spec, "schedule"):
+    schedule = text(spec, "schedule")
+    if not schedule:
         yield required("spec.schedule", rule=_RULE)
-    elif "TZ" in text(spec, "schedule"):
+    elif schedule_fault(schedule):
+        yield invalid("spec.schedule", schedule, schedule_fault(schedule), _RULE)
+    if "TZ" in schedule:
         detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-        yield invalid("spec.schedule", text(spec, "schedule"), detail, _RULE)
+        yield invalid("spec.schedule", schedule, detail, _RULE)
     for key in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
         value = integer(spec, key)
         if value is not None and value < 0:

@@ -40,13 +40,30 @@ def metadata_errors(raw: Raw, faults: Callable[[str], Iterator[str]] | None = No
     if generation is not None and generation < 0:
         yield number("metadata.generation", generation, "must be greater than or equal to 0", _NAME)
     yield from tag_errors(metadata, "metadata")
-    yield from _owner_errors(items(metadata, "ownerReferences"), "metadata.ownerReferences")
+    yield from _owner_errors(_once(items(metadata, "ownerReferences")), "metadata.ownerReferences")
     finalizers = texts(metadata, "finalizers")
     for finalizer in finalizers:
         yield from (invalid("metadata.finalizers", finalizer, fault, _NAME) for fault in qualified_faults(finalizer))
     if {_ORPHAN, _FOREGROUND} <= set(finalizers):
         detail = f"finalizer {_ORPHAN} and {_FOREGROUND} cannot be both set"
         yield invalid("metadata.finalizers", finalizers, detail, _NAME)
+
+
+def _once(owners: list[Raw]) -> list[Raw]:
+    """Without those that are named again, which the server drops before."""
+    return [owner for index, owner in enumerate(owners) if owner not in owners[:index]]
+
+
+def owner_notices(raw: Raw) -> Iterator[str]:
+    """Of owners that are named again. Source: endpoints/handlers/rest.go dedupOwnerReferencesAndAddWarning."""
+    owners = items(mapping(raw, "metadata"), "ownerReferences")
+    again = [text(owner, "uid") for index, owner in enumerate(owners) if owner in owners[:index]]
+    if again:
+        yield (
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and "
+            "may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+            f"{', '.join(dict.fromkeys(again))}"
+        )
 
 
 def _owner_errors(owners: list[Raw], path: str) -> Iterator[FieldError]:

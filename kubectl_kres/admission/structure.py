@@ -33,7 +33,7 @@ from kubectl_kres.admission.security_structure import (
     system_errors,
 )
 from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.volume_structure import volume_errors
+from kubectl_kres.admission.volume_structure import token_errors, volume_errors
 from kubectl_kres.model.raw import Raw
 
 _NAME, _CONTAINERS, _IMAGE = "validation/name", "validation/containers", "validation/image"
@@ -57,6 +57,7 @@ def pod_errors(raw: Raw, server: Server) -> tuple[FieldError, ...]:
         *annotation_errors(metadata, spec, "metadata.annotations"),
         *spec_errors(spec, server, pod=True, name=name, labels=mapping(metadata, "labels")),
         *creation_errors(spec),
+        *token_errors(spec, server),
     )
 
 

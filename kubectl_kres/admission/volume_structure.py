@@ -237,6 +237,24 @@ def _token_errors(token: Raw, path: str, volume: str) -> Iterator[FieldError]:
         yield from local_errors(text(token, "path"), f"{volume}.path", RULE)
 
 
+def token_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
+    """Of tokens of an account that the pod does not name, where no plugin names one for it.
+
+    Source: validation.go validatePodMetadataAndSpec.
+    """
+    if (
+        "ServiceAccount" not in server.disabled_plugins
+        or text(spec, "serviceAccountName")
+        or text(spec, "serviceAccount")
+    ):
+        return
+    for index, volume in enumerate(items(spec, "volumes")):
+        for place, part in enumerate(items(mapping(volume, "projected"), "sources")):
+            if pointer(part, "serviceAccountToken") is not None:
+                path = f"spec.volumes[{index}].projected.sources[{place}].serviceAccountToken"
+                yield forbidden(path, "must not be specified when serviceAccountName is not set", RULE)
+
+
 def _csi(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
     del server
     driver, secret = text(source, "driver"), pointer(source, "nodePublishSecretRef")

@@ -150,7 +150,7 @@ def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[Fiel
     selector = mapping(spec, "selector") or mapping(metadata, "labels")
     if not selector:
         yield required("spec.selector", rule=_RULE)
-    elif not selects({"matchLabels": selector}, mapping(metadata, "labels")):
+    elif spec.get("template") is not None and not selects({"matchLabels": selector}, mapping(metadata, "labels")):
         yield _unlike(metadata, path)
 
 

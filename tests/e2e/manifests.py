@@ -30,7 +30,7 @@ KEPT = {
     *("apiVersion", "kind", "managedFields", "creationTimestamp", "deletionTimestamp", "status", "namespace"),
     *("selfLink", "resourceVersion", "uid", "deletionGracePeriodSeconds", "schedulingGroup", "windowsOptions"),
     *("priorityClassName", "runtimeClassName", "overhead", "priority", "nodeName", "resourceClaims", "claims"),
-    *("ephemeralContainers", "stopSignal", "subresource"),
+    *("ephemeralContainers", "stopSignal", "subresource", "timeZone"),
 }
 
 

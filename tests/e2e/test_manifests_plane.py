@@ -20,6 +20,8 @@ from kubectl_kres.admission.server import Server
 
 pytestmark = pytest.mark.e2e
 
+#: Where the plane is other than a server as it comes.
+SERVER = Server(disabled_plugins=frozenset({"ServiceAccount"}))
 #: Objects of each sort; a run that looks for new ones (KRES_RANDOM) may ask for more.
 COUNT = int(os.environ.get("KRES_CASES") or 250)
 
@@ -44,7 +46,7 @@ def test_altered_manifests(asking: Asking, space: str, make: Any) -> None:
     for index in range(COUNT):
         rng = random.Random(f"{SEED}/{make.__name__}/{index}")
         object_ = manifests.altered(rng, make(rng, f"one-{index}"), rng.choice((0, 1, 1, 1, 2)))
-        wrong += judge(asking, space, object_, policies_of((), (), (), ()), Server())
+        wrong += judge(asking, space, object_, policies_of((), (), (), ()), SERVER)
     if wrong:
         pytest.fail("\n".join([f"seed {SEED} (KRES_SEED)", *wrong[:20]]), pytrace=False)
 
@@ -135,4 +137,4 @@ FOUND: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("what", FOUND)
 def test_what_attack_and_corpus_found(asking: Asking, space: str, what: str) -> None:
-    assert not judge(asking, space, FOUND[what], policies_of((), (), (), ()), Server())
+    assert not judge(asking, space, FOUND[what], policies_of((), (), (), ()), SERVER)
