@@ -68,7 +68,8 @@ def _address(text: str) -> tuple[IPv4Address | IPv6Address, str]:
 
 
 def _four(text: str) -> list[int]:
-    fields, value, digits = [], 0, 0
+    fields: list[int] = []
+    value = digits = 0
     for index, char in enumerate(text):
         if "0" <= char <= "9":
             if digits == 1 and value == 0:
@@ -94,6 +95,18 @@ def _six(text: str) -> tuple[IPv6Address, str]:
     rest, percent, zone = text.partition("%")
     if percent and not zone:
         raise _Fault("zone must be a non-empty string")
+    octets, ellipsis = _groups(rest)
+    if len(octets) < 16:
+        if ellipsis < 0:
+            raise _Fault("address string too short")
+        octets[ellipsis:ellipsis] = [0] * (16 - len(octets))
+    elif ellipsis >= 0:
+        raise _Fault("the :: must expand to at least one field of zeros")
+    return IPv6Address(bytes(octets)), zone
+
+
+def _groups(rest: str) -> tuple[list[int], int]:
+    """The octets written, and where ``::`` stands among them; -1: nowhere."""
     octets: list[int] = []
     ellipsis = -1
     if rest.startswith("::"):
@@ -113,13 +126,7 @@ def _six(text: str) -> tuple[IPv6Address, str]:
             ellipsis, rest = len(octets), rest[1:]
     if rest:
         raise _Fault("trailing garbage after address", rest)
-    if len(octets) < 16:
-        if ellipsis < 0:
-            raise _Fault("address string too short")
-        octets[ellipsis:ellipsis] = [0] * (16 - len(octets))
-    elif ellipsis >= 0:
-        raise _Fault("the :: must expand to at least one field of zeros")
-    return IPv6Address(bytes(octets)), zone
+    return octets, ellipsis
 
 
 def _group(rest: str, octets: list[int], ellipsis: int) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from kubectl_kres.cel.ast import Call, Entry, Ident, ListNode, Literal, Loop, MapNode, Message, Node, OptMap, Select
 from kubectl_kres.cel.environment import Environment
 from kubectl_kres.cel.errors import CompileError, Issue
+from kubectl_kres.cel.literals import Literals
 from kubectl_kres.cel.overload import Overload
-from kubectl_kres.cel.regex import BadPattern, compile_pattern
-from kubectl_kres.cel.strings import CLAUSES, FormatFault, format_string, wrong_clause
-from kubectl_kres.cel.times import parse_duration, parse_timestamp
 from kubectl_kres.cel.types import (
     BOOL,
     DYN,
@@ -36,40 +34,10 @@ def check(source: str, node: Node, environment: Environment) -> Type:
     kind = checker.check(node)
     kind = substitute(checker.bound, kind, free_to_dyn=True)
     if not checker.issues and environment.version >= (1, 29):
-        _Validator(checker).validate(node)
+        Literals(checker.bound, checker.report).validate(node)
     if checker.issues:
         raise CompileError(source, checker.issues)
     return kind
-
-
-def children(node: Node) -> Iterator[Node]:
-    """The parts of a node."""
-    if isinstance(node, Select):
-        yield node.operand
-    elif isinstance(node, Call):
-        if node.target is not None:
-            yield node.target
-        yield from node.args
-    elif isinstance(node, ListNode):
-        yield from node.items
-    elif isinstance(node, MapNode | Message):
-        for entry in node.entries:
-            if isinstance(entry.key, Node):
-                yield entry.key
-            yield entry.value
-    elif isinstance(node, Loop):
-        yield node.over
-        if node.condition is not None:
-            yield node.condition
-        yield node.body
-    elif isinstance(node, OptMap):
-        yield from (node.operand, node.body)
-
-
-def _all(node: Node) -> Iterator[Node]:
-    yield node
-    for child in children(node):
-        yield from _all(child)
 
 
 class _Checker:
@@ -172,9 +140,7 @@ class _Checker:
             return self._undeclared(node, node.function)
         return self._resolve(node, node.function, [node.target, *node.args], [target, *arguments], member=True)
 
-    def _resolve(
-        self, node: Call, name: str, args: Sequence[Node], kinds: Sequence[Type], *, member: bool
-    ) -> Type:
+    def _resolve(self, node: Call, name: str, args: Sequence[Node], kinds: Sequence[Type], *, member: bool) -> Type:
         if name in ("_&&_", "_||_"):
             wrong = [(arg, kind) for arg, kind in zip(args, kinds, strict=True) if not self.agrees(kind, BOOL)]
             for arg, kind in wrong:
@@ -194,10 +160,12 @@ class _Checker:
             kind = substitute(self.bound, substitute(fresh, one.result))
             if result is None:
                 result = kind
-            elif result != DYN and kind != result:
+            elif result not in (DYN, kind):
                 result = DYN
         if result is None:
-            self._no_overload(node, name, [substitute(self.bound, kind, free_to_dyn=True) for kind in kinds], member=member)
+            self._no_overload(
+                node, name, [substitute(self.bound, kind, free_to_dyn=True) for kind in kinds], member=member
+            )
             return ERROR
         node.overloads = tuple(matching)
         return result
@@ -378,7 +346,7 @@ class _Checker:
         self.scopes.pop()
         return body if node.flat else optional_of(body)
 
-    _KINDS: dict[type[Node], Callable[..., Type]] = {
+    _KINDS: ClassVar[dict[type[Node], Callable[..., Type]]] = {
         Literal: _literal, Ident: _ident, Select: _select, Call: _call, ListNode: _list, MapNode: _map,
         Message: _message, Loop: _loop, OptMap: _opt_map,
     }  # fmt: skip
@@ -410,121 +378,3 @@ def qualified(node: Node) -> str | None:
         head = qualified(node.operand)
         return f"{head}.{node.field}" if head else None
     return None
-
-
-class _Validator:
-    """What is looked at after the types: constant arguments that cannot work, literals of mixed types."""
-
-    def __init__(self, checker: _Checker) -> None:
-        self.checker = checker
-
-    def validate(self, root: Node) -> None:
-        nodes = list(_all(root))
-        for node in nodes:
-            if isinstance(node, Call):
-                self._constants(node)
-        self._mixed(root, exempt=False)
-        for node in nodes:
-            if isinstance(node, Call) and node.function == "format" and node.target is not None:
-                self._format(node)
-
-    def _constants(self, node: Call) -> None:
-        first = node.args[0] if node.args else None
-        if not isinstance(first, Literal) or not isinstance(first.value, str):
-            return
-        wrong = False
-        if node.function == "duration":
-            wrong = parse_duration(first.value) is None
-        elif node.function == "timestamp":
-            wrong = parse_timestamp(first.value) is None
-        elif node.function == "matches":
-            wrong = _bad_pattern(first.value)
-        if wrong:
-            self.checker.report(first, f"invalid {node.function} argument")
-
-    def _kind(self, node: Node) -> Type:
-        return substitute(self.checker.bound, node.type or DYN, free_to_dyn=True)
-
-    def _mixed(self, node: Node, *, exempt: bool) -> None:
-        if not exempt and isinstance(node, ListNode):
-            self._same([(item, index in node.optional) for index, item in enumerate(node.items)], first_only=True)
-        if not exempt and isinstance(node, MapNode):
-            self._same([(entry.key, False) for entry in node.entries])
-            self._same([(entry.value, entry.optional) for entry in node.entries])
-        inside = exempt or (isinstance(node, Call) and node.function == "format")
-        for child in children(node):
-            self._mixed(child, exempt=inside)
-
-    def _same(self, items: Sequence[tuple[Node, bool]], *, first_only: bool = False) -> None:
-        first: Type | None = None
-        for node, optional in items:
-            kind = self._kind(node)
-            kind = kind.params[0] if optional and kind.params else kind
-            if first is None:
-                first = kind
-            elif not _equivalent(first, kind):
-                self.checker.report(node, f"expected type '{first}' but found '{kind}'")
-                if first_only:
-                    return
-
-    def _format(self, node: Call) -> None:
-        text, args = node.target, node.args[0] if len(node.args) == 1 else None
-        if not isinstance(text, Literal) or not isinstance(text.value, str) or not isinstance(args, ListNode):
-            return
-        items = args.items
-
-        def formatted(letter: str, _precision: int | None, index: int) -> str:
-            bad = self._unformattable(letter, items[index])
-            if bad is not None:
-                raise FormatFault(wrong_clause(letter, _runtime_name(self._kind(bad))), index)
-            return ""
-
-        try:
-            used = format_string(text.value, len(items), formatted)[1]
-        except FormatFault as fault:
-            place = node if fault.index is None else items[fault.index]
-            self.checker.report(place, fault.message)
-            return
-        if len(items) > used:
-            told = f"too many arguments supplied to string.format (expected {used}, got {len(items)})"
-            self.checker.report(node, told)
-
-    def _unformattable(self, letter: str, node: Node) -> Node | None:
-        """The part that the clause does not take; None: all fits, as far as is known."""
-        kind = self._kind(node)
-        if kind != DYN and _runtime_name(kind) not in CLAUSES[letter][0]:
-            return node
-        if letter == "s":
-            parts: list[Any] = []
-            if isinstance(node, ListNode):
-                parts = node.items
-            elif isinstance(node, MapNode):
-                parts = [part for entry in node.entries for part in (entry.key, entry.value)]
-            return next((bad for part in parts if (bad := self._unformattable("s", part)) is not None), None)
-        return None
-
-
-def _runtime_name(kind: Type) -> str:
-    return {"null": "null_type", "timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}.get(
-        kind.name, kind.name
-    )
-
-
-def _equivalent(one: Type, other: Type) -> bool:
-    """Of the same kind with the same parameters; dyn is only like dyn."""
-    return (
-        one.kind == other.kind
-        and one.name == other.name
-        and len(one.params) == len(other.params)
-        and all(_equivalent(a, b) for a, b in zip(one.params, other.params, strict=True))
-    )
-
-
-def _bad_pattern(text: str) -> bool:
-    try:
-        compile_pattern(text)
-    except BadPattern:
-        return True
-    return False
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from kubectl_kres.cel import kubernetes, lists, operators, strings, times
+from kubectl_kres.cel import conversions, kubernetes, lists, operators, strings, times
 from kubectl_kres.cel.overload import Overload
 from kubectl_kres.cel.types import DYN, STRING, Type, parse_type, type_of
 
@@ -76,7 +76,8 @@ def functions_of(version: tuple[int, int], *, patch: bool) -> Mapping[str, tuple
     """Every function by its name, as far as a server of that version has it."""
     table: dict[str, list[Overload]] = {}
     parts: Iterable[tuple[Overload, ...]] = (
-        operators.OVERLOADS, lists.OVERLOADS, strings.OVERLOADS, times.OVERLOADS, kubernetes.OVERLOADS,
+        operators.OVERLOADS,
+        conversions.OVERLOADS, lists.OVERLOADS, strings.OVERLOADS, times.OVERLOADS, kubernetes.OVERLOADS,
         kubernetes.PATCH_OVERLOADS if patch else (),
     )  # fmt: skip
     for overloads in parts:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kubectl_kres.cel.ast import Call, Entry, Ident, ListNode, Literal, Loop, MapNode, Message, Node, OptMap, Select
 from kubectl_kres.cel.environment import Environment
-from kubectl_kres.cel.errors import CostExceeded, EvalError, NotComputed
-from kubectl_kres.cel.lists import sort_by
+from kubectl_kres.cel.errors import EvalError, NotComputed
+from kubectl_kres.cel.loops import LOOPS, bound
+from kubectl_kres.cel.made import made, some
 from kubectl_kres.cel.overload import Overload
+from kubectl_kres.cel.state import State, Step
 from kubectl_kres.cel.types import BYTES, UINT, Type
 from kubectl_kres.cel.values import (
     NONE,
@@ -23,33 +25,9 @@ from kubectl_kres.cel.values import (
     type_name,
 )
 
-#: What the server allows one expression, and one policy with one object.
-PER_CALL, PER_POLICY = 1_000_000, 10_000_000
 _LIST, _MAP, _STRUCT = 10, 30, 40
 _MOST_TEXT = 10_000_000
 _NO_OVERLOAD = "no such overload"
-
-
-class State:
-    """What one evaluation knows. ``most`` is the work after which this program gives up; the server's limit is fixed."""
-
-    __slots__ = ("cost", "lookup", "most", "variables")
-
-    def __init__(self, lookup: Mapping[str, Any], most: int = PER_CALL) -> None:
-        self.lookup: Mapping[str, Any] = lookup
-        self.variables: dict[str, Any] = {}
-        self.cost, self.most = 0, most
-
-    def charge(self, amount: int) -> None:
-        """Raises CostExceeded, or NotComputed where this program stops before the server would."""
-        self.cost += amount
-        if self.cost > self.most:
-            if self.most >= PER_CALL:
-                raise CostExceeded
-            raise NotComputed("an expression that costs too much to follow")
-
-
-Step = Callable[[State], Any]
 
 
 def plan(node: Node, environment: Environment) -> Step:
@@ -261,14 +239,14 @@ def _logical(state: State, terms: list[Step], *, absorbing: bool) -> bool:
     fault: EvalError | None = None
     for term in terms:
         try:
-            value = term(state)
+            value: Any = term(state)
         except EvalError as error:
             fault = fault or error
             continue
-        if value is absorbing:
-            return absorbing
         if not isinstance(value, bool):
             fault = fault or EvalError(_NO_OVERLOAD)
+        elif value == absorbing:
+            return absorbing
     if fault is not None:
         raise fault
     return not absorbing
@@ -336,20 +314,14 @@ def _map(node: MapNode, environment: Environment) -> Step:
         out: dict[Any, Any] = {}
         for key, value, optional in entries:
             name, held = key(state), value(state)
-            if isinstance(name, float) or isinstance(name, list | dict) or name is None:
+            if isinstance(name, float | list | dict) or name is None:
                 raise EvalError(f"unsupported key type: {type_name(name)}")
-            if optional and not _some(held, name):
+            if optional and not some(held, name):
                 continue
             out[name] = held.value if optional else held
         return out
 
     return step
-
-
-def _some(value: Any, name: Any) -> bool:
-    if not isinstance(value, Optional):
-        raise EvalError(f"cannot initialize optional entry '{shown(name)}' from non-optional value {shown(value)}")
-    return value.present
 
 
 def _message(node: Message, environment: Environment) -> Step:
@@ -362,175 +334,29 @@ def _message(node: Message, environment: Environment) -> Step:
         for entry, value in fields:
             held = value(state)
             if entry.optional:
-                if not _some(held, entry.key):
+                if not some(held, entry.key):
                     continue
                 held = held.value
             out[entry.key] = held
-        return _made(name, out)
+        return made(name, out)
 
     return step
-
-
-def _made(name: str, fields: dict[str, Any]) -> Made:
-    if name == "JSONPatch":
-        for key in ("op", "path", "from"):
-            if key in fields and not isinstance(fields[key], str):
-                kind = {"int": "int64", "double": "float64", "null_type": "structpb.NullValue"}
-                told = kind.get(type_name(fields[key]), type_name(fields[key]))
-                raise EvalError(f"unexpected type {told} for JSONPatchType '{key}' field")
-        for key in fields:
-            if key not in ("op", "path", "from", "value"):
-                raise EvalError(f"unexpected JSONPatchType field: {key}")
-    return Made(name, fields)
 
 
 def _loop(node: Loop, environment: Environment) -> Step:
     over, body = plan(node.over, environment), plan(node.body, environment)
     condition = plan(node.condition, environment) if node.condition is not None else None
-    run = _LOOPS[node.kind]
+    run = LOOPS[node.kind]
     names = node.variables
 
     def step(state: State) -> Any:
         kept = dict(state.variables)
         try:
-            return run(state, list(_bound(state, names, over(state))), body, condition)
+            return run(state, list(bound(state, names, over(state))), body, condition)
         finally:
             state.variables = kept
 
     return step
-
-
-Bind = Callable[[], Any]
-
-
-def _bound(state: State, names: tuple[str, ...], value: Any) -> Iterator[Bind]:
-    """For each element a function that sets the variables and returns the first one's value."""
-    if isinstance(value, dict):
-        pairs = list(value.items())
-    elif is_list(value):
-        pairs = list(enumerate(value))
-    else:
-        raise EvalError(f"got '{type_name(value)}', expected iterable type")
-    as_value = is_list(value) and len(names) == 1
-
-    for key, held in pairs:
-
-        def bind(key: Any = key, held: Any = held) -> Any:
-            state.charge(3)
-            if len(names) == 2:
-                state.variables = {**state.variables, names[0]: key, names[1]: held}
-                return key
-            state.variables = {**state.variables, names[0]: held if as_value else key}
-            return held if as_value else key
-
-        yield bind
-
-
-Body = Step
-Condition = Step | None
-
-
-def _all(state: State, binds: list[Bind], body: Body, _: Condition) -> bool:
-    return _quantified(state, binds, body, decisive=False)
-
-
-def _exists(state: State, binds: list[Bind], body: Body, _: Condition) -> bool:
-    return _quantified(state, binds, body, decisive=True)
-
-
-def _quantified(state: State, binds: list[Bind], body: Body, *, decisive: bool) -> bool:
-    fault: EvalError | None = None
-    for bind in binds:
-        bind()
-        try:
-            value = body(state)
-        except EvalError as error:
-            fault = fault or error
-            continue
-        if value is decisive:
-            return decisive
-        if not isinstance(value, bool):
-            fault = fault or EvalError(_NO_OVERLOAD)
-    if fault is not None:
-        raise fault
-    return not decisive
-
-
-def _holds(state: State, body: Step) -> bool:
-    value = body(state)
-    if not isinstance(value, bool):
-        raise EvalError(_NO_OVERLOAD)
-    return value
-
-
-def _exists_one(state: State, binds: list[Bind], body: Body, _: Condition) -> bool:
-    count = 0
-    for bind in binds:
-        bind()
-        count += _holds(state, body)
-    return count == 1
-
-
-def _filtered(state: State, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
-    out = []
-    for bind in binds:
-        value = bind()
-        if _holds(state, body):
-            state.charge(_LIST + 2)
-            out.append(value)
-    return out
-
-
-def _mapped(state: State, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
-    out = []
-    for bind in binds:
-        bind()
-        if condition is None or _holds(state, condition):
-            state.charge(_LIST + 2)
-            out.append(body(state))
-    return out
-
-
-def _transformed(state: State, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
-    out: dict[Any, Any] = {}
-    for bind in binds:
-        key = bind()
-        if condition is None or _holds(state, condition):
-            state.charge(2)
-            _insert(out, key, body(state))
-    return out
-
-
-def _merged(state: State, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
-    out: dict[Any, Any] = {}
-    for bind in binds:
-        bind()
-        if condition is None or _holds(state, condition):
-            state.charge(2)
-            for key, value in body(state).items():
-                _insert(out, key, value)
-    return out
-
-
-def _insert(out: dict[Any, Any], key: Any, value: Any) -> None:
-    if key in out:
-        raise EvalError(f"insert failed: key {shown(key)} already exists")
-    out[key] = value
-
-
-def _sort_by(state: State, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
-    items, keys = [], []
-    for bind in binds:
-        items.append(bind())
-        state.charge(_LIST + 2)
-        keys.append(body(state))
-    return sort_by(items, keys)
-
-
-_LOOPS: dict[str, Callable[[State, list[Bind], Body, Condition], Any]] = {
-    "all": _all, "exists": _exists, "exists_one": _exists_one, "filter": _filtered, "map": _mapped,
-    "transformList": _mapped, "transformMap": _transformed, "transformMapEntry": _merged, "sortBy": _sort_by,
-}  # fmt: skip
 
 
 def _opt_map(node: OptMap, environment: Environment) -> Step:

@@ -73,12 +73,13 @@ def _qualified(text: str) -> list[str]:
     faults: list[str] = []
     parts = text.split("/")
     if len(parts) > 2:
-        return [
+        told = (
             "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
             "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
             "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. "
             "'example.com/MyName')"
-        ]
+        )
+        return [told]
     if len(parts) == 2:
         if not parts[0]:
             faults.append("prefix part must be non-empty")
@@ -115,7 +116,9 @@ FORMATS: Mapping[str, Format] = {
     "dns1035Label": Format("DNS1035Label", _named(_DNS1035, _DNS1035_TOLD, 63, prefix=False), 30),
     "qualifiedName": Format("QualifiedName", _qualified, 60),
     "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _named(_LABEL, _LABEL_TOLD, 63, prefix=True), 30),
-    "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _named(_SUBDOMAIN, _SUBDOMAIN_TOLD, 253, prefix=True), 60),
+    "dns1123SubdomainPrefix": Format(
+        "DNS1123SubdomainPrefix", _named(_SUBDOMAIN, _SUBDOMAIN_TOLD, 253, prefix=True), 60
+    ),
     "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _named(_DNS1035, _DNS1035_TOLD, 63, prefix=True), 30),
     "labelValue": Format("LabelValue", _label_value, 40),
     "uri": Format("URI", _uri, 1055),

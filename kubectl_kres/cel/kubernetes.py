@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address, ip_network
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote
@@ -17,7 +17,7 @@ from kubectl_kres.cel.formats import FORMATS
 from kubectl_kres.cel.overload import Overload, cost_tenth, overload
 from kubectl_kres.cel.semver import BadVersion, Version, parse_version, relaxed
 from kubectl_kres.cel.strings import go_quoted
-from kubectl_kres.cel.urls import BadURL, URL, parse_url
+from kubectl_kres.cel.urls import URL, BadURL, parse_url
 from kubectl_kres.cel.values import NONE, Opaque, Optional, size
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.quantity import Quantity, parse, quantity_of
@@ -45,7 +45,7 @@ def _is_quantity(text: str) -> bool:
 
 
 def _as_integer(quantity: Quantity) -> int:
-    if quantity.nano % _NANO or not -(2**63) <= quantity.nano // _NANO < 2**63:
+    if quantity.nano % _NANO or abs(quantity.nano // _NANO) >= 2**63 - 1:
         raise EvalError("cannot convert value to integer")
     return quantity.nano // _NANO
 
@@ -277,7 +277,7 @@ def _validate(one: Opaque, text: str) -> Optional:
 
 
 def _cost_format(args: tuple[Any, ...], _result: Any) -> int:
-    return math.ceil((1 + size(args[1])) * 0.1) * math.ceil(args[0].value.size * 0.25)
+    return math.ceil((1 + size(args[1])) * 0.1) * math.ceil(int(args[0].value.size) * 0.25)
 
 
 def _formats() -> Iterator[Overload]:
@@ -287,8 +287,30 @@ def _formats() -> Iterator[Overload]:
         yield overload(f"format.{name}() {FORMAT}", lambda name=name: _named(name).value, since=31)
 
 
-def _unknown(*_args: Any) -> Any:
-    raise NotComputed("authorizer")
+def authorizer_of(groups: Sequence[str]) -> Opaque:
+    """``authorizer``: who is in system:masters may do everything; of others it is not known here."""
+    masters = "system:masters" in groups
+    return Opaque(f"{_AUTH}Authorizer", masters, masters)
+
+
+def request_check_of(groups: Sequence[str]) -> Opaque:
+    """``authorizer.requestResource``."""
+    masters = "system:masters" in groups
+    return Opaque(f"{_AUTH}ResourceCheck", masters, masters)
+
+
+def _as(kind: str) -> Callable[..., Opaque]:
+    return lambda target, *_: Opaque(kind, target.key, target.value)
+
+
+def _check(target: Opaque, _verb: str) -> Opaque:
+    if not target.value:
+        raise NotComputed("what the authorizer says")
+    return Opaque(f"{_AUTH}Decision", True, True)
+
+
+def _cost_check(_args: tuple[Any, ...], _result: Any) -> int:
+    return 350_000
 
 
 def _authorizers() -> Iterator[Overload]:
@@ -298,15 +320,24 @@ def _authorizers() -> Iterator[Overload]:
     )
     for signature in (
         f".path({authorizer}, string) {path}", f".group({authorizer}, string) {group}",
-        f".serviceAccount({authorizer}, string, string) {authorizer}", f".resource({group}, string) {resource}",
-        f".subresource({resource}, string) {resource}", f".namespace({resource}, string) {resource}",
-        f".name({resource}, string) {resource}", f".check({path}, string) {decision}",
-        f".check({resource}, string) {decision}", f".errored({decision}) bool", f".error({decision}) string",
-        f".allowed({decision}) bool", f".reason({decision}) string",
+        f".resource({group}, string) {resource}", f".subresource({resource}, string) {resource}",
+        f".namespace({resource}, string) {resource}", f".name({resource}, string) {resource}",
     ):  # fmt: skip
-        yield overload(signature, _unknown, since=27)
-    yield overload(f".fieldSelector({resource}, string) {resource}", _unknown, since=31)
-    yield overload(f".labelSelector({resource}, string) {resource}", _unknown, since=31)
+        yield overload(signature, _as(signature.rpartition(" ")[2]), since=27)
+    yield overload(
+        f".serviceAccount({authorizer}, string, string) {authorizer}", lambda *_: authorizer_of(()), since=27
+    )
+    for checked in (path, resource):
+        yield overload(f".check({checked}, string) {decision}", _check, since=27, cost=_cost_check)
+    for name, kind, value in (
+        ("errored", "bool", False),
+        ("error", "string", ""),
+        ("allowed", "bool", True),
+        ("reason", "string", ""),
+    ):
+        yield overload(f".{name}({decision}) {kind}", lambda _, value=value: value, since=27)
+    for name in ("fieldSelector", "labelSelector"):
+        yield overload(f".{name}({resource}, string) {resource}", _as(resource), since=31)
 
 
 def _escape_key(text: str) -> str:

@@ -1,8 +1,9 @@
-"""Functions on lists, sets and optional values. Source: apiserver cel/library/lists.go, cel-go ext/lists.go, ext/sets.go."""
+"""Functions on lists, sets and optional values. Source: apiserver cel/library/lists.go, cel-go ext/{lists,sets}.go."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -30,7 +31,7 @@ _MOST_RANGE = 10**6
 
 
 def _sorted_already(items: Any) -> bool:
-    return all(compare(one, other) <= 0 for one, other in zip(items, items[1:], strict=False))
+    return all(compare(one, other) <= 0 for one, other in itertools.pairwise(items))
 
 
 def _best(name: str, wanted: int) -> Any:
@@ -170,7 +171,9 @@ def _table() -> Iterator[Overload]:
         yield overload(f".isSorted(list({kind})) bool", _sorted_already, cost=_cost_walk)
         yield overload(f".max(list({kind})) {kind}", _best("max", -1), cost=_cost_walk)
         yield overload(f".min(list({kind})) {kind}", _best("min", 1), cost=_cost_walk)
-        yield overload(f".sort(list({kind})) list({kind})", lambda items: sort_by(items, items), since=34, cost=_cost_sort)
+        yield overload(
+            f".sort(list({kind})) list({kind})", lambda items: sort_by(items, items), since=34, cost=_cost_sort
+        )
         yield overload(f".@sortBy(list(T), list({kind})) list(T)", sort_by, since=34, cost=_cost_sort)
     for kind in _SUMMABLE:
         yield overload(f".sum(list({kind})) {kind}", _summed(kind), cost=_cost_walk)

@@ -30,7 +30,7 @@ def expand(offset: int, name: str, target: Node | None, args: list[Node], versio
     """What the macro stands for; None if the call is none. Raises Misuse."""
     minor, count = version[1], len(args)
     if target is None:
-        return _has(args[0]) if name == "has" and count == 1 else None
+        return _has(offset, args[0]) if name == "has" and count == 1 else None
     if name in _ONE and count in _ONE[name][0] and minor >= _ONE[name][1]:
         return _one_variable(offset, name, target, args)
     if name in _TWO and count in _TWO[name] and minor >= _TWO_SINCE:
@@ -43,10 +43,10 @@ def expand(offset: int, name: str, target: Node | None, args: list[Node], versio
     return None
 
 
-def _has(arg: Node) -> Node:
+def _has(offset: int, arg: Node) -> Node:
     if not isinstance(arg, Select) or arg.optional:
         raise Misuse(arg.offset, "invalid argument to has() macro")
-    return Select(arg.offset, arg.operand, arg.field, test=True)
+    return Select(offset, arg.operand, arg.field, test=True)
 
 
 def _one_variable(offset: int, name: str, target: Node, args: list[Node]) -> Node:
@@ -85,5 +85,3 @@ def _variable(arg: Node, message: str, *, check: bool = True) -> str:
     if check and arg.name in _ACCUMULATORS:
         raise Misuse(arg.offset, "iteration variable overwrites accumulator variable")
     return arg.name
-
-

@@ -39,7 +39,7 @@ class Overload(Struct, frozen=True):
     cost: Cost = cost_one
 
 
-def overload(  # noqa: PLR0913
+def overload(
     signature: str, call: Callable[..., Any], *, since: int = 0, any_types: bool = False, cost: Cost = cost_one
 ) -> Overload:
     """From ``url.getHost() string`` (a method) or ``quantity(string) kubernetes.Quantity``.
@@ -54,6 +54,4 @@ def overload(  # noqa: PLR0913
             break
     params = tuple(parse_type(part) for part in split(rest[:end]))
     member = head.startswith(".")
-    return Overload(
-        head.lstrip("."), member, params, parse_type(rest[end + 1 :]), call, since, any_types, cost
-    )
+    return Overload(head.lstrip("."), member, params, parse_type(rest[end + 1 :]), call, since, any_types, cost)

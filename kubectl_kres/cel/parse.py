@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from kubectl_kres.cel.ast import Call, Entry, Ident, ListNode, Literal, MapNode, Message, Node, Select
 from kubectl_kres.cel.errors import CompileError, Issue, NotComputed
 from kubectl_kres.cel.macros import Misuse, expand
+from kubectl_kres.cel.numbers import double_of, int_of, uint_of
 from kubectl_kres.cel.tokens import Token, tokens_of
-from kubectl_kres.cel.types import BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT
+from kubectl_kres.cel.types import BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT, Type
 from kubectl_kres.cel.unescape import unescape
 
 _OPERAND = (
@@ -25,6 +27,12 @@ _OPERAND_OR = {
     "}": "'[', '{', '}', '(', '.', ',', '-', '!', '?', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, "
     "BYTES, IDENTIFIER",
 }
+_NUMBERS = ("INT", "FLOAT")
+_CONSTANTS: dict[str, tuple[Type, Callable[[str], Any]]] = {
+    "INT": (INT, int_of), "UINT": (UINT, uint_of), "FLOAT": (DOUBLE, double_of),
+    "STRING": (STRING, lambda text: unescape(text, is_bytes=False)),
+    "BYTES": (BYTES, lambda text: unescape(text[1:], is_bytes=True)),
+}  # fmt: skip
 _FIELDS = "'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER"
 _BINARY = (
     ("<", "<=", ">=", ">", "==", "!=", "in"),
@@ -35,7 +43,7 @@ _OPERATOR = {
     "in": "@in", "&&": "_&&_", "||": "_||_", "!": "!_",
     **{op: f"_{op}_" for ops in _BINARY for op in ops if op != "in"},
 }  # fmt: skip
-_RESERVED = frozenset(
+RESERVED = frozenset(
     (
         "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
         "package", "namespace", "null", "return", "true", "var", "void", "while",
@@ -104,7 +112,7 @@ class _Parser:
         if follow and kind == ")" and self.now.kind in ("EOF", ")", "]", "}", ",", ":"):
             self._syntax(f"missing ')' at '{self.now.text}'")
             return self.now
-        self._stop(f"mismatched input '{self.now.text}' expecting {wanted}")
+        return self._stop(f"mismatched input '{self.now.text}' expecting {wanted}")
 
     def start(self) -> Node:
         node = self._expression()
@@ -263,7 +271,7 @@ class _Parser:
         message = self._message(prefix + first.text)
         if message is not None:
             return message
-        if first.text in _RESERVED:
+        if first.text in RESERVED:
             self._report(first.offset if leading is None else leading, f"reserved identifier: {first.text}")
         if self.now.kind == "(":
             opened = self._advance()
@@ -360,7 +368,7 @@ class _Parser:
         return MapNode(opened.offset, entries)
 
     def _call(self, offset: int, name: str, target: Node | None, args: list[Node]) -> Node:
-        if target is None and name.lstrip(".") in _RESERVED:
+        if target is None and name.lstrip(".") in RESERVED:
             return Call(offset, name, args)
         try:
             return expand(offset, name, target, args, self.version) or Call(offset, name, args, target)
@@ -369,41 +377,21 @@ class _Parser:
             return Call(offset, name, args, target)
 
     def _number(self, sign: Token, token: Token) -> Node:
-        if token.kind == "INT":
-            return self._int(sign.offset, "-" + token.text)
-        if token.kind == "FLOAT":
-            return Literal(sign.offset, DOUBLE, self._double(sign.offset, "-" + token.text))
-        self._stop(f"no viable alternative at input '-{token.text}'")
+        if token.kind not in _NUMBERS:
+            self._stop(f"no viable alternative at input '-{token.text}'")
+        return self._constant(sign.offset, token.kind, "-" + token.text)
 
     def _literal(self, token: Token) -> Node:
-        offset, text = token.offset, token.text
-        if token.kind == "INT":
-            return self._int(offset, text)
-        if token.kind == "UINT":
-            number = int(text[:-1], 16 if text.startswith("0x") else 10)
-            if number >= 2**64:
-                self._report(offset, "invalid uint literal")
-            return Literal(offset, UINT, number)
-        if token.kind == "FLOAT":
-            return Literal(offset, DOUBLE, self._double(offset, text))
-        if token.kind in ("STRING", "BYTES"):
-            raw, is_bytes = text[token.kind == "BYTES" :], token.kind == "BYTES"
-            try:
-                return Literal(offset, BYTES if is_bytes else STRING, unescape(raw, is_bytes=is_bytes))
-            except ValueError as error:
-                self._report(offset, str(error))
-                return Literal(offset, STRING, "")
-        constant = {"true": True, "false": False, "null": None}[token.kind]
-        return Literal(offset, NULL if constant is None else BOOL, constant)
+        if token.kind in ("true", "false", "null"):
+            constant = {"true": True, "false": False, "null": None}[token.kind]
+            return Literal(token.offset, NULL if constant is None else BOOL, constant)
+        return self._constant(token.offset, token.kind, token.text)
 
-    def _double(self, offset: int, text: str) -> float:
-        number = float(text)
-        if number in (float("inf"), float("-inf")):
-            self._report(offset, "invalid double literal")
-        return number
-
-    def _int(self, offset: int, text: str) -> Node:
-        number = int(text.replace("0x", ""), 16) if "0x" in text else int(text)
-        if not -(2**63) <= number < 2**63:
-            self._report(offset, "invalid int literal")
-        return Literal(offset, INT, number)
+    def _constant(self, offset: int, kind: str, text: str) -> Node:
+        """A number or a text; what is wrong with it is reported."""
+        result, read = _CONSTANTS[kind]
+        try:
+            return Literal(offset, result, read(text))
+        except ValueError as error:
+            self._report(offset, str(error))
+            return Literal(offset, result, None)

@@ -8,8 +8,9 @@ from typing import Any
 from kubectl_kres.cel.check import check
 from kubectl_kres.cel.environment import Environment
 from kubectl_kres.cel.errors import EvalError, NotComputed
-from kubectl_kres.cel.evaluate import PER_CALL, State, plan
+from kubectl_kres.cel.evaluate import plan
 from kubectl_kres.cel.parse import parse
+from kubectl_kres.cel.state import PER_CALL, State
 from kubectl_kres.cel.types import Type
 
 

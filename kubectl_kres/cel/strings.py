@@ -1,4 +1,7 @@
-"""Functions on strings, with format(). Source: cel-go ext/strings.go, ext/formatting.go, apiserver cel/library/regex.go."""
+"""Functions on strings, with format().
+
+Source: cel-go ext/strings.go, ext/formatting.go, apiserver cel/library/regex.go.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from kubectl_kres.cel.conversions import to_string
 from kubectl_kres.cel.errors import EvalError
-from kubectl_kres.cel.operators import cost_regex, to_string
+from kubectl_kres.cel.operators import cost_regex
 from kubectl_kres.cel.overload import Overload, cost_tenth, overload
-from kubectl_kres.cel.regex import BadPattern, Pattern, compile_pattern
+from kubectl_kres.cel.regex import Pattern, compile_pattern
+from kubectl_kres.cel.regex_tree import BadPattern
 from kubectl_kres.cel.values import (
     Duration,
     Timestamp,
@@ -23,7 +28,7 @@ from kubectl_kres.cel.values import (
 
 _ASCII_UPPER = {code: code + 32 for code in range(65, 91)}
 _ASCII_LOWER = {code: code - 32 for code in range(97, 123)}
-_GO_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_GO_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _DEFAULT_PRECISION = 6
 
 
@@ -96,7 +101,17 @@ def _go_value(value: Any) -> str:
     return "null" if value is None else to_string(value) if not isinstance(value, dict | list) else str(value)
 
 
-_QUOTED = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v", "\\": "\\\\", '"': '\\"'}
+_QUOTED = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
 
 
 def _quote(text: str) -> str:
@@ -189,8 +204,8 @@ def _clause(text: str, at: int) -> tuple[str, int | None, int]:
         while end < len(text) and text[end] in "0123456789":
             end += 1
         if end >= len(text):
-            told = "could not parse formatting clause: error while parsing precision: could not find end of precision specifier"
-            raise FormatFault(told)
+            told = "error while parsing precision: could not find end of precision specifier"
+            raise FormatFault(f"could not parse formatting clause: {told}")
         digits = text[at + 1 : end]
         if not digits:
             told = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
@@ -202,13 +217,13 @@ def _clause(text: str, at: int) -> tuple[str, int | None, int]:
     return letter, precision, at + 1
 
 
+_TAKEN = "strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
 #: Clause to the types that it takes, and what is said of others.
 CLAUSES = {
     "s": (
         ("list", "map", "int", "uint", "double", "bool", "string", "google.protobuf.Timestamp", "bytes",
          "google.protobuf.Duration", "type", "null_type"),
-        "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and "
-        "timestamps",
+        f"string clause can only be used on {_TAKEN}",
     ),
     "d": (("int", "uint"), "decimal clause can only be used on integers"),
     "f": (("double", "string"), "fixed-point clause can only be used on doubles"),
@@ -265,7 +280,7 @@ def _float(letter: str, precision: int, value: float) -> str:
     raised = str(abs(int(exponent))).rjust(2, "0")
     sign = "-" if int(exponent) < 0 else ""
     powers = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-    return f"{mantissa}\u202f×\u202f10{(sign + raised).translate(powers)}"
+    return f"{mantissa}\u202f\u00d7\u202f10{(sign + raised).translate(powers)}"
 
 
 def _text(value: Any) -> str:
@@ -296,7 +311,12 @@ def _inner(value: Any) -> str:
         return {"nan": '"NaN"', "inf": '"+Inf"', "-inf": '"-Inf"'}.get(text, text)
     if isinstance(value, TypeValue):
         return f"type({value.name})"
-    if isinstance(value, Timestamp | Duration | UInt | int) or value is None or is_list(value) or isinstance(value, dict):
+    if (
+        isinstance(value, Timestamp | Duration | UInt | int)
+        or value is None
+        or is_list(value)
+        or isinstance(value, dict)
+    ):
         return _text(value)
     raise FormatFault(f"error during formatting: no formatting function for {type_name(value)}")
 

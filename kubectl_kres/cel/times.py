@@ -12,11 +12,9 @@ from kubectl_kres.cel.errors import EvalError
 from kubectl_kres.cel.overload import Overload, overload
 from kubectl_kres.cel.values import Duration, Timestamp
 
-_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}  # noqa: RUF001
-_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")  # noqa: RUF001
-_STAMP = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII
-)
+_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
+_STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))", re.ASCII)
 _SECOND = 10**9
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -101,7 +99,12 @@ def _table() -> Iterator[Overload]:
     for name, read in parts:
         yield overload(f".{name}(timestamp) int", _part(read))
         yield overload(f".{name}(timestamp, string) int", _part(read))
-    units = (("getHours", 3600 * _SECOND), ("getMinutes", 60 * _SECOND), ("getSeconds", _SECOND), ("getMilliseconds", 10**6))
+    units = (
+        ("getHours", 3600 * _SECOND),
+        ("getMinutes", 60 * _SECOND),
+        ("getSeconds", _SECOND),
+        ("getMilliseconds", 10**6),
+    )
     for name, unit in units:
         yield overload(f".{name}(duration) int", _in_units(unit))
 

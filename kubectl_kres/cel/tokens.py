@@ -44,7 +44,9 @@ _WORDS = ("in", "true", "false", "null")
 
 def tokens_of(source: str) -> tuple[list[Token], list[Issue]]:
     """Every token and the end of input; what is no token is an issue and left out."""
-    found, issues, at = [], [], 0
+    found: list[Token] = []
+    issues: list[Issue] = []
+    at = 0
     while at < len(source):
         match = _TOKEN.match(source, at)
         if match is None:

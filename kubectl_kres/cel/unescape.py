@@ -8,7 +8,9 @@ _SIMPLE = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     '"': '"', "'": "'", "\\": "\\", "?": "?", "`": "`",
 }  # fmt: skip
-_ESCAPE = re.compile(r"\\(?:([abfnrtv\"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))")
+_ESCAPE = re.compile(
+    r"\\(?:([abfnrtv\"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))"
+)
 
 
 def unescape(text: str, *, is_bytes: bool) -> str | bytes:

@@ -1,4 +1,4 @@
-"""Values at run time: Python's own for JSON, structs for the rest; equality, order and conversion to text as cel-go has.
+"""Values at run time: Python's own for JSON, structs for the rest; equality, order and text as cel-go has them.
 
 int is int, uint is UInt; a map is a dict, a list a list or tuple, null is None.
 """
@@ -130,7 +130,7 @@ def compare(one: Any, other: Any) -> int:
     if _number(one) and _number(other):
         if any(isinstance(value, float) and math.isnan(value) for value in (one, other)):
             raise EvalError("NaN values cannot be ordered")
-        return (one > other) - (one < other)
+        return int(one > other) - int(one < other)
     if type(one) is type(other) and isinstance(one, str | bytes | Timestamp | Duration):
         if isinstance(one, str):
             one, other = one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass")
@@ -149,7 +149,7 @@ def size(value: Any) -> int:
     if isinstance(value, Optional) and value.present:
         return size(value.value)
     if isinstance(value, Opaque) and value.kind in ("net.IP", "net.CIDR"):
-        return int(value.value.max_prefixlen / 8)
+        return int(value.value.max_prefixlen) // 8
     return 1
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 #: Folders of recordings. One that is missing holds no cases.
-SYSTEMS = ("admission", "tekton", "tekton-live", "capsule", "changes")
+SYSTEMS = ("admission", "tekton", "tekton-live", "capsule", "changes", "policies")
 
 #: The copy in this repository, whatever KRES_VECTORS says.
 OWN = Path(__file__).parents[1] / "vectors"

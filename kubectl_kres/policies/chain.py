@@ -1,0 +1,312 @@
+"""The server's plugins around one request, in their order: every answer that it can get.
+
+Mutating: namespace, LimitRange defaults, service account, priority, tolerations, overhead, policies; once more from the
+start where a policy changed something. Then the object's own validation, LimitRange bounds, Pod Security, validating
+policies, quota. Source: apiserver endpoints/handlers, kubernetes pkg/kubeapiserver/options/plugins.go.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, permutations
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.admission import qos
+from kubectl_kres.admission.answer import not_valid, undecodable
+from kubectl_kres.admission.create import create as create_object
+from kubectl_kres.admission.draft import Draft, Unparsable
+from kubectl_kres.admission.fields import unknown_fields
+from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.notices import pod_notices
+from kubectl_kres.admission.outcome import Outcome, Refusal
+from kubectl_kres.admission.pods import Policies, admit, orders
+from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.structure import pod_errors
+from kubectl_kres.cel.errors import NotComputed
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.policies import (
+    built_in,
+    creation,
+    namespaces,
+    pod_security,
+    security_fields,
+    service_account,
+    validating,
+)
+from kubectl_kres.policies.mutating import NoAnswer, Session, Step
+from kubectl_kres.policies.policy import Bound, Given
+from kubectl_kres.policies.request import Request, Review
+from kubectl_kres.policies.request import creation as creation_of
+from kubectl_kres.policies.resources import settled, with_draft
+from kubectl_kres.policies.world import Answer, World
+from kubectl_kres.provenance.journal import Entry
+
+Raw = Mapping[str, Any]
+#: Orders of mutating policies that are tried.
+MOST_ORDERS = 24
+
+
+class Chain:
+    def __init__(self, request: Request, policies: Policies, server: Server, world: World) -> None:
+        self.request, self.policies, self.server, self.world = request, policies, server, world
+        self.given = Given(world.namespace, world.params, (1, 36), world.most)
+
+    def refused(self, refusal: Refusal, warnings: Sequence[str] = (), **more: Any) -> Answer:
+        outcome = Outcome(allowed=False, code=refusal.code, refusal=refusal, warnings=tuple(sorted(set(warnings))))
+        return Answer(outcome, **more)
+
+    def review(self, request: Request, *, only_pod: bool = False) -> Iterator[Review]:
+        """What the validating plugins before the quota say, until one refuses; ``only_pod``: up to Pod Security."""
+        refusal = service_account.review(request, self.world.accounts)
+        if refusal is not None:
+            yield Review((refusal,))
+            return
+        minor = self.server.version[1]
+        said = (
+            pod_security.review_namespace(request, self.world.pods, minor)
+            if request.kind == "Namespace"
+            else pod_security.review(request, self.world.namespace or {}, minor)
+        )
+        yield said
+        if not said.refusals and not only_pod and request.kind not in creation.KINDS:
+            yield validating.review(request, self.world.validating, self.given)
+
+    def judged(
+        self,
+        request: Request,
+        admitted: Callable[[Policies], Sequence[Outcome]],
+        steps: tuple[Step, ...] = (),
+        unknown: tuple[str, ...] = (),
+    ) -> Iterator[Answer]:
+        """The object's own checks, then the plugins, then the quota."""
+        without_quota = structs.replace(self.policies, quotas=())
+        for outcome in admitted(without_quota):
+            late = _late(outcome)
+            if not outcome.allowed and not late:
+                yield Answer(outcome, request.object, {}, unknown, steps)
+                continue
+            seen = request.of(prepared(request, outcome.draft))
+            reviews = list(self.review(seen, only_pod=late))
+            audit = {key: text for review in reviews for key, text in review.audit.items()}
+            gaps = (*unknown, *(gap for review in reviews for gap in review.unknown))
+            warnings = [*outcome.warnings, *(text for review in reviews for text in review.warnings)]
+            refusals = [refusal for review in reviews for refusal in review.refusals]
+            for refusal in refusals:
+                yield self.refused(refusal, warnings, whole=seen.object, audit=audit, unknown=gaps, steps=steps)
+            if refusals:
+                continue
+            if late:
+                yield Answer(outcome, seen.object, audit, gaps, steps)
+                continue
+            for last in admitted(self.policies):
+                if last.allowed or last.refusal is not None:
+                    told = structs.replace(last, warnings=tuple(sorted({*warnings, *last.warnings})))
+                    yield Answer(told, _stored(seen, last), audit, gaps, steps)
+
+
+def _late(outcome: Outcome) -> bool:
+    """Whether the refusal is RuntimeClass's, which looks at a pod after Pod Security."""
+    refusal = outcome.refusal
+    return refusal is not None and any(one.rule == "runtime-class/overhead-unexplained" for one in refusal.findings)
+
+
+def _stored(request: Request, outcome: Outcome) -> Raw | None:
+    whole = request.object
+    if whole is None or request.kind != "Pod" or outcome.draft is None or not outcome.allowed:
+        return whole
+    return with_draft(whole, outcome.draft)
+
+
+def prepared(request: Request, draft: Draft | None) -> Raw | None:
+    """What storage makes of a new pod before the validating plugins see it."""
+    whole = request.object
+    if whole is None or request.kind != "Pod" or request.operation != "CREATE" or draft is None:
+        return whole
+    pod = with_draft(whole, draft)
+    pod["metadata"] = {**pod["metadata"], "generation": 1}
+    qos_class = (pod.get("status") or {}).get("qosClass") or qos.class_of(draft)
+    pod["status"] = {"phase": "Pending", "qosClass": qos_class}
+    return pod
+
+
+def create(raw: Raw, namespace: str, policies: Policies, server: Server, world: World) -> tuple[Answer, ...]:
+    """Every answer to a CREATE of the object as sent."""
+    request = creation_of(raw, namespace, world.user)
+    chain = Chain(request, policies, server, world)
+    undecoded = undecodable(raw)
+    if undecoded is not None:
+        return (Answer(undecoded),)
+    refusal = namespaces.refusal(request, world.namespace)
+    if refusal is not None:
+        return (chain.refused(refusal),)
+    try:
+        whole = named(settled(raw, server), namespace)
+    except Unparsable:
+        return tuple(Answer(outcome) for outcome in create_object(raw, policies, server))
+    request = request.of(whole)
+    if request.kind in creation.KINDS:
+        errors = creation.errors_of(raw, server.version[1])
+        outcome = not_valid(request.kind, request.name, errors) if errors else Outcome(allowed=True, code=201)
+        refused_kind = f"{request.kind}.{request.group}"
+        if errors and outcome.refusal is not None:
+            message = outcome.refusal.message.replace(request.kind, refused_kind, 1)
+            outcome = structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=message))
+        return (Answer(outcome, whole),)
+    found: list[Answer] = []
+    for entries, mutated in _mutations(chain, request, raw):
+        if isinstance(mutated, Answer):
+            found.append(mutated)
+            continue
+        new, steps, unknown = mutated
+        found.extend(_created(chain, request, raw, new, steps, unknown, entries))
+    return distinct(found)
+
+
+_Mutated = tuple[dict[str, Any], tuple[Step, ...], tuple[str, ...]]
+
+
+def _created(
+    chain: Chain,
+    request: Request,
+    raw: Raw,
+    new: Raw,
+    steps: tuple[Step, ...],
+    unknown: tuple[str, ...],
+    entries: tuple[Entry, ...],
+) -> Iterator[Answer]:
+    mismatch = namespaces.refusal(request.of(new), chain.world.namespace)
+    if mismatch is not None:
+        yield chain.refused(mismatch, steps=steps, unknown=unknown)
+        return
+    pod = request.kind == "Pod"
+
+    synced = copy.deepcopy(dict(new))
+    told = security_fields.synced(synced) if pod else []
+
+    def admitted(policies: Policies) -> Sequence[Outcome]:
+        if not pod:
+            return create_object(new if steps else raw, policies, chain.server)
+        policies = structs.replace(policies, limits=tuple(_bounds_only(one) for one in policies.limits))
+        outcomes = admit(
+            decoded(synced, Pod),
+            policies,
+            chain.server,
+            decoded=sorted(unknown_fields(raw, "Pod")),
+            warnings=(*pod_notices(synced), *security_fields.notices(synced), *told),
+            faults=(*pod_errors(synced, chain.server), *security_fields.errors(synced)),
+        )
+        return [structs.replace(one, journal=(*entries, *one.journal)) for one in outcomes]
+
+    new = synced
+
+    yield from chain.judged(request.of(new), admitted, steps, unknown)
+
+
+def _bounds_only(limits: Limits) -> Limits:
+    """The LimitRange without its defaults, which have been set already."""
+    items = []
+    for item in limits.items:
+        bare = copy.copy(item)
+        bare.default, bare.default_request = {}, {}
+        items.append(bare)
+    return Limits(limits.source, tuple(items))
+
+
+def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """The metadata that the server fills in before any plugin sees the object."""
+    metadata = {**(whole.get("metadata") or {})}
+    if str(whole.get("kind", "")) not in namespaces.CLUSTER_WIDE:
+        metadata["namespace"] = metadata.get("namespace") or namespace
+    if not metadata.get("name") and metadata.get("generateName"):
+        metadata["name"] = f"{metadata['generateName']}xxxxx"
+    metadata["uid"], metadata["creationTimestamp"] = "", "1970-01-01T00:00:00Z"
+    whole["metadata"] = metadata
+    return whole
+
+
+def _mutations(chain: Chain, request: Request, _raw: Raw) -> Iterator[tuple[tuple[Entry, ...], _Mutated | Answer]]:
+    """The object after the mutating plugins, once for every order of LimitRanges and of policies."""
+    if request.kind != "Pod":
+        for session in sessions(chain):
+            yield (), once(chain, request, session)
+        return
+    limits = [one for one in chain.policies.limits if _has_defaults(one)]
+    if "LimitRanger" in chain.server.disabled_plugins:
+        limits = []
+    for order in orders(limits):
+        for session in sessions(chain):
+            entries: list[Entry] = []
+            yield tuple(entries), _pod(chain, request, order, session)
+
+
+def _has_defaults(limits: Limits) -> bool:
+    return any(item.type == "Container" and (item.default or item.default_request) for item in limits.items)
+
+
+def sessions(chain: Chain) -> Iterator[Session]:
+    """One for each order of policies and of their bindings."""
+    single = [Bound(one.policy, (binding,)) for one in chain.world.mutating for binding in one.bindings]
+    for order in islice(permutations(single), MOST_ORDERS):
+        yield Session(order, chain.given, chain.server)
+
+
+def once(chain: Chain, request: Request, session: Session) -> _Mutated | Answer:
+    whole = dict(request.object or {})
+    unknown: tuple[str, ...] = ()
+    try:
+        mutated, refusal = session.run(request.of(whole))
+        if refusal is None and session.again:
+            mutated, refusal = session.run(request.of(mutated), reinvoked=True)
+    except NoAnswer:
+        return _unanswered(tuple(session.steps))
+    except NotComputed as gap:
+        mutated, refusal, unknown = whole, None, _gap(chain, gap)
+    if refusal is not None:
+        return chain.refused(refusal, steps=tuple(session.steps))
+    return dict(mutated), tuple(session.steps), unknown
+
+
+def _gap(chain: Chain, gap: NotComputed) -> tuple[str, ...]:
+    names = ", ".join(sorted({one.policy.name for one in chain.world.mutating}))
+    return (f"MutatingAdmissionPolicy {names} is not computed: {gap}",)
+
+
+def _unanswered(steps: tuple[Step, ...]) -> Answer:
+    return Answer(Outcome(allowed=False, code=0), steps=steps, no_answer=True)
+
+
+def _pod(chain: Chain, request: Request, order: Sequence[Limits], session: Session) -> _Mutated | Answer:
+    """The pod's way through the mutating plugins, twice where a policy changed it."""
+    whole: dict[str, Any] = dict(request.object or {})
+    unknown: tuple[str, ...] = ()
+    for reinvoked in (False, True):
+        accounts = chain.world.accounts
+        pod, refusal = built_in.admitted(request.of(whole), order, chain.policies, accounts, chain.server)
+        if refusal is not None:
+            return chain.refused(refusal, steps=tuple(session.steps))
+        try:
+            mutated, refusal = session.run(request.of(pod), reinvoked=reinvoked)
+        except NoAnswer:
+            return _unanswered(tuple(session.steps))
+        except NotComputed as gap:
+            return pod, tuple(session.steps), _gap(chain, gap)
+        if refusal is not None:
+            return chain.refused(refusal, steps=tuple(session.steps))
+        whole = dict(mutated)
+        if not session.again:
+            break
+    return whole, tuple(session.steps), unknown
+
+
+def distinct(answers: Sequence[Answer]) -> tuple[Answer, ...]:
+    """Answers that differ in what is said or stored."""
+    found: dict[str, Answer] = {}
+    for answer in answers:
+        outcome = answer.outcome
+        key = repr((outcome.code, outcome.message, outcome.warnings, answer.whole, outcome.charges, answer.unknown))
+        found.setdefault(key, answer)
+    return tuple(found.values())

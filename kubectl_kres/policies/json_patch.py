@@ -1,0 +1,195 @@
+"""JSON Patch as the API server applies it. Source: gopkg.in/evanphx/json-patch.v4."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+_MISSING = "missing value"
+_INVALID = "invalid index referenced"
+_INDEX = re.compile(r"[+-]?[0-9]+")
+
+
+class CannotPatch(Exception):
+    """The patch does not fit; the text is the server's."""
+
+
+class TestFailed(Exception):
+    """A ``test`` did not hold: nothing is patched."""
+
+    __test__ = False
+
+
+def patched(document: Mapping[str, Any], operations: Sequence[Mapping[str, Any]]) -> Any:
+    """The document after all operations. Raises CannotPatch, TestFailed."""
+    held = {"": copy.deepcopy(dict(document))}
+    for operation in operations:
+        run = _OPERATIONS.get(operation.get("op", ""))
+        if run is None:
+            raise CannotPatch(f"Unexpected kind: {operation.get('op', '')}")
+        run(held, operation)
+    return held[""]
+
+
+def _find(document: Any, path: str) -> tuple[Any, str]:
+    """The container that a path leads into, and the last key; no container: there is none."""
+    parts = path.split("/")
+    if len(parts) < 2:
+        return None, ""
+    for part in parts[1:-1]:
+        try:
+            document = _get(document, _decoded(part))
+        except CannotPatch:
+            return None, ""
+        if not isinstance(document, dict | list):
+            return None, ""
+    return document, _decoded(parts[-1])
+
+
+def _decoded(key: str) -> str:
+    return re.sub("~[01]", lambda match: "/" if match[0] == "~1" else "~", key)
+
+
+def _index(key: str, size: int) -> int:
+    if not _INDEX.fullmatch(key):
+        raise CannotPatch(f'strconv.Atoi: parsing "{key}": invalid syntax')
+    index = int(key)
+    if index < -size or index >= size:
+        raise CannotPatch(f"Unable to access invalid index: {index}: {_INVALID}")
+    return index % size
+
+
+def _get(container: Any, key: str) -> Any:
+    if isinstance(container, list):
+        return container[_index(key, len(container))]
+    return container.get(key) if isinstance(container, dict) else None
+
+
+def _put(container: Any, key: str, value: Any) -> None:
+    if isinstance(container, dict):
+        container[key] = value
+    elif key == "-":
+        container.append(value)
+    else:
+        if not _INDEX.fullmatch(key):
+            text = f"value was not a proper array index: '{key}': strconv.Atoi: parsing \"{key}\": invalid syntax"
+            raise CannotPatch(text)
+        container.insert(_index(key, len(container) + 1), value)
+
+
+def _drop(container: Any, key: str) -> None:
+    if isinstance(container, list):
+        del container[_index(key, len(container))]
+    elif key not in container:
+        raise CannotPatch(f"Unable to remove nonexistent key: {key}: {_MISSING}")
+    else:
+        del container[key]
+
+
+def _value(operation: Mapping[str, Any]) -> Any:
+    return copy.deepcopy(operation.get("value"))
+
+
+def _add(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+    path = operation.get("path", "")
+    container, key = _find(held[""], path)
+    if container is None:
+        raise CannotPatch(f'add operation does not apply: doc is missing path: "{path}": {_MISSING}')
+    try:
+        _put(container, key, _value(operation))
+    except CannotPatch as fault:
+        raise CannotPatch(f"error in add for path: '{path}': {fault}") from None
+
+
+def _remove(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+    path = operation.get("path", "")
+    container, key = _find(held[""], path)
+    if container is None:
+        raise CannotPatch(f'remove operation does not apply: doc is missing path: "{path}": {_MISSING}')
+    try:
+        _drop(container, key)
+    except CannotPatch as fault:
+        raise CannotPatch(f"error in remove for path: '{path}': {fault}") from None
+
+
+def _replace(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+    path = operation.get("path", "")
+    if path == "":
+        held[""] = _value(operation)
+        return
+    container, key = _find(held[""], path)
+    if container is None:
+        raise CannotPatch(f"replace operation does not apply: doc is missing path: {path}: {_MISSING}")
+    if isinstance(container, list):
+        try:
+            container[_index(key, len(container))] = _value(operation)
+        except CannotPatch:
+            raise CannotPatch(f"replace operation does not apply: doc is missing key: {path}: {_MISSING}") from None
+    else:
+        container[key] = _value(operation)
+
+
+def _taken(held: dict[str, Any], source: str, word: str, label: str) -> tuple[Any, str, Any]:
+    container, key = _find(held[""], source)
+    if container is None:
+        raise CannotPatch(f"{word} operation does not apply: doc is missing from path: {source}: {_MISSING}")
+    try:
+        return container, key, _get(container, key)
+    except CannotPatch as fault:
+        raise CannotPatch(f"error in {label}: '{key if word == 'move' else source}': {fault}") from None
+
+
+def _move(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+    if "from" not in operation:
+        raise CannotPatch(f"move operation failed to decode from: operation, missing from field: {_MISSING}")
+    path = operation.get("path", "")
+    container, key, value = _taken(held, operation["from"], "move", "move for path")
+    try:
+        _drop(container, key)
+    except CannotPatch as fault:
+        raise CannotPatch(f"error in move for path: '{key}': {fault}") from None
+    container, key = _find(held[""], path)
+    if container is None:
+        raise CannotPatch(f"move operation does not apply: doc is missing destination path: {path}: {_MISSING}")
+    try:
+        _put(container, key, value)
+    except CannotPatch as fault:
+        raise CannotPatch(f"error in move for path: '{path}': {fault}") from None
+
+
+def _copy(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+    if "from" not in operation:
+        raise CannotPatch(f"copy operation failed to decode from: operation, missing from field: {_MISSING}")
+    path = operation.get("path", "")
+    _, _, value = _taken(held, operation["from"], "copy", "copy for from")
+    container, key = _find(held[""], path)
+    if container is None:
+        raise CannotPatch(f"copy operation does not apply: doc is missing destination path: {path}: {_MISSING}")
+    try:
+        _put(container, key, copy.deepcopy(value))
+    except CannotPatch as fault:
+        raise CannotPatch(f"error while adding value during copy: {fault}") from None
+
+
+def _test(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
+    path = operation.get("path", "")
+    if path == "":
+        if held[""] != operation.get("value"):
+            raise TestFailed
+        return
+    container, key = _find(held[""], path)
+    if container is None:
+        raise CannotPatch(f"test operation does not apply: is missing path: {path}: {_MISSING}")
+    try:
+        value = _get(container, key)
+    except CannotPatch as fault:
+        raise CannotPatch(f"error in test for path: '{path}': {fault}") from None
+    if value != operation.get("value") or isinstance(value, bool) is not isinstance(operation.get("value"), bool):
+        raise TestFailed
+
+
+_OPERATIONS: Mapping[str, Callable[[dict[str, Any], Mapping[str, Any]], None]] = {
+    "add": _add, "remove": _remove, "replace": _replace, "move": _move, "copy": _copy, "test": _test,
+}  # fmt: skip

@@ -1,0 +1,168 @@
+"""An admission policy with its bindings, compiled; where its parameters are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.cel.errors import NotComputed
+from kubectl_kres.cel.state import PER_CALL
+from kubectl_kres.policies.expressions import (
+    BOOLEAN,
+    Accepts,
+    Evaluation,
+    Expression,
+    OutOfBudget,
+    conditions_budget,
+    declared,
+    names_of,
+)
+from kubectl_kres.policies.matching import selects
+from kubectl_kres.policies.request import Request
+
+Raw = Mapping[str, Any]
+#: Objects of a kind in a namespace; None: no such kind is served. Raises NotComputed where they could not be read.
+FindParams = Callable[[str, str, str], Sequence[Raw] | None]
+
+
+class Given(Struct, frozen=True):
+    """What is known around a request. ``most``: cost of one expression after which it is not computed."""
+
+    namespace: Raw | None = None
+    params: FindParams = lambda _version, _kind, _namespace: None
+    version: tuple[int, int] = (1, 36)
+    most: int = PER_CALL
+
+
+class ConfigurationError(Exception):
+    """The policy or the binding is not usable; the text is the server's."""
+
+
+class Policy:
+    """The spec of a policy with what all policies share, compiled when it is first used."""
+
+    def __init__(self, raw: Raw, version: tuple[int, int]) -> None:
+        self.raw, self.version = raw, version
+        self.name = str((raw.get("metadata") or {}).get("name", ""))
+        self.spec: Raw = raw.get("spec") or {}
+        self.param_kind: Raw | None = self.spec.get("paramKind")
+        self.fails = (self.spec.get("failurePolicy") or "Fail") != "Ignore"
+        self._variables: dict[str, Expression] | None = None
+        self._conditions: list[Expression] | None = None
+        self.known: dict[Any, Expression] = {}
+
+    def accepts(self, *, authorizer: bool = True, patch: bool = False) -> Accepts:
+        return Accepts(self.param_kind is not None, authorizer, patch)
+
+    @property
+    def variables(self) -> dict[str, Expression]:
+        """In their order; each may use those before it."""
+        if self._variables is None:
+            found: dict[str, Expression] = {}
+            for one in self.spec.get("variables") or ():
+                fields = {name: declared(expression.kind) for name, expression in found.items()}
+                text = str(one.get("expression", ""))
+                found[str(one.get("name", ""))] = Expression(text, self.accepts(), self.version, (), fields)
+            self._variables = found
+        return self._variables
+
+    def expression(
+        self, text: str, wanted: Sequence[Any], *, authorizer: bool = True, patch: bool = False
+    ) -> Expression:
+        """Compiled once."""
+        key = (text, tuple(wanted), authorizer, patch)
+        if key not in self.known:
+            fields = {name: declared(one.kind) for name, one in self.variables.items()}
+            accepts = self.accepts(authorizer=authorizer, patch=patch)
+            self.known[key] = Expression(text, accepts, self.version, wanted, fields)
+        return self.known[key]
+
+    def holds(self, request: Request, original: Request, params: Raw | None, given: Given) -> bool:
+        """Whether all match conditions hold. Raises ConfigurationError for errors that the policy fails on."""
+        conditions = self.spec.get("matchConditions") or ()
+        if not conditions:
+            return True
+        names = names_of(request, original, None, params, has_params=self.param_kind is not None)
+        evaluation = Evaluation(names, self.variables, budget=conditions_budget(), most=given.most)
+        errors = []
+        for condition in conditions:
+            try:
+                result = evaluation.run(self.expression(str(condition.get("expression", "")), BOOLEAN))
+            except OutOfBudget as error:
+                if self.fails:
+                    raise ConfigurationError(str(error)) from None
+                return False
+            if result.error:
+                errors.append(result.error)
+            elif result.value is False:
+                return False
+        if errors and self.fails:
+            distinct = list(dict.fromkeys(errors))
+            raise ConfigurationError(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
+        return not errors
+
+    def params(self, binding: Raw, request: Request, given: Given) -> list[Raw | None]:
+        """The objects that the binding gives as parameters; one None where there is nothing to give.
+
+        Raises ConfigurationError, NotComputed.
+        """
+        reference = (binding.get("spec") or {}).get("paramRef")
+        if self.param_kind is None or reference is None:
+            return [None]
+        version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
+        found = given.params(version, kind, str(reference.get("namespace") or request.namespace))
+        if found is None:
+            raise ConfigurationError(self.unknown_kind())
+        chosen = list(_chosen(found, reference))
+        if not chosen and reference.get("parameterNotFoundAction") == "Deny":
+            raise ConfigurationError("no params found for policy binding with `Deny` parameterNotFoundAction")
+        return [{"apiVersion": version, "kind": kind, **one} for one in chosen]
+
+    def kind_known(self, request: Request, given: Given) -> bool:
+        """Whether the kind of the parameters is served. Raises NotComputed."""
+        if self.param_kind is None:
+            return True
+        version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
+        return given.params(version, kind, request.namespace) is not None
+
+    def unknown_kind(self) -> str:
+        kind = self.param_kind or {}
+        shown = f"{_group_version(str(kind.get('apiVersion', '')))}, Kind={kind.get('kind', '')}"
+        return f"failed to find resource referenced by paramKind: '{shown}'"
+
+
+def _group_version(version: str) -> str:
+    return version if "/" in version else f"/{version}"
+
+
+def _chosen(found: Sequence[Raw], reference: Raw) -> Iterator[Raw]:
+    name = reference.get("name")
+    for one in found:
+        metadata = one.get("metadata") or {}
+        if metadata.get("name") == name if name else selects(reference.get("selector"), metadata.get("labels")):
+            yield one
+
+
+class Bound(Struct, frozen=True):
+    """A policy with the bindings that name it."""
+
+    policy: Policy
+    bindings: tuple[Raw, ...]
+
+
+def bound(policies: Sequence[Raw], bindings: Sequence[Raw], version: tuple[int, int]) -> tuple[Bound, ...]:
+    """Every policy that has a binding; one without does nothing."""
+    by_policy: dict[str, list[Raw]] = {}
+    for binding in bindings:
+        by_policy.setdefault(str((binding.get("spec") or {}).get("policyName", "")), []).append(binding)
+    named = ((str((raw.get("metadata") or {}).get("name", "")), raw) for raw in policies)
+    return tuple(Bound(Policy(raw, version), tuple(by_policy[name])) for name, raw in named if name in by_policy)
+
+
+def name_of(binding: Raw) -> str:
+    return str((binding.get("metadata") or {}).get("name", ""))
+
+
+__all__ = ["Bound", "ConfigurationError", "FindParams", "Given", "NotComputed", "Policy", "bound", "name_of"]

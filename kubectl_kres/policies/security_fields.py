@@ -1,0 +1,149 @@
+"""What storage makes of a new pod's security fields, and what it refuses in them.
+
+Source: kubernetes pkg/registry/core/pod/strategy.go, pkg/apis/core/validation/validation.go, pkg/api/pod/warnings.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kubectl_kres.admission.field import FieldError, invalid, not_supported, required
+
+Raw = Mapping[str, Any]
+_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
+_MIRROR = "kubernetes.io/config.mirror"
+_TYPES = ("Localhost", "RuntimeDefault", "Unconfined")
+_RULE = "pod/security-field"
+_KEYS = ("initContainers", "containers", "ephemeralContainers")
+
+
+def _annotations(pod: Raw) -> Raw:
+    return (pod.get("metadata") or {}).get("annotations") or {}
+
+
+def _windows(spec: Raw) -> bool:
+    return (spec.get("os") or {}).get("name") == "windows"
+
+
+def _contexts(spec: Raw) -> Iterator[tuple[str, Raw, Raw]]:
+    """Path, container and its security context."""
+    for key in _KEYS:
+        for index, container in enumerate(spec.get(key) or ()):
+            yield f"spec.{key}[{index}]", container, container.get("securityContext") or {}
+
+
+def _profile(annotation: str) -> dict[str, str] | None:
+    """The AppArmor field that an annotation stands for."""
+    if annotation == "runtime/default":
+        return {"type": "RuntimeDefault"}
+    if annotation == "unconfined":
+        return {"type": "Unconfined"}
+    if annotation.startswith("localhost/") and annotation.removeprefix("localhost/").strip():
+        return {"type": "Localhost", "localhostProfile": annotation.removeprefix("localhost/")}
+    return None
+
+
+def synced(pod: dict[str, Any]) -> list[str]:
+    """Copy AppArmor annotations into fields, in place; the warnings."""
+    spec, annotations, told = pod.get("spec") or {}, _annotations(pod), []
+    if _windows(spec):
+        return []
+    whole = (spec.get("securityContext") or {}).get("appArmorProfile")
+    for _, container, context in _contexts(spec):
+        key = _APP_ARMOR + str(container.get("name", ""))
+        if key not in annotations or context.get("appArmorProfile") is not None:
+            continue
+        profile = _profile(str(annotations[key]))
+        if profile is not None and profile == whole:
+            continue
+        if profile is not None:
+            container["securityContext"] = {**context, "appArmorProfile": profile}  # type: ignore[index]
+        told.append(f'metadata.annotations[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead')
+    return told
+
+
+_VOLUMES = {
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "flocker": "deprecated in v1.22, non-functional in v1.25+",
+    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
+}
+
+
+def notices(pod: Raw) -> Iterator[str]:
+    """Warnings of annotations without their field, and of volumes that nothing mounts any more."""
+    spec, annotations = pod.get("spec") or {}, _annotations(pod)
+    keys = []
+    if (spec.get("securityContext") or {}).get("seccompProfile") is None:
+        keys.append(_SECCOMP_POD)
+    for _, container, context in _contexts(spec):
+        if context.get("seccompProfile") is None:
+            keys.append(_SECCOMP + str(container.get("name", "")))
+    for key in keys:
+        if key in annotations:
+            yield f'metadata.annotations[{key}]: non-functional in v1.27+; use the "seccompProfile" field instead'
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        for kind, text in _VOLUMES.items():
+            if volume.get(kind) is not None:
+                yield f"spec.volumes[{index}].{kind}: {text}"
+        if volume.get("storageos") is not None:
+            yield f"spec.volumes[{index}].storageOS: deprecated in v1.22, non-functional in v1.25+"
+
+
+def errors(pod: Raw) -> Iterator[FieldError]:
+    """What is wrong with the fields that Pod Security looks at."""
+    spec, annotations = pod.get("spec") or {}, _annotations(pod)
+    if _MIRROR in annotations and not spec.get("nodeName"):
+        text = "must set spec.nodeName if mirror pod annotation is set"
+        yield invalid(f"metadata.annotations[{_MIRROR}]", annotations[_MIRROR], text, _RULE)
+    yield from _profiles(spec.get("securityContext") or {}, "spec.securityContext")
+    host_users = spec.get("hostUsers") is not False
+    for path, _, context in _contexts(spec):
+        at = f"{path}.securityContext"
+        mount = context.get("procMount")
+        if mount is not None and mount not in ("Default", "Unmasked"):
+            yield not_supported(f"{at}.procMount", str(mount), ("Default", "Unmasked"), _RULE)
+        if host_users and mount == "Unmasked":
+            yield invalid(f"{at}.procMount", mount, "`hostUsers` must be false to use `Unmasked`", _RULE)
+        if context.get("allowPrivilegeEscalation") is False:
+            yield from _escalation(context, at)
+        yield from _profiles(context, at)
+
+
+def _escalation(context: Raw, at: str) -> Iterator[FieldError]:
+    if context.get("privileged"):
+        text = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
+        yield invalid(at, dict(context), text, _RULE)
+    if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
+        text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
+        yield invalid(at, dict(context), text, _RULE)
+
+
+def _profiles(context: Raw, at: str) -> Iterator[FieldError]:
+    for field, word in (("seccompProfile", "seccomp"), ("appArmorProfile", "AppArmor")):
+        profile = context.get(field)
+        if profile is None:
+            continue
+        path, kind, local = f"{at}.{field}", profile.get("type") or "", profile.get("localhostProfile")
+        if not kind:
+            yield required(f"{path}.type", f"type is required when {field} is set", _RULE)
+        elif kind not in _TYPES:
+            yield not_supported(f"{path}.type", str(kind), _TYPES, _RULE)
+        if kind == "Localhost":
+            if not local and (local is None or word == "AppArmor"):
+                yield required(f"{path}.localhostProfile", f"must be set when {word} type is Localhost", _RULE)
+            elif word == "seccomp":
+                yield from _descending(str(local), f"{path}.localhostProfile")
+        elif local is not None:
+            text = f"can only be set when {word} type is Localhost"
+            yield invalid(f"{path}.localhostProfile", local if word == "AppArmor" else dict(profile), text, _RULE)
+
+
+def _descending(path: str, at: str) -> Iterator[FieldError]:
+    if path.startswith("/"):
+        yield invalid(at, path, "must be a relative path", _RULE)
+    if ".." in path.split("/"):
+        yield invalid(at, path, "must not contain '..'", _RULE)

@@ -1,0 +1,241 @@
+"""ValidatingAdmissionPolicy: every set of denials that a request can meet. Source: apiserver policy/validating."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.outcome import Cause, Finding, Refusal
+from kubectl_kres.cel.errors import NotComputed
+from kubectl_kres.cel.strings import trim
+from kubectl_kres.policies.expressions import (
+    BOOLEAN,
+    TEXT,
+    TEXT_OR_NULL,
+    Evaluation,
+    Expression,
+    OutOfBudget,
+    Result,
+    names_of,
+)
+from kubectl_kres.policies.matching import matched
+from kubectl_kres.policies.objects import converted
+from kubectl_kres.policies.policy import Bound, ConfigurationError, Given, Policy, name_of
+from kubectl_kres.policies.request import Request, Review
+from kubectl_kres.provenance.journal import Source
+
+Raw = Mapping[str, Any]
+_CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}
+_MOST_MESSAGE = 5 * 1024
+_MOST_ANNOTATION = 10 * 1024
+RULE = "policy/denied"
+
+
+class Decision(Struct, frozen=True):
+    """A validation that did not hold. ``index``: which one; ``error``: it could not be evaluated."""
+
+    message: str
+    reason: str = ""
+    index: int = 0
+    expression: str = ""
+    error: bool = False
+
+
+class Denial(Struct, frozen=True):
+    """A decision with the policy and the binding; without one the policy itself cannot be used."""
+
+    policy: str
+    binding: str | None
+    decision: Decision
+
+
+def review(request: Request, policies: Sequence[Bound], given: Given) -> Review:
+    """What the policies say. The server tells the first denial, and its order is arbitrary: each is a refusal here."""
+    denials: list[list[Denial]] = []
+    warnings: list[str] = []
+    audit: dict[str, str] = {}
+    unknown: list[str] = []
+    for one in policies:
+        try:
+            found = _Dispatch(one.policy, request, given)
+            found.run(one.bindings)
+        except NotComputed as gap:
+            unknown.append(f"ValidatingAdmissionPolicy {one.policy.name} is not computed: {gap}")
+            continue
+        denials.extend(found.denials)
+        warnings.extend(found.warnings)
+        audit |= found.audit
+    refusals = tuple(_refusal(request, group[0]) for group in denials)
+    return Review(refusals, tuple(warnings), audit, tuple(unknown))
+
+
+def _refusal(request: Request, denial: Denial) -> Refusal:
+    binding = "" if denial.binding is None else f" with binding '{denial.binding}'"
+    text = f"ValidatingAdmissionPolicy '{denial.policy}'{binding} denied request: {denial.decision.message}"
+    reason = denial.decision.reason or "Invalid"
+    field = f"spec.validations[{denial.decision.index}]" if denial.decision.expression else "spec"
+    source = Source("ValidatingAdmissionPolicy", denial.policy, field=field)
+    rule = "policy/error" if denial.decision.error or not denial.decision.expression else RULE
+    finding = Finding(text, rule, observed=denial.decision.expression, source=source)
+    message = f'{request.qualified} "{request.name}" is forbidden: {text}'
+    return Refusal(_CODES.get(reason, 422), reason, message, (finding,), (Cause("", "", text),))
+
+
+class _Dispatch:
+    """One policy with one request. ``denials``: for each binding and parameter those that it can answer first with."""
+
+    def __init__(self, policy: Policy, request: Request, given: Given) -> None:
+        self.policy, self.request, self.given = policy, request, given
+        self.denials: list[list[Denial]] = []
+        self.warnings: list[str] = []
+        self.annotations: dict[str, list[str]] = {}
+        self.audit: dict[str, str] = {}
+
+    def run(self, bindings: Sequence[Raw]) -> None:
+        """Raises NotComputed."""
+        constraints = self.policy.spec.get("matchConstraints")
+        seen = matched(constraints, self.request, self.given.namespace)
+        if seen is None:
+            return
+        if not self.policy.kind_known(self.request, self.given):
+            text = f"failed to configure policy: {self.policy.unknown_kind()}"
+            if self.policy.fails:
+                self.denials.append([Denial(self.policy.name, None, Decision(text))])
+            return
+        for binding in bindings:
+            resources = (binding.get("spec") or {}).get("matchResources")
+            if matched(resources, self.request, self.given.namespace) is not None:
+                self._bound(binding, _versioned(seen, self.request))
+        for key, values in self.annotations.items():
+            self.audit[f"{self.policy.name}/{key}"] = ", ".join(values)
+
+    def _bound(self, binding: Raw, seen: Request) -> None:
+        name = name_of(binding)
+        try:
+            params = self.policy.params(binding, self.request, self.given)
+        except ConfigurationError as error:
+            if self.policy.fails:
+                decision = Decision(f"failed to configure binding: {error}")
+                self.denials.append([Denial(self.policy.name, name, decision)])
+            return
+        for one in params:
+            denied = [Denial(self.policy.name, name, decision) for decision in self._validated(one, binding, seen)]
+            if denied:
+                self.denials.append(denied)
+
+    def _validated(self, params: Raw | None, binding: Raw, seen: Request) -> Iterator[Decision]:
+        """The decisions that deny, in order."""
+        decisions, annotations = evaluated(self.policy, self.request, seen, params, self.given)
+        actions = (binding.get("spec") or {}).get("validationActions") or ()
+        for decision in decisions:
+            for action in actions:
+                if action == "Deny":
+                    yield decision
+                elif action == "Warn":
+                    prefix = f"Validation failed for ValidatingAdmissionPolicy '{self.policy.name}'"
+                    self.warnings.append(f"{prefix} with binding '{name_of(binding)}': {decision.message}")
+                elif action == "Audit":
+                    self._record(decision, binding, actions)
+        for key, result in annotations:
+            if result.error and self.policy.fails:
+                yield Decision(result.error, error=True)
+            elif isinstance(result.value, str) and trim(result.value):
+                values = self.annotations.setdefault(key, [])
+                value = trim(result.value)[:_MOST_ANNOTATION]
+                if value not in values:
+                    values.append(value)
+
+    def _record(self, decision: Decision, binding: Raw, actions: Sequence[str]) -> None:
+        failure = {
+            "message": decision.message, "policy": (binding.get("spec") or {}).get("policyName", ""),
+            "binding": name_of(binding), "expressionIndex": decision.index, "validationActions": list(actions),
+        }  # fmt: skip
+        text = json.dumps([failure], separators=(",", ":"), ensure_ascii=False)
+        for char, escaped in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026")):
+            text = text.replace(char, escaped)
+        self.audit.setdefault("validation.policy.admission.k8s.io/validation_failure", text)
+
+
+def _versioned(seen: Request, original: Request) -> Request:
+    """The request with its objects in the version that the policy matched."""
+    if seen.api_version == original.api_version:
+        return seen
+    objects = [None if one is None else converted(one, seen.api_version) for one in (seen.object, seen.old)]
+    return structs.replace(seen, object=objects[0], old=objects[1])
+
+
+Annotations = list[tuple[str, Result]]
+
+
+def evaluated(
+    policy: Policy, original: Request, seen: Request, params: Raw | None, given: Given
+) -> tuple[list[Decision], Annotations]:
+    """What one policy with one parameter decides: validations that fail, and audit annotations. Raises NotComputed."""
+    try:
+        if not policy.holds(seen, original, params, given):
+            return [], []
+    except ConfigurationError as error:
+        return [Decision(str(error), error=True)] if policy.fails else [], []
+    names = names_of(seen, original, given.namespace, params, has_params=policy.param_kind is not None)
+    validations = policy.spec.get("validations") or ()
+    evaluation = Evaluation(names, policy.variables, most=given.most)
+    try:
+        results = [evaluation.run(policy.expression(_text(one, "expression"), BOOLEAN)) for one in validations]
+    except OutOfBudget as error:
+        return [Decision(str(error), error=True)] if policy.fails else [], []
+    messages = _Messages(policy, names, evaluation.budget, given)
+    decisions = []
+    for index, (validation, result) in enumerate(zip(validations, results, strict=True)):
+        decision = _decision(policy, validation, result, index, messages)
+        if decision is not None:
+            decisions.append(decision)
+    return decisions, _annotations(policy, names, given)
+
+
+def _text(raw: Raw, key: str) -> str:
+    return str(raw.get(key) or "")
+
+
+class _Messages:
+    """The messages that expressions give, only made for validations that fail."""
+
+    def __init__(self, policy: Policy, names: Mapping[str, Any], budget: int, given: Given) -> None:
+        self.policy = policy
+        self.evaluation = Evaluation(names, policy.variables, budget=budget, most=given.most)
+
+    def of(self, validation: Raw) -> str:
+        text = _text(validation, "messageExpression")
+        if not text:
+            return ""
+        result = self.evaluation.run(self.policy.expression(text, TEXT, authorizer=False))
+        message = trim(result.value) if isinstance(result.value, str) else ""
+        return "" if len(message.encode()) > _MOST_MESSAGE or "\n" in message else message
+
+
+def _decision(policy: Policy, validation: Raw, result: Result, index: int, messages: _Messages) -> Decision | None:
+    expression = trim(_text(validation, "expression"))
+    if result.error:
+        return Decision(result.error, "", index, expression, error=True) if policy.fails else None
+    if result.value is True:
+        return None
+    try:
+        message = messages.of(validation)
+    except OutOfBudget as error:
+        return Decision(f"failed messageExpression: {error}", "", index, expression, error=True)
+    message = message or trim(_text(validation, "message")) or f"failed expression: {expression}"
+    return Decision(message, _text(validation, "reason") or "Invalid", index, expression)
+
+
+def _annotations(policy: Policy, names: Mapping[str, Any], given: Given) -> Annotations:
+    evaluation = Evaluation(names, policy.variables, most=given.most)
+    found: Annotations = []
+    for one in policy.spec.get("auditAnnotations") or ():
+        expression: Expression = policy.expression(_text(one, "valueExpression"), TEXT_OR_NULL)
+        try:
+            found.append((_text(one, "key"), evaluation.run(expression)))
+        except OutOfBudget as error:
+            found.append((_text(one, "key"), Result(error=str(error))))
+    return found
