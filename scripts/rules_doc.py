@@ -31,7 +31,10 @@ GROUPS = {
     "server": "The server, as far as it is known",
     "start": "Where admission starts",
     "file": "Files",
-    "policy": "Policies that are left out",
+    "namespace": "Namespaces",
+    "service-account": "ServiceAccount",
+    "pod-security": "Pod Security",
+    "policy": "Policies",
     "class": "Classes",
     "webhook": "Webhooks of others",
 }

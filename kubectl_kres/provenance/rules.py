@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
-
-
-class Rule(Struct, frozen=True):
-    """What a rule does, in one sentence, and where the real system does it. ``gate``: it needs this feature gate."""
-
-    title: str
-    source: str
-    gate: str = ""
-
+from kubectl_kres.provenance.policy_rules import POLICY_RULES
+from kubectl_kres.provenance.rule import Rule
 
 _VALIDATION = "pkg/apis/core/validation/validation.go"
 _DEFAULTS = "pkg/apis/core/v1/defaults.go"
@@ -381,4 +373,5 @@ RULES: Mapping[str, Rule] = {
     "class/unread": Rule("A class that is named and could not be read exists.", _SUPPOSED),
     "webhook/not-computed": Rule("What webhooks add to pods is not in the figures for today.", _SUPPOSED),
     "resize/node-unknown": Rule("A node that is not known has room, and can resize.", _SUPPOSED),
+    **POLICY_RULES,
 }
