@@ -14,7 +14,6 @@ import click
 
 from kubectl_kres import ISSUES, __version__
 from kubectl_kres.errors import (
-    Exit,
     Forbidden,
     InputErrors,
     KresError,
@@ -25,8 +24,10 @@ from kubectl_kres.errors import (
 )
 from kubectl_kres.render.escape import capped, plain
 
+ANSWERED, NEGATIVE, USAGE, UNREAD, PARTIAL, BUG, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
+
 #: Of several objects' codes the first of these that occurs is the run's.
-_ORDER = (Exit.BUG, Exit.INTERRUPTED, Exit.USAGE, Exit.UNREAD, Exit.PARTIAL, Exit.NEGATIVE)
+_ORDER = (BUG, INTERRUPTED, USAGE, UNREAD, PARTIAL, NEGATIVE)
 
 #: What a full or broken disk behind a redirected stdout answers.
 _FULL = {errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -48,7 +49,7 @@ _CANNOT = (
 def worst(codes: Iterable[int]) -> int:
     """The exit code of a run over several objects."""
     found = set(codes)
-    return next((code for code in _ORDER if code in found), Exit.ANSWERED)
+    return next((code for code in _ORDER if code in found), ANSWERED)
 
 
 def say(text: str) -> None:
@@ -77,14 +78,14 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
             sys.stdout.flush()
     except BrokenPipeError:
         _abandon(sys.stdout)
-        return Exit.ANSWERED
+        return ANSWERED
     except KeyboardInterrupt:
-        return Exit.INTERRUPTED
+        return INTERRUPTED
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.UsageError as error:
         _tell_usage(error)
-        return Exit.USAGE
+        return USAGE
     except KresError as error:
         tell(error)
         if verbose:
@@ -94,9 +95,9 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         if isinstance(error, OSError) and error.errno in _FULL:
             say(f"error: writing the output: {(error.strerror or str(error)).lower()}")
             _abandon(sys.stdout)
-            return Exit.UNREAD
+            return UNREAD
         _tell_bug(error)
-        return Exit.BUG
+        return BUG
     return code
 
 

@@ -33,7 +33,7 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
         word = f"refused{seen}" if verdict.allowed is False else "refused under some orders"
         yield [("bad", f"# {word}: {ref.full}: {message_of(verdict)}")]
         for at, remedy in enumerate(difference.remedies):
-            for line in wrapped(remedy, width, first="#    and: " if at else "# remedy: ", rest="#   "):
+            for line in wrapped(remedy.text, width, first="#     or: " if at else "# remedy: ", rest="#   "):
                 yield [("bad", line)]
     before, after = list(yaml_lines(difference.before)), list(yaml_lines(difference.after))
     groups = list(_groups(before, after))

@@ -13,6 +13,7 @@ from kubectl_kres.render.headline import counted, headline
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
 from kubectl_kres.render.pool_trail import trail_lines
 from kubectl_kres.render.remarks import unseen_text
+from kubectl_kres.render.remedy import remedy_lines
 from kubectl_kres.render.steps import shown_source, text
 from kubectl_kres.render.tekton import condition_lines, task_lines
 from kubectl_kres.render.values import CELL, answer, orders, tables, title
@@ -20,7 +21,7 @@ from kubectl_kres.render.verdict import PARTLY, blind, message_of, verdict_word
 from kubectl_kres.reports import question as asked
 from kubectl_kres.reports.explanation import Explanation, Fact, Total
 from kubectl_kres.reports.outline import Outline
-from kubectl_kres.reports.remedy import NOTHING
+from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.verdict import MEANINGS
 
 
@@ -114,8 +115,9 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
 def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     """What the server says, and the smallest remedy; of a run also what Tekton does then."""
     yield from _verdict(explanation, width)
-    blind = not explanation.complete and explanation.remedies == (NOTHING,)
-    yield from _remedies((f"{NOTHING} as far as seen",) if blind else explanation.remedies, width)
+    blind = not explanation.complete and explanation.note == NOTHING
+    note = f"{NOTHING} as far as seen" if blind else explanation.note
+    yield from remedy_lines(explanation.remedies, note, width)
     if explanation.tekton is not None:
         yield from condition_lines(explanation.tekton, explanation.verdict, width)
 
@@ -136,14 +138,6 @@ def _existing(explanation: Explanation) -> str:
     """How many pods there are; all of them may be older than what is refused."""
     pods = explanation.replicas
     return f"; {counted(pods)}" if pods is not None and pods.wanted else ""
-
-
-def _remedies(remedies: Sequence[str], width: int) -> Iterator[Line]:
-    for index, remedy in enumerate(remedies):
-        label = "remedy: " if index == 0 else "   and: "
-        first, *rest = wrapped(remedy, width, first=label, rest="        ")
-        yield [("strong", label), ("", first[len(label) :])]
-        yield from toned("", rest)
 
 
 def _pod(explanation: Explanation, width: int) -> Iterator[Line]:

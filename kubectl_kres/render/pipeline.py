@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.render.explain import explanation_lines, fact_lines
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
+from kubectl_kres.render.remedy import remedy_lines
 from kubectl_kres.render.tekton import time_text
 from kubectl_kres.render.verdict import message_of, verdict_word
 from kubectl_kres.reports.question import of_task
-from kubectl_kres.reports.remedy import NOTHING
 from kubectl_kres.reports.tekton.at_once import RUNS
 from kubectl_kres.reports.tekton.pipeline import AtOnce, PipelineExplanation, PlannedTask
 
@@ -38,8 +38,8 @@ def summary(found: PipelineExplanation, *, color: bool = False) -> str:
     word, tone = verdict_word(found.verdict) if not found.ended else ("ended", "")
     ref = found.subject
     text = f"{len(found.tasks)} task{'s' * (len(found.tasks) != 1)}"
-    told = found.verdict.allowed is not True or (found.ended and found.remedies != (NOTHING,))
-    rest = found.remedies[0] if told else _tight(found).removeprefix(", ")
+    told = found.verdict.allowed is not True or (found.ended and bool(found.remedies))
+    rest = found.remedies[0].text if told and found.remedies else _tight(found).removeprefix(", ")
     return draw([(tone, padded(word, 17)), ("", f"{padded(ref.full, 40)} {padded(text, 10)}  {rest}")], color=color)
 
 
@@ -71,9 +71,7 @@ def verdict_lines(found: PipelineExplanation, width: int) -> Iterator[Line]:
         word, tone = verdict_word(found.verdict)
         told = message_of(found.verdict) or f"{found.subject.full}{_tight(found)}"
         yield [(tone, word), ("", f": {told}")]
-    for index, remedy in enumerate(found.remedies):
-        label = "remedy: " if index == 0 else "   and: "
-        yield from toned("", wrapped(remedy, width, first=label, rest=" " * 8))
+    yield from remedy_lines(found.remedies, "", width)
     problem = found.problem
     if problem is not None:
         stored = problem.stage not in {"object", "validation"}

@@ -10,6 +10,7 @@ from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
 from kubectl_kres.render.quota import quota_lines
 from kubectl_kres.render.remarks import remarks
+from kubectl_kres.render.remedy import remedy_lines
 from kubectl_kres.render.values import tables
 from kubectl_kres.render.verdict import PARTLY, blind, partly, verdict_word
 from kubectl_kres.reports.explanation import Demand, Explanation
@@ -43,7 +44,7 @@ def word(found: PolicyExplanation) -> tuple[str, Tone]:
 
 def _gist(found: PolicyExplanation) -> str:
     if found.verdict is not None and found.verdict.allowed is not True:
-        first, *others = found.remedies or (found.verdict.message,)
+        first, *others = [one.text for one in found.remedies] or [found.verdict.message]
         return f"{first} (and {len(others)} more)" if others else first
     if found.contradictions:
         more = f" (and {len(found.contradictions) - 1} more)" if len(found.contradictions) > 1 else ""
@@ -101,9 +102,8 @@ def _head(found: PolicyExplanation, width: int) -> Iterator[Line]:
         yield from toned("", rest)
     else:
         yield [(tone, said), ("", f": {verdict.message}")]
-    for at, remedy in enumerate(found.remedies if verdict.allowed is not True else ()):
-        label = "remedy: " if not at else "   and: "
-        yield from toned("", wrapped(remedy, width, first=label, rest="        "))
+    if verdict.allowed is not True and found.remedies:
+        yield from remedy_lines(found.remedies, "", width)
 
 
 def _defaults(found: Sequence[Default], width: int) -> Iterator[Line]:
@@ -136,8 +136,8 @@ def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
         word = "may be refused" if allowed is None else f"is refused{partly(bare.verdict.message, bare.unseen)}"
         yield from toned("bad", wrapped(f"{head} {word}: {_said(bare)}", width, rest="  "))
         for at, remedy in enumerate(bare.remedies):
-            text = remedy.replace(" of container bare", " of each container")
-            yield from toned("", wrapped(text, width, first="     and: " if at else "  remedy: ", rest="          "))
+            text = remedy.text.replace(" of container bare", " of each container")
+            yield from toned("", wrapped(text, width, first="      or: " if at else "  remedy: ", rest="          "))
         own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
         if subject.kind == "ResourceQuota" and own:
             yield [("", f"  this quota has room for {own[0].fits}")]

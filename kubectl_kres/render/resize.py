@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.admission.outcome import QuotaCharge
 from kubectl_kres.render.line import Line, Tone, draw, row, size, toned, wrapped
 from kubectl_kres.render.remarks import remarks
+from kubectl_kres.render.remedy import remedy_lines
 from kubectl_kres.render.verdict import PARTLY
-from kubectl_kres.reports.remedy import NOTHING
+from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.resize import Resize
 
 
@@ -20,10 +21,7 @@ def lines(found: Resize, *, color: bool = False, width: int = 80) -> Iterator[st
 
 def _all(found: Resize, width: int) -> Iterator[Line]:
     yield from _verdict(found, width)
-    blind = not found.complete and found.remedies == (NOTHING,)
-    for index, remedy in enumerate((f"{NOTHING}{PARTLY}",) if blind else found.remedies):
-        label = "remedy: " if index == 0 else "   and: "
-        yield from toned("", wrapped(remedy, width, first=label, rest="        "))
+    yield from remedy_lines(found.remedies, NOTHING if found.complete else f"{NOTHING}{PARTLY}", width)
     if found.changes:
         rows = [(one.container or "pod level", f"{one.resource} {one.side[:-1]}", one.before or "-", one.after or "-",
                  _fate(one.container, restart=one.restart)) for one in found.changes]  # fmt: skip

@@ -11,6 +11,7 @@ from kubectl_kres.reports.explanation import Explanation, Fact, QuotaCost, Unsee
 from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.refusing import pods_of
+from kubectl_kres.reports.remedies.model import Remedy
 from kubectl_kres.reports.replicas import Replicas
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton.part import TektonPart
@@ -35,7 +36,7 @@ class Denied(Record, frozen=True):
     subject: ObjectRef
     replicas: Replicas | None
     verdict: Verdict
-    remedies: tuple[str, ...]
+    remedies: tuple[Remedy, ...]
     quotas: tuple[QuotaCost, ...] = ()
     seen: tuple[Fact, ...] = ()
     unseen: tuple[Unseen, ...] = ()

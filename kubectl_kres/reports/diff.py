@@ -18,6 +18,7 @@ from kubectl_kres.reports.explanation import Explanation, Unseen, Value, Verdict
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.remedies.model import Remedy
 from kubectl_kres.reports.start import Start, start_of_live
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton.taskrun import run_behind
@@ -47,7 +48,7 @@ class Difference(Record, frozen=True):
     reasons: Mapping[str, Reason]
     verdict: Verdict
     changed: bool
-    remedies: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     certain: bool = True
     complete: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
@@ -21,14 +21,13 @@ from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports import facts, filed
-from kubectl_kres.reports.all_pods import lacking, short_of
 from kubectl_kres.reports.analysis import Analysis
 from kubectl_kres.reports.capsule.deeds import directed
 from kubectl_kres.reports.capsule.pool_trail import claiming, trails
 from kubectl_kres.reports.demands import demands_of
 from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen, Verdict
 from kubectl_kres.reports.gates import gates
-from kubectl_kres.reports.meant import with_meant
+from kubectl_kres.reports.meant import meant
 from kubectl_kres.reports.needed import needed_of
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.pod_claims import added, with_claims
@@ -36,7 +35,10 @@ from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.refused_before import barring
 from kubectl_kres.reports.refusing import pods_of
-from kubectl_kres.reports.remedy import NOTHING, Remedy, remedies
+from kubectl_kres.reports.remedies import search
+from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.remedies.words import NOTHING, told
+from kubectl_kres.reports.remedy import remedies
 from kubectl_kres.reports.remedy_next import following
 from kubectl_kres.reports.replicas import Replicas, resting
 from kubectl_kres.reports.room import room_for
@@ -121,11 +123,13 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     charged = None if analysis.undefaulted else draft
     unseen = unseen_of(store, subject)
     verdict = worded(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
+    advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods)
     return Explanation(
         subject=subject.ref,
         start=start.text,
         verdict=verdict,
-        remedies=() if word_of(verdict) == "full" else _said(store, subject, analysis, seen, pods),
+        remedies=advice.remedies,
+        note=advice.note,
         spare=spare_of(verdict),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
@@ -157,8 +161,8 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     )
 
 
-def verdict_and_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Verdict, tuple[str, ...]]:
-    """What an explanation has of them, without the rest of it; remedies of what is not admitted."""
+def verdict_and_sentences(store: Store, subject: Subject, analysis: Analysis) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried."""
     start, bare = analysis.start, verdict_of(analysis.outcomes)
     pods = _replicas(store, subject, start)
     wants = bare.allowed is not True or (pods.missing if pods is not None else start.live is None)
@@ -167,72 +171,73 @@ def verdict_and_remedies(store: Store, subject: Subject, analysis: Analysis) -> 
     verdict = worded(bare, unseen_of(store, subject), needed_of(store, subject, analysis, pods, seen))
     if word_of(verdict) in {"admitted", "full"}:
         return verdict, ()
-    return verdict, _said(store, subject, analysis, seen, pods)
+    if bare.allowed is not True:
+        return verdict, sentences_of(store, subject, analysis)
+    return verdict, tuple(one.text for one in _advice(store, subject, analysis, seen, pods).remedies)
 
 
-def _said(
-    store: Store, subject: Subject, analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None
-) -> tuple[str, ...]:
-    start, special = analysis.start, claiming(store, subject.ref.namespace)
-    found = _remedies(analysis, names_of(start.pod), seen, pods, special)
-    if found == (_PASSES,) and any(one.required for one in unseen_of(store, subject)):
-        found = (_BLIND,)
-    if found == (NOTHING,):
-        found = _for_all(analysis, lacking(store, subject, pods))
-    if found == (NOTHING,) and analysis.tekton is None:
-        found = with_meant(found, start.pod, ())
-    return directed(store.origin, _located(found, subject, start, analysis.outcomes[0]))
+class Advice(NamedTuple):
+    """Ways to let in what is refused or missing, and what else there is to say of it."""
+
+    remedies: tuple[Remedy, ...] = ()
+    note: str = ""
 
 
-def _for_all(analysis: Analysis, count: int) -> tuple[str, ...]:
-    """That there is nothing to change, or for how many of the missing pods there is not."""
-    draft = analysis.outcomes[0].draft
-    if draft is None or count < 2 or analysis.tekton is not None:
-        return (NOTHING,)
-    costs = charges(quota_request(analysis.start.pod, draft), analysis.known.policies.quotas)
-    short = short_of(costs, count)
-    return (f"{NOTHING} for the next pod, but {short}" if short else NOTHING,)
+def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
+    """What mends each refusal, in a sentence of its own and without trying it: the short cause of a list."""
+    found = _sentences(store, subject, analysis, _replicas(store, subject, analysis.start))
+    return directed(store.origin, _located(found, subject, analysis.start, analysis.outcomes[0]))
 
 
-def _remedies(
-    analysis: Analysis,
-    names: Mapping[str, str],
-    seen: Sequence[Fact],
-    pods: Replicas | None,
-    special: Mapping[str, Remedy],
-) -> tuple[str, ...]:
+def _advice(store: Store, subject: Subject, analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None) -> Advice:
+    if analysis.tekton is not None:
+        found = sentences_of(store, subject, analysis)
+        return Advice(told(found), "" if found else NOTHING)
+    blind = any(one.required for one in unseen_of(store, subject))
+    doubt, doubts = meant(analysis.start.pod, (*analysis.outcomes, *analysis.then))
+    ways = search.remedies(store, subject, analysis, analysis.server)
+    if ways:
+        return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
+    if any(one.refusal is not None for one in analysis.outcomes):
+        found = sentences_of(store, subject, analysis)
+        return Advice(told(found), "; ".join(filter(None, (doubt, doubts))))
+    admitted = _admitted_advice(analysis, seen, pods, blind=blind)
+    if admitted is not None:
+        return admitted
+    return Advice((), f"{NOTHING} for admission, but {doubts}" if doubts else NOTHING)
+
+
+def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None, *, blind: bool) -> Advice | None:
+    """What there is to say though the next pod would be admitted; None: nothing."""
+    owner, stuck = analysis.start.owner, _stuck(seen, pods)
+    rest = resting(owner) if pods is not None and not pods.wanted and owner is not None else ""
+    if rest and stuck:
+        return Advice((), f"{NOTHING}: {rest}")
+    killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
+    if killed is not None:
+        return Advice(told((f"raise that memory limit: {killed.text}",)))
+    if stuck:
+        barred = barring(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
+        return Advice(told((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
+    if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
+        return Advice((), f"{NOTHING} for admission: it is the scheduler that finds no node (see below)")
+    return None
+
+
+def _stuck(seen: Sequence[Fact], pods: Replicas | None) -> bool:
+    wants = pods is None or bool(pods.missing) or pods.failing or not pods.wanted
+    return wants and any(fact.reason == "FailedCreate" for fact in seen)
+
+
+def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> tuple[str, ...]:
+    names, special = names_of(analysis.start.pod), claiming(store, subject.ref.namespace)
     if analysis.tekton is not None:
         said = {**special, **TEKTON_REMEDIES}
         return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
-    found = _changes(analysis, names, special, pods.missing if pods is not None else 1)
-    owner = analysis.start.owner
-    wants = pods is None or bool(pods.missing) or pods.failing or not pods.wanted
-    stuck = wants and any(fact.reason == "FailedCreate" for fact in seen)
-    rest = resting(owner) if pods is not None and not pods.wanted and owner is not None else ""
-    if found != (NOTHING,):
-        return found
-    if rest and stuck:
-        return (f"{NOTHING}: {rest}",)
-    killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
-    if killed is not None:
-        return (f"raise that memory limit: {killed.text}",)
-    if stuck:
-        barred = barring(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
-        return (barred or _PASSES,)
-    if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
-        return (f"{NOTHING} for admission: it is the scheduler that finds no node (see below)",)
-    return found
-
-
-def _changes(
-    analysis: Analysis, names: Mapping[str, str], special: Mapping[str, Remedy], missing: int
-) -> tuple[str, ...]:
-    """What mends what refuses now and what would then; NOTHING alone where nothing does."""
     limits, later = analysis.known.policies.limits, (*analysis.then, *following(analysis))
+    missing = pods.missing if pods is not None else 1
     found = remedies(analysis.outcomes, names, special, limits, missing)
-    after = remedies(later, names, special, limits, missing)
-    found = tuple(dict.fromkeys((*found, *(one for one in after if one != NOTHING))))
-    return found if found == (NOTHING,) else with_meant(found, analysis.start.pod, (*analysis.outcomes, *later))
+    return tuple(dict.fromkeys((*found, *remedies(later, names, special, limits, missing))))
 
 
 def _refused(outcomes: Sequence[Outcome]) -> Outcome:

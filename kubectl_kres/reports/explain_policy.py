@@ -36,6 +36,7 @@ from kubectl_kres.reports.needs import needs, storage_needs
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.quota import quota_reports
+from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.remedy import Remedy, remedies
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.unplaced import namespace_needs, no_namespace
@@ -142,7 +143,7 @@ def _placed(scene: _Scene, found: PolicyExplanation) -> PolicyExplanation:
         return found
     outcomes = (Outcome(False, refusal.code, refusal),)
     return structs.replace(
-        found, verdict=verdict_of(outcomes), remedies=directed(scene.store.origin, remedies(outcomes))
+        found, verdict=verdict_of(outcomes), remedies=told(directed(scene.store.origin, remedies(outcomes)))
     )
 
 
@@ -154,7 +155,7 @@ def _quota(scene: _Scene) -> PolicyExplanation:
     return PolicyExplanation(
         scene.ref,
         verdict,
-        fixes,
+        told(fixes),
         quotas=tuple(quota_reports(scene.store, [item], scene.ask)),
         demands=own,
         warnings=warnings,
@@ -174,7 +175,7 @@ def _limit_range(scene: _Scene) -> PolicyExplanation:
     return PolicyExplanation(
         scene.ref,
         verdict,
-        fixes,
+        told(fixes),
         defaults=tuple(defaults(scene.item)),
         bands=bands([limits]),
         warnings=warnings,
@@ -219,7 +220,7 @@ def _counted(scene: _Scene) -> PolicyExplanation:
     return PolicyExplanation(
         scene.ref,
         verdict_of(outcomes),
-        remedies(outcomes, special=_OF_CLAIMS),
+        told(remedies(outcomes, special=_OF_CLAIMS)),
         bands=tuple(band for band in bands(known.limits) if band.type == scene.ref.kind),
         costs=tuple(quota_costs(costs, counted=stored)),
         counted=stored,

@@ -12,6 +12,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
 from kubectl_kres.reports.capsule.pool_trail import PoolTrail
 from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.remedies.model import Remedy
 from kubectl_kres.reports.replicas import Replicas
 from kubectl_kres.reports.tekton.part import TektonPart
 
@@ -198,10 +199,7 @@ class Spare(Record, frozen=True):
 
 
 class Unseen(Record, frozen=True):
-    """What could not be read, and the server's words. ``required``: the answer is partial without it.
-
-    ``reason`` and ``hint``: of a read that failed, where the server gave them.
-    """
+    """What could not be read, and the server's words. ``required``: the answer is partial without it."""
 
     kind: str
     state: str
@@ -209,14 +207,14 @@ class Unseen(Record, frozen=True):
     name: str = ""
     message: str = ""
     required: bool = True
-    reason: str = ""
-    hint: str = ""
 
 
 class Explanation(Record, frozen=True):
     """Why a pod, or the next pod of a workload, gets the resources it gets.
 
-    ``remedies`` is empty where nothing is missing; ``spare`` then says what a further pod lacks.
+    ``remedies``: ways to let in what is refused or missing, each complete alone; none where nothing is missing, and
+    ``spare`` then says what a further pod lacks. ``note``: what else is to be said of that: why there is nothing to
+    change, or what was probably meant.
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
     figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
@@ -227,7 +225,8 @@ class Explanation(Record, frozen=True):
     subject: ObjectRef
     start: str
     verdict: Verdict
-    remedies: tuple[str, ...]
+    remedies: tuple[Remedy, ...]
+    note: str = ""
     containers: tuple[Container, ...] = ()
     totals: tuple[Total, ...] = ()
     qos: QoS | None = None

@@ -10,7 +10,6 @@ from kubectl_kres.admission.outcome import Finding, Outcome
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse, quantity_of
-from kubectl_kres.reports.remedy import NOTHING
 
 #: A whole number without a suffix, or with the one that stands for thousandths.
 _BARE = re.compile(r"0*([1-9][0-9]{0,5})(m?)")
@@ -38,15 +37,12 @@ class Doubt(NamedTuple):
     refused: bool
 
 
-def with_meant(remedies: tuple[str, ...], pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """The remedies, with what was probably meant: first where that is what refuses, else last."""
+def meant(pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, str]:
+    """What was probably meant by the figure that is refused, and by others; empty where there is no doubt."""
     doubts = [*_doubts(pod, [one for outcome in outcomes if outcome.refusal for one in outcome.refusal.findings])]
     refused = " and ".join(f"{one.meant} is meant by {one.sides} ({one.says})" for one in doubts if one.refused)
     others = [f"look at {one.sides}: {one.says}, and perhaps {one.meant} is meant" for one in doubts if not one.refused]
-    first, *rest = remedies
-    if first == NOTHING and others and not rest:
-        return (f"{first} for admission, but {'; '.join(others)}",)
-    return (f"perhaps {refused}; else {first}" if refused else first, *rest, *others)
+    return f"perhaps {refused}" if refused else "", "; ".join(others)
 
 
 def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:

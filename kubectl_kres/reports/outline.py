@@ -8,7 +8,7 @@ from kubectl_kres.admission import qos
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.alike import signature
 from kubectl_kres.reports.analysis import Analysis
-from kubectl_kres.reports.explain import analyse, analysis_of, unseen_of, verdict_and_remedies
+from kubectl_kres.reports.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.explanation import Unseen, Verdict
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.record import Record
@@ -82,7 +82,7 @@ def _alone(store: Store, subject: Subject) -> bool:
 
 def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
     draft = analysis.outcomes[0].draft
-    whole, remedies = verdict_and_remedies(store, subject, analysis)
+    whole, remedies = verdict_and_sentences(store, subject, analysis)
     # The words of a refusal name the pod, and those that are alike share their line.
     verdict = structs.replace(whole, message="", causes=(), others=())
     first, *more = remedies or ("",)

@@ -19,6 +19,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.analysis import Analysis, PodClaims
+from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.template import manifest_workload
 from kubectl_kres.store.coverage import Need
@@ -101,16 +102,26 @@ def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) ->
     return (first + wanted, ready) if not missing or wanted > _MOST_PODS else (None, ready)
 
 
-def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
-    """The pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
-    if not workload.spec.volume_claim_templates or not store.covered(Need(_KIND, subject.ref.namespace)).known:
-        return ()
+def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[tuple[PersistentVolumeClaim, ...], ...]:
+    """The claims that each missing pod has to get first, in the order of the pods; a pod may need none."""
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
+    there = {
+        pod.metadata.name
+        for pod in store.all("Pod", subject.ref.namespace)
+        if controller(pod) == ("StatefulSet", subject.ref.name)
+    }
+    stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    existing = stored.status.replicas if isinstance(stored, Workload) else 0
+    ordinals = range(first, first + min(wanted, _MOST_PODS))
+    if len(there) == existing:
+        lacking = [one for one in ordinals if f"{subject.ref.name}-{one}" not in there]
+    else:
+        # Where pods were not read the lowest numbers are taken as there.
+        lacking = [*ordinals][existing:]
     return tuple(
-        ordinal
-        for ordinal in range(first, first + min(wanted, _MOST_PODS))
-        if all(_is_there(store, claim.claim) for claim in _made(workload, subject, ordinal))
+        tuple(one.claim for one in _made(workload, subject, ordinal) if not _is_there(store, one.claim))
+        for ordinal in lacking
     )
 
 

@@ -10,6 +10,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.reports.explanation import Demand, Edit, Explanation, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.quota import QuotaReport
 from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.remedies.model import Remedy
 
 
 class Default(Record, frozen=True):
@@ -53,7 +54,7 @@ class PolicyExplanation(Record, frozen=True):
 
     subject: ObjectRef
     verdict: Verdict | None = None
-    remedies: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
     quotas: tuple[QuotaReport, ...] = ()
     demands: tuple[Demand, ...] = ()
     defaults: tuple[Default, ...] = ()

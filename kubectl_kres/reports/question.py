@@ -29,7 +29,7 @@ def narrowed(explanation: Explanation, container: str, question: str) -> Explana
         explanation.start,
         explanation.verdict,
         explanation.remedies,
-        kept,
+        containers=kept,
         live=explanation.live,
         assumptions=explanation.assumptions,
         unseen=explanation.unseen,

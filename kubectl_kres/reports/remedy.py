@@ -18,9 +18,6 @@ from kubectl_kres.reports.overrun import Overrun, asking_less, overrun
 from kubectl_kres.reports.remedy_bounds import within_bounds
 from kubectl_kres.reports.unplaced import nearest_kind
 
-NOTHING = "nothing to change"
-
-
 #: What to say of one group of findings.
 Remedy = Callable[[Case], Iterator[str]]
 
@@ -32,7 +29,7 @@ def remedies(
     limits: Sequence[Limits] = (),
     lacking: int = 1,
 ) -> tuple[str, ...]:
-    """One sentence for each change that the refusals ask for; for an admitted pod that there is nothing to change.
+    """One sentence for each change that the refusals ask for; none for an admitted pod.
 
     ``names``: containers by their path, for a pod that could not be decoded. ``special``: remedies by rule that come
     before those for a new pod. ``limits``: the LimitRanges that are looked at after what refuses now. ``lacking``:
@@ -42,7 +39,9 @@ def remedies(
     found: dict[str, None] = {}
     for case in _largest([*_cases(outcomes, names or {}, limits, lacking)]):
         found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
-    first, *rest = found or (NOTHING,)
+    if not found:
+        return ()
+    first, *rest = found
     return f"{first}{_merging(outcomes)}", *rest
 
 

@@ -25,6 +25,8 @@ from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.node import needs_with_node, node_of
 from kubectl_kres.reports.policies import policies
 from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.remedy import remedies
 from kubectl_kres.reports.remedy_resize import REMEDIES
 from kubectl_kres.reports.resize_patch import patched
@@ -53,7 +55,7 @@ class Resize(Record, frozen=True):
 
     subject: ObjectRef
     verdict: Verdict
-    remedies: tuple[str, ...]
+    remedies: tuple[Remedy, ...]
     changes: tuple[Change, ...] = ()
     restarts: tuple[str, ...] = ()
     sums: tuple[Sum, ...] = ()
@@ -88,7 +90,9 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
     return Resize(
         subject.ref,
         worded(verdict_of(outcomes), missed),
-        remedies(outcomes, named, REMEDIES) if same else (f"name the containers that the pod has: {_names(old)}",),
+        told(
+            remedies(outcomes, named, REMEDIES) if same else (f"name the containers that the pod has: {_names(old)}",)
+        ),
         changed,
         tuple(dict.fromkeys(one.container for one in changed if one.restart)),
         tuple(_sums(before, first.draft, node)) if same and first.draft is not None else (),

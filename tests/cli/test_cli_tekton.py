@@ -234,8 +234,12 @@ def test_each_fault_of_a_message_has_its_remedy(kres: Kres, file: Any):
     task = {"steps": [{"name": "A", "image": "i"}, {"name": "b"}]}
     found = kres(f"explain -f {file(run('r', taskRef=None, taskSpec=task, timeout='-1h'))} --offline")
     words = " ".join(found.out.split())
-    assert "remedy: give each step a name of its own, of small letters, digits and dashes" in words
-    assert "and: give each step and sidecar an image and: set the timeout to 0 or more status:" in words
+    for change in (
+        "give each step a name of its own",
+        "give each step and sidecar an image",
+        "set the timeout to 0 or more",
+    ):
+        assert change in words
 
 
 def test_a_task_of_a_run_is_told_as_its_taskrun_is(kres: Kres):

@@ -24,7 +24,7 @@ WIDTH = 80
 #: A line that may be longer: the server's own sentence, its annotation, a path with nothing to break it at.
 VERDICT = re.compile("server: |# (refused|depends)")
 ANNOTATION = re.compile(r"[ +-] *kubernetes\.io/limit-ranger: ")
-UNBREAKABLE = re.compile(r"[ +-]? *(#? *)\S+")
+UNBREAKABLE = re.compile(r"[ +-]? *(#? *)\S+| *kubectl .*")
 
 
 def outputs(situation: Situation) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A remedy, done as its sentence says, removes what it is for; and remedies done one after the other come to an end."""
+"""A remedy, applied, lets every wanted pod in, one after the other; and none of its edits can be left out."""
 
 from __future__ import annotations
 
@@ -7,94 +7,102 @@ from typing import Any
 import msgspec
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
-from properties.generated import COMMON, FEW, QUANTITIES, pod, pods, policies
-from properties.remedied import obey
+from properties.generated import FEW, pods, quota_lists, range_lists
+from properties.remedied import applied
+from reports.stored import made, store_of, subject
 
 from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.outcome import Finding, Outcome
-from kubectl_kres.admission.pods import Policies, admit
+from kubectl_kres.admission.pods import admit, quota_request
+from kubectl_kres.admission.quota import charges, with_used
 from kubectl_kres.admission.server import Server
-from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.remedy import NOTHING, remedies
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.remedies.model import RaiseQuota, Remedy
+from kubectl_kres.reports.remedies.shape import units
+from kubectl_kres.reports.subject import Ask
 
 Raw = dict[str, Any]
-#: Rules whose remedies are sentences that a program can follow.
-FOLLOWED = {
-    "limitrange/min",
-    "limitrange/max",
-    "limitrange/ratio",
-    "validation/request-over-limit",
-    "validation/request-equals-limit",
-    "validation/limit-required",
-    "pod-level/request-below-containers",
-    "pod-level/container-limit",
-    "quota/exceeded",
-    "quota/must-specify",
-}
 
 
-def told(raw: Raw, held: Policies) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
-    outcomes = admit(pod(raw), held, Server())
-    return outcomes, remedies(outcomes, limits=held.limits)
+def world(pod: Raw, ranges: list[LimitRange], quotas: list[ResourceQuota], wanted: int) -> list[Raw]:
+    """A Deployment without pods, and the policies of its namespace, as they are on the wire."""
+    spec = {"replicas": wanted, "template": {"spec": pod["spec"]}}
+    runtime = {"kind": "RuntimeClass", "metadata": {"name": "kata"}, "handler": "kata",
+               "overhead": {"podFixed": {"cpu": "250m", "memory": "160Mi"}}}  # fmt: skip
+    policies = [msgspec.to_builtins(one) for one in (*ranges, *quotas)]
+    for one, kind in zip(policies, ["LimitRange"] * len(ranges) + ["ResourceQuota"] * len(quotas), strict=True):
+        one["kind"] = kind
+    return [made("Deployment", "web", spec=spec), runtime, *policies]
 
 
-def key(finding: Finding) -> tuple[str, ...]:
-    return finding.rule, finding.path, finding.resource, finding.source.name if finding.source else ""
+def asked(objects: list[Raw]) -> tuple[Remedy, ...]:
+    return explain(store_of(*objects), subject("Deployment/web"), Ask()).remedies
 
 
-def findings(outcomes: tuple[Outcome, ...]) -> set[tuple[str, ...]]:
-    return {key(finding) for outcome in outcomes if outcome.refusal for finding in outcome.refusal.findings}
-
-
-@FEW
-@given(pods(), policies(limits=1))
-def test_the_first_remedy_removes_its_finding(raw, held):
-    outcomes, texts = told(raw, held)
-    first = next((one.refusal for one in outcomes if one.refusal), None)
-    assume(first is not None and first.findings[0].rule in FOLLOWED)
-    assume("in sum" not in texts[0] or (len(raw["spec"]["containers"]) == 1 and "initContainers" not in raw["spec"]))
-    finding = first.findings[0]
-    event(finding.rule)
-    after, _ = told(*obey(texts[0], raw, held))
-    assert key(finding) not in findings(after), texts[0]
-
-
-@FEW
-@given(st.sampled_from(COMMON), st.data())
-def test_a_limit_that_a_limit_range_fills_in_is_not_raised_over_its_max(name, data):
-    """What validation asks for is not what the LimitRange refuses next."""
-    texts = QUANTITIES[name][1:]
-    request, most = data.draw(st.sampled_from(texts)), data.draw(st.sampled_from(texts))
-    default = data.draw(st.sampled_from([text for text in texts if parse(text) <= parse(most)]))
-    item = {"type": "Container", "max": {name: most}, "default": {name: default}, "defaultRequest": {name: default}}
-    held = policies_of([msgspec.convert({"metadata": {"name": "cap"}, "spec": {"limits": [item]}}, LimitRange)], [])
-    container = {"name": "c0", "resources": {"requests": {name: request}}}
-    raw = {"metadata": {"name": "p"}, "spec": {"containers": [container]}}
-    outcomes, sentences = told(raw, held)
-    if all(one.allowed for one in outcomes):
-        assert sentences == (NOTHING,)
-        return
-    event("a max" if "the max of" in sentences[0] else "a default")
-    after, left = told(*obey(sentences[0], raw, held))
-    assert left == (NOTHING,) and all(one.allowed for one in after), sentences[0]
+def admitted(objects: list[Raw]) -> bool:
+    """Whether the engine admits every wanted pod, one after the other, in the dearest of all orders."""
+    held = policies_of(
+        [msgspec.convert(one, LimitRange) for one in objects if one["kind"] == "LimitRange"],
+        [msgspec.convert(one, ResourceQuota) for one in objects if one["kind"] == "ResourceQuota"],
+        runtimes=[store_of(*objects).get("RuntimeClass", "kata", "")],
+    )
+    web = objects[0]["spec"]
+    pod = msgspec.convert({"metadata": {"name": "web", "namespace": "ns"}, **web["template"]}, Pod)
+    quotas = held.quotas
+    for _ in range(web["replicas"]):
+        outcomes = admit(pod, msgspec.structs.replace(held, quotas=quotas), Server())
+        if not all(one.allowed for one in outcomes):
+            return False
+        dearest = [charges(quota_request(pod, one.draft), quotas) for one in outcomes]
+        for costs in dearest[1:]:
+            if costs != dearest[0]:
+                return True
+        quotas = with_used(quotas, dearest[0])
+    return True
 
 
 @FEW
-@given(pods(), policies(limits=2, quota=1))
-def test_remedies_come_to_an_end(raw, held):
-    # How containers share what they may have in sum is not for a program to choose, unless there is only one.
-    alone = len(raw["spec"]["containers"]) == 1 and not {"initContainers", "resources"} & set(raw["spec"])
-    assume(alone or not any(item.type == "Pod" for limits in held.limits for item in limits.items))
-    for step in range(60):
-        outcomes, texts = told(raw, held)
-        if texts == (NOTHING,):
-            assert all(one.allowed for one in outcomes)
-            event(f"{step} steps")
-            return
-        assert not all(one.allowed for one in outcomes)
-        if texts[0].startswith("change a LimitRange: "):
-            event("contradictory")
-            return
-        raw, held = obey(texts[0], raw, held)
-    raise AssertionError(texts)
+@given(pods(), range_lists(), quota_lists(), st.integers(1, 3))
+def test_a_remedy_that_is_applied_admits_every_wanted_pod(pod, ranges, quotas, wanted):
+    objects = world(pod, ranges, quotas, wanted)
+    found = [one for one in asked(objects) if one.proven]
+    assume(found)
+    event(f"{len(found)} ways")
+    for one in found:
+        assert one.admits is not None and one.admits.pods == one.admits.of
+        after = applied(one.edits, objects)
+        assert admitted(after), one.text
+        assert not [left for left in asked(after) if left.proven], one.text
+
+
+@FEW
+@given(pods(), range_lists(2), quota_lists(), st.integers(1, 2))
+def test_no_edit_of_a_remedy_can_be_left_out(pod, ranges, quotas, wanted):
+    objects = world(pod, ranges, quotas, wanted)
+    found = [one for one in asked(objects) if one.proven]
+    assume(found)
+    for one in found:
+        for edit in one.edits:
+            fewer = applied([other for other in one.edits if other != edit], objects)
+            assert asked(fewer), (one.text, edit)
+
+
+@FEW
+@given(pods(), range_lists(1), quota_lists(), st.integers(1, 3))
+def test_one_unit_less_of_a_quota_is_not_enough(pod, ranges, quotas, wanted):
+    objects = world(pod, ranges, quotas, wanted)
+    raising = [(one, edit) for one in asked(objects) for edit in one.edits if isinstance(edit, RaiseQuota)]
+    assume(raising)
+    for one, edit in raising:
+        to = parse(edit.to)
+        less = str(
+            msgspec.structs.replace(to, nano=to.nano - units(edit.resource.rpartition(".")[2], parse("1")), text="")
+        )
+        others = [less_of(other, less) if other == edit else other for other in one.edits]
+        assert asked(applied(others, objects)), (one.text, less)
+
+
+def less_of(edit: RaiseQuota, to: str) -> RaiseQuota:
+    return msgspec.structs.replace(edit, to=to)

@@ -6,12 +6,14 @@ from msgspec import structs
 
 from kubectl_kres.reports.explanation import Explanation
 from kubectl_kres.reports.outline import Outline
-from kubectl_kres.reports.verdict import word_of
 
 
 def outline_of(found: Explanation) -> Outline:
-    first, *more = ("",) if word_of(found.verdict) in {"admitted", "full"} else found.remedies
-    remedy = f"{first} (and {len(more)} more)" if more else first
+    """Without what mends it, which a list says without trying it."""
     verdict = structs.replace(found.verdict, message="", causes=(), others=())
     quality = found.qos.name if found.qos is not None else ""
-    return Outline(found.subject, verdict, quality, remedy, found.unseen, found.complete)
+    return Outline(found.subject, verdict, quality, "", found.unseen, found.complete)
+
+
+def without_remedy(outline: Outline) -> Outline:
+    return structs.replace(outline, remedy="")

@@ -70,3 +70,9 @@ def subject(text: str, raw: Raw | None = None, file: str = "") -> Subject:
     """``Kind/name`` in the namespace ns."""
     kind, _, name = text.partition("/")
     return Subject(ObjectRef(kind, name, "ns"), BY_KIND[kind], raw, file)
+
+
+def advised(found: Any) -> tuple[str, ...]:
+    """What an answer says to do, each way in words; without one its note, if it has any."""
+    note = getattr(found, "note", "")
+    return tuple(one.text for one in found.remedies) or ((note,) if note else ())

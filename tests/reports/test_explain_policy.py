@@ -6,6 +6,7 @@ import json
 
 import pytest
 from golden.situation import filled
+from reports.stored import advised
 
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
@@ -218,7 +219,7 @@ def test_objects_that_the_server_would_not_store(kind, raw, message):
     found = about(kind, "a", [raw, bounds], files=[ObjectRef(kind, "a", "shop")])
     assert found.verdict is not None and found.verdict.allowed is False
     assert message in found.verdict.message
-    assert found.remedies == ("ask for at most 10Gi of storage",) if "maximum" in message else found.remedies
+    assert advised(found) == ("ask for at most 10Gi of storage",) if "maximum" in message else advised(found)
 
 
 @pytest.mark.parametrize("filed", [True, False])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from reports.runs import BUSY, LIMITS, WAITS, config, piece, pipeline_run, run, step, task
-from reports.stored import made, store_of, subject
+from reports.stored import advised, made, store_of, subject
 
 from kubectl_kres.errors import ClusterError, Forbidden, UsageError
 from kubectl_kres.render import pipeline as render
@@ -113,9 +113,9 @@ def test_a_run_that_has_failed_asks_no_quota_and_takes_a_new_one():
     found = told(bound, full, BUSY, child, task("build", step("a", {"cpu": "4"})), tasks)
     assert [one.state for one in found.tasks] == ["failed", "skipped"]
     assert found.at_once == ()
-    first, *_, last = found.remedies
-    assert first.startswith("task a: for a new run: set ")
-    assert last == "start a new run: this one has failed (Failed) and nothing revives it"
+    [way] = advised(found)
+    assert way.startswith("task a: for a new run: set ")
+    assert way.endswith("start a new run: this one has failed (Failed) and nothing revives it")
     assert next(render.lines(found)) == "ended: ns/PipelineRun/p; nothing of it is made any more"
 
 
@@ -132,7 +132,7 @@ def test_a_pipeline_that_the_webhook_refuses(tasks: Any, message: str, remedy: s
     found = told(pipeline_run("p", *tasks))
     assert found.verdict.allowed is False
     assert found.verdict.message.startswith(message)
-    assert found.remedies == (remedy,)
+    assert advised(found) == (remedy,)
 
 
 def test_a_custom_task_is_no_taskrun():
@@ -160,7 +160,8 @@ def test_what_is_final_comes_before_what_waits():
     assert found.verdict.allowed is False
     assert found.verdict.message.startswith("task b: failed to create task run pod")
     assert found.verdict.others[0].startswith("task a: TaskRun Pod exceeded available resources")
-    assert [text.partition(":")[0] for text in found.remedies] == ["task b", "task a"]
+    [way] = advised(found)
+    assert [text.partition(":")[0] for text in way.split("; ")] == ["task b", "task a"]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from reports.stored import event, limits, made, store_of, subject, template
+from reports.stored import advised, event, limits, made, store_of, subject, template
 
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation
@@ -126,9 +126,9 @@ def test_several_templates_are_charged_together_in_any_order():
 
 def test_what_else_refuses_the_pod_has_its_remedy_too():
     found = judged(stateful(DATA), quota(requests_storage=("1Gi", "0"), pods=("1", "1")))
-    assert len(found.remedies) == 2
-    assert "requests.storage" in found.remedies[0]
-    assert "pods" in found.remedies[1]
+    [way] = advised(found)
+    assert way.startswith("raise quota q: requests.storage to 16Gi ")
+    assert " and pods to 3 " in way
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,9 @@ def test_a_refusal_that_would_pass_now_is_told_apart_from_one_of_a_webhook():
     told = 'Create Claim data-db-0 for Pod db-0 failed error: persistentvolumeclaims "data-db-0" is forbidden: {}'
     past = event("StatefulSet/db", "FailedCreate", told.format("exceeded quota: q, requested: requests.storage=8Gi"))
     hook = event("StatefulSet/db", "FailedCreate", told.format("not in this house"))
-    assert judged(stateful(DATA), EIGHT, past).remedies[0].startswith("nothing to change: what was refused before")
-    assert judged(stateful(DATA), EIGHT, hook).remedies == (
-        "mend what refuses the claim of its pod: not in this house",
-    )
+    assert judged(stateful(DATA, replicas=1), EIGHT, past).note.startswith("nothing to change: what was refused before")
+    barred = "mend what refuses the claim of its pod: not in this house"
+    assert advised(judged(stateful(DATA, replicas=1), EIGHT, hook)) == (barred,)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reports.stored import event, limits, made, owned_by, store_of, subject, template
+from reports.stored import advised, event, limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.admission.server import Server
 from kubectl_kres.render.explain import lines
@@ -92,7 +92,7 @@ def test_a_workload_in_a_file_is_refused_as_itself():
     found = explain(store_of(), subject("Deployment/web", raw, "w.yaml"), Ask())
     assert found.verdict.code == 400
     assert found.verdict.message.startswith('Deployment in version "v1" cannot be handled as a Deployment: ')
-    assert found.remedies == ('write limits.cpu of container app as a quantity such as 500m or 128Mi, not "one"',)
+    assert advised(found) == ('write limits.cpu of container app as a quantity such as 500m or 128Mi, not "one"',)
     assert [(one.name, [value.written for value in one.values]) for one in found.containers] == [("app", ["one"])]
 
 
@@ -142,17 +142,17 @@ def test_who_changed_what_refuses_is_known():
     ],
 )
 def test_an_admitted_workload_whose_pods_do_not_come(objects, remedy):
-    assert explain(store_of(WEB, *objects), subject("Deployment/web"), Ask()).remedies == (remedy,)
+    assert advised(explain(store_of(WEB, *objects), subject("Deployment/web"), Ask())) == (remedy,)
 
 
 def test_what_was_refused_is_not_said_to_pass_where_its_quota_could_not_be_read():
     store = store_of(WEB, event("Deployment/web", "FailedCreate", "exceeded quota"), unread=("ResourceQuota",))
-    [remedy] = explain(store, subject("Deployment/web"), Ask()).remedies
+    [remedy] = advised(explain(store, subject("Deployment/web"), Ask()))
     assert remedy.startswith("not known: the last try was refused (see below), ")
 
 
-WITHIN = "set requests.cpu and limits.cpu of container app to at most 500m"
-MORE = "set requests.cpu and limits.cpu of container app to at least 2"
+WITHIN = "set limits.cpu and requests.cpu of container app to 500m"
+MORE = "set limits.cpu and requests.cpu of container app to 2"
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ MORE = "set requests.cpu and limits.cpu of container app to at least 2"
             {"requests.cpu": "4"},
             {"requests.cpu": "3750m"},
             (
-                WITHIN,
-                "free 250m of requests.cpu in quota q, or raise its hard to 4250m, or ask for at most 250m in all",
+                f"raise requests.cpu of quota q to 4250m and {WITHIN}",
+                "set limits.cpu of container app to 500m and requests.cpu of container app to 250m",
             ),
         ),
         ({"min": {"cpu": "2"}}, {"requests.cpu": "4"}, {"requests.cpu": "2"}, (MORE,)),
@@ -173,19 +173,19 @@ MORE = "set requests.cpu and limits.cpu of container app to at least 2"
             {"min": {"cpu": "2"}},
             {"requests.cpu": "4"},
             {"requests.cpu": "3"},
-            (MORE, "free 1 of requests.cpu in quota q, or raise its hard to 5, or ask for at most 1 in all"),
+            (f"raise requests.cpu of quota q to 5 and {MORE}",),
         ),
         (
             {"max": {"cpu": "500m"}},
             {"limits.memory": "1"},
             {"limits.memory": "0"},
-            (WITHIN, "set limits.memory of container app, or add a LimitRange with default.memory"),
+            (f"raise limits.memory of quota q to 128Mi and {WITHIN} and limits.memory of container app to 128Mi",),
         ),
     ],
 )
 def test_a_remedy_for_a_bound_says_what_a_quota_refuses_then(bound, hard, used, remedies):
     store = store_of(WEB, limits("lr", **bound), quota("q", hard, used))
-    assert explain(store, subject("Deployment/web"), Ask()).remedies == remedies
+    assert advised(explain(store, subject("Deployment/web"), Ask())) == remedies
 
 
 def test_a_live_pod_out_of_bounds_asks_no_quota_for_room():
@@ -216,24 +216,24 @@ def test_values_come_in_a_fixed_order():
 
 
 @pytest.mark.parametrize(
-    ("existing", "hard", "said"),
+    ("existing", "hard", "way"),
     [
-        (0, "4", "free 1 of pods in quota q, or raise its hard to 5 (7 for the 3 missing pods)"),
-        (2, "4", "free 1 of pods in quota q, or raise its hard to 5"),
-        (0, "2", "free 3 of pods in quota q, or raise its hard to 5 (7 for the 3 missing pods)"),
+        (0, "4", "raise pods of quota q to 7 (5 is enough for the next pod)"),
+        (2, "4", "raise pods of quota q to 5"),
+        (0, "2", "raise pods of quota q to 7 (5 is enough for the next pod)"),
     ],
 )
-def test_what_all_missing_pods_take_is_said_beside_the_next_one(existing: int, hard: str, said: str):
+def test_what_all_missing_pods_take_is_said_beside_the_next_one(existing: int, hard: str, way: str):
     web = made("Deployment", "web", spec={"replicas": 3, **template(APP)}, status={"replicas": existing})
     full = quota("q", {"pods": hard}, {"pods": "4"})
-    assert explain(store_of(web, full), subject("Deployment/web"), Ask()).remedies == (said,)
+    assert advised(explain(store_of(web, full), subject("Deployment/web"), Ask()))[0] == way
 
 
 FAILED = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "spec", "conditions", "said"),
+    ("kind", "spec", "conditions", "why"),
     [
         ("Job", {}, [FAILED], "the job has failed (DeadlineExceeded) and makes no more pods"),
         ("Job", {}, [{"type": "Complete", "status": "True"}], "the job is complete and makes no more pods"),
@@ -241,16 +241,16 @@ FAILED = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}
         ("Deployment", {"replicas": 0}, [], "it wants no pods at present"),
     ],
 )
-def test_nobody_tries_again_where_no_pods_are_wanted(kind: str, spec: dict, conditions: list, said: str):
+def test_nobody_tries_again_where_no_pods_are_wanted(kind: str, spec: dict, conditions: list, why: str):
     held = made(kind, "web", spec={**spec, **template(APP)}, status={"conditions": conditions})
     tried = event(f"{kind}/web", "FailedCreate", 'Error creating: pods "web-x" is forbidden: exceeded quota: q')
     asked = subject(f"{kind}/web")
-    assert explain(store_of(held, tried), asked, Ask()).remedies == (f"nothing to change: {said}",)
+    assert advised(explain(store_of(held, tried), asked, Ask())) == (f"nothing to change: {why}",)
     full = quota("q", {"pods": "1"}, {"pods": "1"})
     found = explain(store_of(held, tried, full), asked, Ask())
     assert (found.verdict.outcome, found.remedies) == ("full", ())
     assert [(one.resource, one.short) for one in found.spare] == [("pods", "1")]
-    assert next(lines(found, width=200)).startswith(f"full: ns/{kind}/web: {said}; a further pod would be refused")
+    assert next(lines(found, width=200)).startswith(f"full: ns/{kind}/web: {why}; a further pod would be refused")
 
 
 @pytest.mark.parametrize(("failing", "existing"), [(False, 1), (True, 1), (False, 0)])
@@ -259,30 +259,30 @@ def test_a_refusal_of_a_time_that_is_over_is_not_waited_for(failing: bool, exist
     conditions = [{"type": "ReplicaFailure", "status": "True"}] if failing else []
     held = made("Deployment", "web", spec=template(APP), status={"conditions": conditions, "replicas": existing})
     tried = event("Deployment/web", "FailedCreate", 'Error creating: pods "web-x" is forbidden: exceeded quota: q')
-    [remedy] = explain(store_of(held, tried), subject("Deployment/web"), Ask()).remedies
+    [remedy] = advised(explain(store_of(held, tried), subject("Deployment/web"), Ask()))
     assert ("tries again" in remedy) is (failing or not existing)
 
 
-SHORT = "nothing to change for the next pod, but only 2 of the 3 missing pods fit: for all of them quota q lacks pods 1"
+SHORT = "raise pods of quota q to 5"
 
 
 @pytest.mark.parametrize(
-    ("used", "filed", "existing", "said"),
+    ("used", "filed", "existing", "way"),
     [
         ("2", False, 0, SHORT),
         ("2", True, 0, SHORT),
         ("1", True, 0, "nothing to change"),
         ("2", False, 2, "nothing to change"),
         ("2", False, 3, "nothing to change"),
-        ("2", True, 1, "nothing to change"),
+        ("2", True, 1, SHORT),
     ],
     ids=["missing", "in a file", "all fit", "the last one fits", "all there", "in a file of what exists"],
 )
-def test_that_not_all_missing_pods_fit_is_told(used: str, filed: bool, existing: int, said: str):
+def test_that_not_all_missing_pods_fit_is_told(used: str, filed: bool, existing: int, way: str):
     held = made("Deployment", "web", spec={"replicas": 3, **template(APP)}, status={"replicas": existing})
     store = store_of(quota("q", {"pods": "4"}, {"pods": used}), *([held] if not filed or existing else []))
     labels = {"app": "web"}
     made_of = {"metadata": {"labels": labels}, **template({**APP, "image": "i"})["template"]}
     spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": made_of}
     raw = {**held, "apiVersion": "apps/v1", "spec": spec} if filed else None
-    assert explain(store, subject("Deployment/web", raw), Ask()).remedies == (said,)
+    assert advised(explain(store, subject("Deployment/web", raw), Ask()))[0] == way

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from reports.stored import made, store_of, subject, template
+from reports.stored import advised, made, store_of, subject, template
 
 from kubectl_kres.render.explain import lines
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.remedy import NOTHING
+from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.subject import Ask
 
 GOOD = {"name": "app", "image": "i"}
@@ -46,13 +46,13 @@ def test_one_more_workload_than_a_quota_counts():
         'deployments.apps "web" is forbidden: exceeded quota: few, requested: count/deployments.apps=1, '
         "used: count/deployments.apps=1, limited: count/deployments.apps=1"
     )
-    assert found.remedies == ("free 1 of count/deployments.apps in quota few, or raise its hard to 2",)
+    assert advised(found)[0] == "raise count/deployments.apps of quota few to 2"
 
 
 def test_a_workload_that_exists_is_not_counted_again():
     raw = filed("Deployment", "web", GOOD)
     found = told(raw, FULL, made("Deployment", "web", spec=template(GOOD)))
-    assert found.verdict.allowed and found.remedies == (NOTHING,)
+    assert found.verdict.allowed and advised(found) == (NOTHING,)
 
 
 def test_it_is_looked_up_only_where_it_counts():
@@ -65,7 +65,7 @@ def test_it_is_looked_up_only_where_it_counts():
 def test_what_comes_after_the_count_is_said_too():
     pods = quota("pods", {"pods": "1"}, {"pods": "1"})
     found = told(filed("Deployment", "web", GOOD), FULL, pods)
-    assert [text.partition(" in quota ")[2][:4] for text in found.remedies] == ["few,", "pods"]
+    assert advised(found)[0] == "raise count/deployments.apps of quota few to 2 and raise pods of quota pods to 2"
 
 
 AT = "spec.template.spec.containers[0]"
@@ -131,7 +131,7 @@ def test_invalid(raw, errors):
     group = str(raw["apiVersion"]).rpartition("/")[0]
     called = f"{raw['kind']}.{group}" if group else raw["kind"]
     assert found.verdict.message.startswith(f'{called} "{raw["metadata"]["name"]}" is invalid: ')
-    assert found.remedies and NOTHING not in found.remedies
+    assert advised(found) and NOTHING not in advised(found)
 
 
 def test_a_name_that_no_object_has():
@@ -162,17 +162,17 @@ def test_the_field_that_was_meant(container, wrong, right):
         'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: '
         f'unknown field "{AT}.{wrong}"'
     )
-    assert found.remedies[0].startswith(f"write {AT}.{right}, not {AT}.{wrong}, or send it with --validate=warn")
+    assert advised(found)[0].startswith(f"write {AT}.{right}, not {AT}.{wrong}, or send it with --validate=warn")
 
 
 def test_a_field_that_stands_too_deep():
     found = told(filed("Deployment", "web", {**GOOD, "resources": {"image": "i"}}))
-    assert found.remedies[0].startswith(f"write {AT}.image, not {AT}.resources.image, ")
+    assert advised(found)[0].startswith(f"write {AT}.image, not {AT}.resources.image, ")
 
 
 def test_a_short_name_for_a_resource():
     found = told(filed("Pod", "p", {**GOOD, "resources": {"limits": {"mem": "1Gi"}}}))
-    assert found.remedies[0] == "write memory, not mem, at spec.containers[0].resources.limits[mem]"
+    assert advised(found)[0].startswith("write memory, not mem, at spec.containers[0].resources.limits[mem]")
 
 
 def test_a_quota_of_pods_that_state_something_is_told_with_the_first():
@@ -180,7 +180,7 @@ def test_a_quota_of_pods_that_state_something_is_told_with_the_first():
     first = quota("first", {"requests.cpu": "1"}, {"requests.cpu": "0"})
     second = quota("second", {"limits.memory": "1Gi"}, {"limits.memory": "0"}, scopes=["NotBestEffort"])
     found = told(filed("Pod", "p", GOOD), first, second)
-    assert [text.partition(" of ")[0] for text in found.remedies] == ["set requests.cpu", "set limits.memory"]
+    assert advised(found) == ("set requests.cpu of container app to 100m and limits.memory of container app to 128Mi",)
 
 
 def test_a_default_priority_class_that_a_quota_counts_by_is_shown():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from reports.stored import box, made, store_of, subject
+from reports.stored import advised, box, made, store_of, subject
 
 from kubectl_kres.admission.server import Server
 from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.resize import Resize, Sum, resize
 from kubectl_kres.reports.subject import Ask
 
@@ -97,7 +98,7 @@ MORE = patch(requests={"cpu": "3"})
 def test_verdict_and_remedy(found: Resize, message: str, remedy: str):
     assert found.verdict.allowed is (message == "")
     assert message in found.verdict.message
-    assert found.remedies[0].startswith(remedy), found.remedies
+    assert next(iter(advised(found)), NOTHING).startswith(remedy), advised(found)
 
 
 def test_changes_restarts_and_sums():

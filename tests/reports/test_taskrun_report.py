@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from reports.runs import BUSY, LIMITS, WAITS, config, info, run, step, task
-from reports.stored import made, owned_by, store_of, subject
+from reports.stored import advised, made, owned_by, store_of, subject
 
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
@@ -86,13 +86,13 @@ def test_a_refusal_is_told_in_tektons_words(objects: Any, status: str, reason: s
     assert (problem.stage, problem.object) == ("create", "TaskRun")
     assert (problem.status, problem.reason, problem.requeue_seconds) == (status, reason, seconds)
     assert problem.message == found.verdict.message
-    assert found.remedies[0].startswith(remedy)
+    assert advised(found)[0].startswith(remedy)
 
 
 def test_a_value_of_the_run_is_changed_in_the_run():
     top = most("1")
     found = told("TaskRun/r", top, BUILD, run("r", computeResources={"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}))
-    assert found.remedies == ("set spec.computeResources.limits[cpu] of TaskRun/r to at most 1",)
+    assert advised(found) == ("set spec.computeResources.limits[cpu] of TaskRun/r to at most 1",)
 
 
 def test_what_tekton_adds_is_given_values_by_configuration():
@@ -100,7 +100,7 @@ def test_what_tekton_adds_is_given_values_by_configuration():
         "ResourceQuota", "q", spec={"hard": {"limits.cpu": "9"}}, status={"hard": {"limits.cpu": "9"}, "used": {}}
     )
     found = told("TaskRun/r", demand, task("build", step("a", limits={"cpu": "1"})), run("r"))
-    assert "prepare: added by Tekton, only default-container-resource-requirements" in found.remedies[0]
+    assert "prepare: added by Tekton, only default-container-resource-requirements" in advised(found)[0]
 
 
 def test_a_waiting_run_says_until_when():
@@ -120,7 +120,7 @@ def test_a_run_that_never_fits_is_not_told_to_free_room():
     found = told("TaskRun/r", BUSY, FILLED, task("build", step("a", {"cpu": "5"})), run("r", status=WAITS))
     assert found.tekton is not None
     assert [(one.requested, one.hard) for one in found.tekton.never] == [("5", "2")]
-    assert found.remedies == ("raise requests.cpu of quota team to 6500m, or ask for at most 500m in all",)
+    assert advised(found) == ("raise requests.cpu of quota team to 6500m, or ask for at most 500m in all",)
     assert any(line.startswith("never:  it asks for 5 of requests.cpu") for line in render.lines(found))
 
 
@@ -128,12 +128,12 @@ def test_a_run_that_has_failed_is_not_revived_by_a_change():
     failed = {"conditions": [{"type": "Succeeded", "status": "False", "reason": "PodCreationFailed", "message": "m"}]}
     found = told("TaskRun/r", BUILD, run("r", status=failed))
     assert found.verdict.allowed is True
-    assert found.remedies == ("start a new run: this one has failed (PodCreationFailed) and nothing revives it",)
+    assert advised(found) == ("start a new run: this one has failed (PodCreationFailed) and nothing revives it",)
     assert any(line.startswith("ended:  Succeeded=False, PodCreationFailed") for line in render.lines(found))
 
 
 @pytest.mark.parametrize(
-    ("objects", "status", "reason", "first", "said"),
+    ("objects", "status", "reason", "first", "condition"),
     [
         (
             (BUSY, FILLED),
@@ -153,33 +153,33 @@ def test_a_run_that_has_failed_is_not_revived_by_a_change():
     ],
 )
 def test_what_a_run_that_has_ended_is_told_is_about_the_next(
-    objects: Any, status: str, reason: str, first: str, said: str
+    objects: Any, status: str, reason: str, first: str, condition: str
 ):
     ended = {"conditions": [{"type": "Succeeded", "status": status, "reason": reason}]}
     found = told("TaskRun/r", *objects, task("build", step("a", {"cpu": "1"})), run("r", status=ended))
     text = [*render.lines(found, width=400)]
     assert text[0].startswith(first)
-    assert [one.startswith("for a new run: ") for one in found.remedies[:1]] == [True] * (not first.startswith("full"))
-    assert any(line.startswith(f"status: {said}") for line in text)
+    assert [one.startswith("for a new run: ") for one in advised(found)[:1]] == [True] * (not first.startswith("full"))
+    assert any(line.startswith(f"status: {condition}") for line in text)
     assert not any("waits" in line for line in text)
 
 
 def test_a_share_above_the_steps_own_limit():
     found = told("TaskRun/r", LIMITS, task("build", step("a", {"cpu": "0"}, {"cpu": "100m"})), run("r"))
-    (remedy,) = found.remedies
+    (remedy,) = advised(found)
     assert remedy.startswith("set limits.cpu of step a to at least 1 (LimitRange/limits gives it that request")
 
 
 def test_what_cannot_be_divided_goes_to_one_step():
     gpu = {"limits": {"nvidia.com/gpu": "1"}}
     found = told("TaskRun/r", task("build", step("a"), step("b")), run("r", computeResources=gpu))
-    (remedy,) = found.remedies
+    (remedy,) = advised(found)
     assert remedy.startswith("take nvidia.com/gpu out of the values for the whole Task and give it to one step")
 
 
 def test_a_remedy_names_the_field_that_somebody_wrote():
     found = told("TaskRun/r", task("build", step("a", {"cpu": "-1"})), run("r"))
-    assert found.remedies == ("use 0 or more at spec.steps[0].computeResources.requests[cpu] of Task/build",)
+    assert advised(found) == ("use 0 or more at spec.steps[0].computeResources.requests[cpu] of Task/build",)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_what_does_not_decode_is_named_with_its_place(field: str, resources: Any
         "spec": {"taskSpec": {"steps": [{"name": "a", "image": "i", field: resources}]}},
     }
     found = explain(store_of(), subject("TaskRun/r", raw, "f.yaml"), ASK)
-    assert remedy in found.remedies[0]
+    assert remedy in advised(found)[0]
 
 
 def test_quota_denied_finds_runs_that_wait():
@@ -237,7 +237,7 @@ def test_a_run_of_a_task_that_does_not_exist_has_failed():
     found = told("TaskRun/r", run("r", "gone"))
     assert found.verdict.allowed is False
     assert found.verdict.message == 'error when listing tasks for taskRun r: tasks.tekton.dev "gone" not found'
-    assert found.remedies == ("create Task gone, or refer to one that is there, and start a new run",)
+    assert advised(found) == ("create Task gone, or refer to one that is there, and start a new run",)
 
 
 def test_a_name_that_was_not_looked_for_may_exist():
@@ -404,7 +404,7 @@ def test_a_run_of_a_file_is_refused_as_the_webhook_does():
     found = explain(store_of(), asked, ASK)
     assert found.verdict.code == 400
     assert found.verdict.message.startswith('admission webhook "validation.webhook.pipeline.tekton.dev" denied')
-    assert found.remedies == ("give either a reference, as taskRef.name, or an embedded taskSpec",)
+    assert advised(found) == ("give either a reference, as taskRef.name, or an embedded taskSpec",)
     assert [*render.lines(found)]
 
 

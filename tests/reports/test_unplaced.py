@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from reports.stored import limits, made, store_of, subject, template
+from reports.stored import advised, limits, made, store_of, subject, template
 
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.remedy import NOTHING
+from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.coverage import Need
 
@@ -35,16 +35,18 @@ def workload(kind: str, version: str) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("stored", "said"),
+    ("stored", "refusal"),
     [((), GONE), ((PLACE,), ""), ((limits("l"),), "")],
     ids=["no namespace", "namespace", "something is in it"],
 )
-def test_a_namespace_that_does_not_exist(stored: tuple[dict, ...], said: str):
+def test_a_namespace_that_does_not_exist(stored: tuple[dict, ...], refusal: str):
     found = explain(store_of(*stored), subject("Pod/a", POD, "a.yaml"), Ask())
-    assert found.verdict.message == said
-    assert (found.verdict.code, found.verdict.allowed) == ((404, False) if said else (201, True))
-    remedy = "create the namespace first (kubectl create namespace ns), or name one that there is" if said else NOTHING
-    assert found.remedies == (remedy,)
+    assert found.verdict.message == refusal
+    assert (found.verdict.code, found.verdict.allowed) == ((404, False) if refusal else (201, True))
+    remedy = (
+        "create the namespace first (kubectl create namespace ns), or name one that there is" if refusal else NOTHING
+    )
+    assert advised(found) == (remedy,)
 
 
 def test_a_policy_of_the_files_is_no_sign_of_a_namespace():
@@ -82,7 +84,7 @@ def test_the_files_own_faults_come_first():
 def test_a_kind_that_kubernetes_has_not(kind: str, version: str, remedy: str):
     found = explain(store_of(PLACE), filed(workload(kind, version)), Ask())
     assert found.verdict.message == f'no matches for kind "{kind}" in version "{version}"'
-    assert (found.verdict.allowed, found.remedies) == (False, (remedy,))
+    assert (found.verdict.allowed, advised(found)) == (False, (remedy,))
 
 
 @pytest.mark.parametrize("served", [True, False])
@@ -91,7 +93,7 @@ def test_of_other_kinds_the_server_says_it(served: bool):
     found = explain(store_of(PLACE), one, Ask())
     assert found.verdict.allowed is served
     if not served:
-        assert found.remedies[0].endswith("(kubectl api-resources lists them), or install what defines it")
+        assert advised(found)[0].endswith("(kubectl api-resources lists them), or install what defines it")
 
 
 def test_all_that_is_known_here_is_served():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.admission.outcome import Finding
-from kubectl_kres.capsule.managed import pool_of
+from kubectl_kres.capsule.managed import pool_of, quota_name
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
@@ -76,6 +76,11 @@ def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[P
             lacks.setdefault(name, {})[finding.resource] = str(found.lack)
     scene = Scene(store)
     return tuple(_trail(scene, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
+
+
+def trail_of(store: Store, namespace: str, pool: str, lacks: Mapping[str, str]) -> PoolTrail:
+    """What more of a pool a namespace would have to claim, and whether it would get that."""
+    return _trail(Scene(store), namespace, quota_name(pool), pool, lacks)
 
 
 def _trail(scene: Scene, space: str, quota: str, name: str, lacks: Mapping[str, str]) -> PoolTrail:

@@ -12,7 +12,7 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.explain import explained
 from kubectl_kres.reports.explanation import Explanation, Unseen
 from kubectl_kres.reports.policies import policies
-from kubectl_kres.reports.remedy import NOTHING
+from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton.at_once import at_once
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanation, PlannedTask, State
@@ -51,7 +51,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     tasks = tuple(_task(store, subject, ask, one, found, children) for one in found.plan.tasks)
     problems = (found.plan.problem,) if found.plan.problem is not None else ()
     verdict, remedy = judged(problems, found.plan.cycle, tasks)
-    if (why := _failure(run)) is not None and remedy == (NOTHING,):
+    if (why := _failure(run)) is not None and not remedy:
         remedy = (*_of_failed(tasks), f"start a new run: this one has failed{why} and nothing revives it")
     moment = moment_of(ask.now)
     left = time_left(run, moment, world.config.timeout_minutes) if moment is not None and not has_ended(run) else None
@@ -61,7 +61,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         subject.ref,
         f"{source.kind}/{source.name}{f' {source.field}' if source.kind == 'PipelineRun' else ''}",
         worded(verdict, unseen),
-        remedy,
+        told(remedy),
         found.plan.problem,
         found.plan.cycle,
         tasks,
@@ -84,7 +84,7 @@ def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Pro
         subject.ref,
         where,
         worded(verdict, unseen),
-        remedy,
+        told(remedy),
         refusals[0],
         assumptions=_assumptions(store, subject, ask),
         unseen=unseen,
@@ -97,7 +97,7 @@ def _of_failed(tasks: Sequence[PlannedTask]) -> Iterator[str]:
     for one in tasks:
         found = one.explanation
         if one.state == "failed" and found is not None and found.verdict.allowed is not True:
-            yield from (f"task {one.name}: {text}" for text in found.remedies)
+            yield from (f"task {one.name}: {it.text}" for it in found.remedies)
 
 
 def _failure(run: PipelineRun) -> str | None:

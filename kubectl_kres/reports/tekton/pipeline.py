@@ -8,6 +8,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.explanation import Explanation, Fact, Unseen, Verdict
 from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.remedies.model import Remedy
 from kubectl_kres.tekton.answer import Gap, Problem
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
@@ -78,7 +79,7 @@ class PipelineExplanation(Record, frozen=True):
     subject: ObjectRef
     start: str
     verdict: Verdict
-    remedies: tuple[str, ...]
+    remedies: tuple[Remedy, ...]
     problem: Problem | None = None
     cycle: tuple[str, ...] = ()
     tasks: tuple[PlannedTask, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.reports.explanation import Explanation, Verdict
-from kubectl_kres.reports.remedy import NOTHING, remedies
+from kubectl_kres.reports.remedy import remedies
 from kubectl_kres.reports.tekton.pipeline import PlannedTask
 from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
 from kubectl_kres.reports.tekton.taskrun import refused_outcome
@@ -37,9 +37,9 @@ def judged(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[Pl
     told = [(one.name, one.explanation) for one in tasks if one.explanation is not None and one.state not in ENDED]
     refused = sorted(((name, one) for name, one in told if one.verdict.allowed is not True), key=_waits)
     if not refused:
-        return Verdict(allowed=True, code=201), (NOTHING,)
+        return Verdict(allowed=True, code=201), ()
     texts = [f"task {name}: {one.verdict.message}" for name, one in refused]
-    changes = tuple(f"task {name}: {remedy}" for name, one in refused for remedy in one.remedies)
+    changes = tuple(f"task {name}: {remedy}" for name, one in refused for remedy in (it.text for it in one.remedies))
     allowed = False if any(one.verdict.allowed is False for _, one in refused) else None
     first = refused[0][1].verdict
     return structs.replace(first, allowed=allowed, message=texts[0], others=tuple(texts[1:])), changes

@@ -9,7 +9,7 @@ from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.case import Case
 from kubectl_kres.reports.near import near
-from kubectl_kres.reports.remedy import NOTHING, Remedy, request_over_limit
+from kubectl_kres.reports.remedy import Remedy, request_over_limit
 from kubectl_kres.reports.tekton.part import TektonPart
 
 
@@ -196,7 +196,7 @@ def run_remedies(found: Sequence[str], part: TektonPart, outcome: Outcome) -> tu
         shared = each if entry.rule.startswith("tekton/task-level") else ""
         return f"{entry.source.field} of {entry.source.ref}{shared}"
 
-    if part.failed and tuple(found) == (NOTHING,):
+    if part.failed and not found:
         return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
 
     def written(match: re.Match[str]) -> str:
@@ -207,7 +207,7 @@ def run_remedies(found: Sequence[str], part: TektonPart, outcome: Outcome) -> tu
     found = (*whole, *(text for text in found if not any(_about(name, text) for name in _divided(outcome, last))))
     said = [_in_task(_PATH.sub(written, _PLACE.sub(place, text)), part.added) for text in found]
     changes = tuple(dict.fromkeys(_possible(text, part) for text in said))
-    if not part.ended or changes == (NOTHING,):
+    if not part.ended or not changes:
         return changes
     return f"for a new run: {changes[0]}", *changes[1:]
 

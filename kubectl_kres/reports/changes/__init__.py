@@ -1,1 +1,0 @@
-"""What a change does: the world before it held against the world after it."""

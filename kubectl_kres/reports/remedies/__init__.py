@@ -1,0 +1,1 @@
+"""What lets refused pods in: edits found by trying them in the engine, as values that a program can make."""

@@ -1,0 +1,127 @@
+"""Edits as lines for kubectl: one process each, no shell, nothing to fill in."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.model.field_path import FieldPath, Key
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.remedies.model import Edit, RaiseQuota, Scale, SetBound, SetValue
+from kubectl_kres.store.store import Origin
+
+#: Kinds whose pod template may be changed in place.
+_PATCHED = frozenset({
+    "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "CronJob",
+})  # fmt: skip
+_SCALED = frozenset({"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"})
+
+
+def commands(of: Origin, edits: Sequence[Edit], kept: Mapping[ObjectRef, str]) -> tuple[str, ...]:
+    """The lines that make the edits, quotas and LimitRanges first; ``kept``: objects that are not changed here."""
+    return tuple(_lines(of, [one for one in edits if one.object not in kept]))
+
+
+def needs_file(edits: Sequence[Edit]) -> str:
+    """Why edits of the template cannot be made in place; empty: they can, or there are none."""
+    for one in edits:
+        kind = one.object.kind
+        if isinstance(one, SetValue) and kind == "Job":
+            return "the template of a Job cannot be changed: delete the Job and create it again with these values"
+        if isinstance(one, SetValue) and kind == "Pod":
+            return "the requests and limits of a pod are changed in its manifest, which is then created anew"
+        if isinstance(one, SetValue) and kind not in _PATCHED:
+            return f"change the manifest of {one.object}"
+        if one.action == "create":
+            return f"kubectl creates a {kind} from a manifest only"
+        if "volumeClaimTemplates" in one.field:
+            return (
+                "claim templates cannot be changed: delete the StatefulSet with --cascade=orphan and create it again "
+                "with these values"
+            )
+    return ""
+
+
+def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:
+    quotas: dict[ObjectRef, dict[str, str]] = {}
+    bounds: dict[ObjectRef, list[Mapping[str, Any]]] = {}
+    templates: dict[ObjectRef, list[SetValue]] = {}
+    for one in edits:
+        match one:
+            case RaiseQuota():
+                quotas.setdefault(one.object, {})[one.resource] = one.to
+            case SetBound():
+                bounds.setdefault(one.object, []).append({"op": "add", "path": _pointer(one.field), "value": one.to})
+            case SetValue() if one.object.kind in _PATCHED:
+                templates.setdefault(one.object, []).append(one)
+    for ref, hard in quotas.items():
+        yield _patch(of, "quota", ref, {"spec": {"hard": hard}}, "merge")
+    for ref, changes in bounds.items():
+        yield _patch(of, "limitrange", ref, changes, "json")
+    for ref, values in templates.items():
+        yield _patch(of, ref.kind.lower(), ref, _template(values), "strategic")
+    for one in edits:
+        if isinstance(one, Scale):
+            yield _scaling(of, one)
+
+
+def _scaling(of: Origin, one: Scale) -> str:
+    ref = one.object
+    if ref.kind in _SCALED:
+        words = f"scale {ref.kind.lower()} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)} --replicas={one.to}"
+        return _kubectl(of, words)
+    return _patch(of, ref.kind.lower(), ref, _nested(FieldPath.parse(one.field).steps, one.to), "merge")
+
+
+def _nested(steps: Sequence[str | int], value: object) -> object:
+    for step in reversed(steps):
+        value = {str(step): value}
+    return value
+
+
+def _template(values: Sequence[SetValue]) -> object:
+    """A strategic merge patch: containers are found by their names."""
+    patch: dict[str, Any] = {}
+    for one in values:
+        steps = FieldPath.parse(one.field).steps
+        node = patch
+        for step, after in zip(steps, [*steps[1:], None], strict=True):
+            if isinstance(step, int):
+                continue
+            if after is None:
+                node[str(step)] = one.to
+            elif isinstance(after, int) and not isinstance(step, Key):
+                group = node.setdefault(str(step), [])
+                entry = next((it for it in group if it["name"] == one.container), None)
+                if entry is None:
+                    entry = {"name": one.container}
+                    group.append(entry)
+                node = entry
+            else:
+                node = node.setdefault(str(step), {})
+    return patch
+
+
+def _pointer(field: str) -> str:
+    """A JSON pointer to the field."""
+    steps = FieldPath.parse(field).steps
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+def _patch(of: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> str:
+    text = json.dumps(patch, separators=(",", ":"), ensure_ascii=True)
+    where = f"{kind} {shlex.quote(ref.name)} -n {shlex.quote(ref.namespace)}"
+    return _kubectl(of, f"patch {where} --type {how} -p {shlex.quote(text)}")
+
+
+def asking(of: Origin, quota: ObjectRef) -> str:
+    """The line that shows who uses a quota."""
+    words = f"kres quota {shlex.quote(quota.name)} -n {shlex.quote(quota.namespace)} --by workload"
+    return _kubectl(of, words)
+
+
+def _kubectl(of: Origin, words: str) -> str:
+    """To the server that the answer is about, as the user who asked."""
+    return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"

@@ -1,0 +1,64 @@
+"""Who keeps an object as it is, so that an edit of it is undone or lost: a release, an operator, its owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kubectl_kres.capsule.managed import POOL_LABEL
+from kubectl_kres.model.meta import ManagedMetadata, Metadata
+from kubectl_kres.reports.capsule.kept import kept as kept_by_capsule
+
+#: What ends the name of a field manager that applies manifests again and again, and what it is called.
+_MANAGERS: Mapping[str, str] = {
+    "argocd": "Argo CD",
+    "helm": "Helm",
+    "kustomize-controller": "Flux",
+    "helm-controller": "Flux",
+    "flux": "Flux",
+    "fleet": "Fleet",
+    "config-sync": "Config Sync",
+}
+_MANAGED_BY = "app.kubernetes.io/managed-by"
+_RELEASE = "meta.helm.sh/release-name"
+_ARGO = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance")
+#: Values of the label that say that a person keeps the object.
+_PEOPLE = frozenset({"", "kubectl", "manual", "kustomize"})
+
+
+def keeper(metadata: Metadata) -> str:
+    """A sentence on who keeps it and what to change instead; empty: nobody does."""
+    return _owned(metadata) or _released(metadata) or _applied(metadata)
+
+
+def _owned(metadata: Metadata) -> str:
+    labels = metadata.labels or {}
+    for owner in metadata.owner_references or ():
+        if owner.controller:
+            return f"{owner.kind}/{owner.name} keeps it: change that instead"
+    if labels.get(POOL_LABEL):
+        return f"Capsule keeps it for pool {labels[POOL_LABEL]}: claim more from the pool instead"
+    if isinstance(metadata, ManagedMetadata) and (told := kept_by_capsule(metadata)):
+        return told
+    return ""
+
+
+def _released(metadata: Metadata) -> str:
+    """What labels and annotations tell."""
+    annotations, labels = metadata.annotations or {}, metadata.labels or {}
+    if any(name in annotations or name in labels for name in _ARGO):
+        return "Argo CD keeps it: make the edit in its source"
+    if annotations.get(_RELEASE):
+        return f"Helm keeps it (release {annotations[_RELEASE]}): make the edit in the values of the release"
+    managed = labels.get(_MANAGED_BY, "")
+    if managed.lower() not in _PEOPLE:
+        return f"{managed} keeps it (label {_MANAGED_BY}): make the edit in its source"
+    return ""
+
+
+def _applied(metadata: Metadata) -> str:
+    """What the field managers tell."""
+    for entry in metadata.managed_fields or () if isinstance(metadata, ManagedMetadata) else ():
+        for part, name in _MANAGERS.items():
+            if part in entry.manager:
+                return f"{name} keeps it (field manager {entry.manager}): make the edit in its source"
+    return ""

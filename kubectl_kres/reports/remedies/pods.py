@@ -1,0 +1,275 @@
+"""The pods of a workload by template, what each costs the quotas, and what its controller does next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.draft import Unparsable
+from kubectl_kres.admission.objects import claim_request, count_request, pod_request
+from kubectl_kres.admission.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.pods import Policies, admit, quota_request
+from kubectl_kres.admission.quota import Quota, charges
+from kubectl_kres.admission.server import Server
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.claim import PersistentVolumeClaim
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports import filed
+from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.needs import controller
+from kubectl_kres.reports.pod_claims import missing_claims
+from kubectl_kres.reports.remedies.rollout import Group, Key, Plan, Price
+from kubectl_kres.reports.replicas import Replicas, replicas_of
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.template import manifest_workload, pod_of_template, template_of
+from kubectl_kres.store.store import Store
+
+_REVISION = "deployment.kubernetes.io/revision"
+_STATEFUL = "controller-revision-hash"
+_QUOTA_EXCEEDED = "quota/exceeded"
+
+
+class Existing(Struct, frozen=True):
+    """The pods of one template: how many its owner wants and has, and what one of them gives back (None: its price)."""
+
+    pod: Pod
+    wanted: int
+    pods: int
+    back: Price | None = None
+    newest: bool = False
+
+
+class Workplace(Struct, frozen=True):
+    """What makes the pods, and the pods that there are, oldest template first.
+
+    ``fresh``: the object is made anew with each change of its template, so that its own pods end first. ``claims``:
+    those of each missing pod. ``counted``: the resource that the object itself counts for, where it is new.
+    """
+
+    kind: str
+    wanted: int
+    replicas: Replicas | None = None
+    existing: tuple[Existing, ...] = ()
+    fresh: bool = False
+    claims: tuple[tuple[PersistentVolumeClaim, ...], ...] = ()
+    counted: str = ""
+
+
+def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Workplace | None:
+    """None for what makes no number of pods that is known, or none at present."""
+    kind, owner = subject.ref.kind, analysis.start.owner
+    if analysis.start.live is not None or (subject.raw is not None and kind == "Pod"):
+        return Workplace(kind, 1, fresh=True)
+    workload = owner or manifest_workload(subject)
+    if workload is None or workload.spec.suspend or workload.spec.paused:
+        return None
+    if kind == "CronJob":
+        return Workplace(kind, _of_cron_job(workload), counted="jobs.batch")
+    stored = store.get(kind, subject.ref.name, subject.ref.namespace) if subject.raw is not None else workload
+    there = stored if isinstance(stored, Workload) else None
+    try:
+        replicas = replicas_of(kind, structs.replace(workload, status=there.status) if there is not None else workload)
+    except UsageError:
+        return None
+    if replicas is None or not replicas.wanted:
+        return None
+    quotas = analysis.known.policies.quotas
+    existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
+    counted = subject.kind.qualified if subject.raw is not None and not filed.exists(store, subject) else ""
+    claims = missing_claims(store, subject, workload) if kind == "StatefulSet" else ()
+    return Workplace(kind, replicas.wanted, replicas, existing, kind == "Job", claims, counted)
+
+
+def _of_cron_job(workload: Workload) -> int:
+    spec = workload.spec.job_template.spec if workload.spec.job_template is not None else None
+    if spec is None:
+        return 1
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
+    return parallelism if spec.completions is None else min(parallelism, spec.completions)
+
+
+def _own_pods(store: Store, subject: Subject, workload: Workload) -> tuple[Pod, ...]:
+    """The pods in the store that the workload, or a ReplicaSet of it, controls and that count."""
+    name, namespace = workload.metadata.name, workload.metadata.namespace
+    owners = {(subject.ref.kind, name)}
+    if subject.ref.kind == "Deployment":
+        owners = {("ReplicaSet", one.metadata.name) for one in _replica_sets(store, name, namespace)}
+    return tuple(
+        pod
+        for pod in store.all("Pod", namespace)
+        if controller(pod) in owners
+        and pod.status.phase not in {"Succeeded", "Failed"}
+        and not pod.metadata.deletion_timestamp
+    )
+
+
+def _replica_sets(store: Store, name: str, namespace: str) -> list[Workload]:
+    """Those of a Deployment, by revision."""
+    owned = [one for one in store.all("ReplicaSet", namespace) if controller(one) == ("Deployment", name)]
+    return sorted(owned, key=_revision)
+
+
+def _revision(one: Workload) -> int:
+    text = (one.metadata.annotations or {}).get(_REVISION, "")
+    return int(text) if text.isdecimal() and len(text) < 20 else 0
+
+
+def _existing(
+    store: Store, subject: Subject, stored: Workload, quotas: Sequence[Quota], server: Server
+) -> Iterator[Existing]:
+    """The pods of the stored object by template, oldest first."""
+    kind, template = subject.ref.kind, template_of(stored)[1]
+    if template is None:
+        return
+    pod, live = pod_of_template(template, subject), _own_pods(store, subject, stored)
+    sets = _replica_sets(store, stored.metadata.name, stored.metadata.namespace) if kind == "Deployment" else []
+    if sets:
+        for one in sets:
+            newest = one is sets[-1]
+            made = template_of(one)[1]
+            own = [it for it in live if controller(it)[1] == one.metadata.name]
+            if made is not None and (one.spec.replicas or one.status.replicas):
+                back = _price(own[0], quotas, server) if own else None
+                count = one.status.replicas
+                yield Existing(pod_of_template(made, subject), one.spec.replicas or 0, count, back, newest)
+        return
+    count = {"Job": stored.status.running_pods, "DaemonSet": stored.status.current_number_scheduled}.get(
+        kind, stored.status.replicas
+    )
+    revision = stored.status.update_revision if kind == "StatefulSet" else ""
+    old = [one for one in live if revision and (one.metadata.labels or {}).get(_STATEFUL) != revision]
+    if old:
+        yield Existing(_as_template(old[0]), len(old), len(old), _price(old[0], quotas, server))
+    new = [one for one in live if one not in old]
+    if count > len(old):
+        back = _price(new[0], quotas, server) if new else None
+        yield Existing(pod, count - len(old), count - len(old), back, newest=True)
+
+
+def same_template(pod: Pod, other: Pod) -> bool:
+    """Whether two templates make the same pods, as far as resources go."""
+    return pod.spec == other.spec
+
+
+def _as_template(pod: Pod) -> Pod:
+    return structs.replace(pod, metadata=structs.replace(pod.metadata, owner_references=None))
+
+
+def _price(pod: Pod, quotas: Sequence[Quota], server: Server) -> Price | None:
+    """What a pod that exists counts for; None where it cannot be told."""
+    try:
+        return price_of(charges(pod_request(pod, server), quotas))
+    except Unparsable:
+        return None
+
+
+def price_of(costs: Iterable[QuotaCharge]) -> dict[Key, int]:
+    """Amounts by quota and name."""
+    return {(cost.quota, name): parse(text).nano for cost in costs for name, text in cost.requested.items()}
+
+
+def dearest(prices: Iterable[Price]) -> dict[Key, int]:
+    """The most of each that any of them costs."""
+    found: dict[Key, int] = {}
+    for price in prices:
+        for key, amount in price.items():
+            found[key] = max(amount, found.get(key, amount))
+    return found
+
+
+class Judged(Struct, frozen=True):
+    """``faults``: outcomes that no room helps. ``price``: what a pod costs in the dearest order."""
+
+    outcomes: tuple[Outcome, ...]
+    faults: tuple[Outcome, ...]
+    price: Mapping[Key, int]
+
+
+def judge(pod: Pod, policies: Policies, server: Server) -> Judged:
+    """The pod as a controller would send it, in every order."""
+    outcomes = admit(pod, policies, server, journal=False)
+    faults = tuple(one for one in outcomes if one.refusal is not None and not full(one))
+    prices = [
+        price_of(charges(quota_request(pod, one.draft), policies.quotas)) for one in outcomes if one.draft is not None
+    ]
+    return Judged(outcomes, faults, dearest(prices))
+
+
+def full(outcome: Outcome) -> bool:
+    """Whether nothing but want of room refuses."""
+    findings = outcome.refusal.findings if outcome.refusal is not None else ()
+    return bool(findings) and all(one.rule == _QUOTA_EXCEEDED for one in findings)
+
+
+def amounts(quotas: Iterable[Quota]) -> tuple[dict[Key, int], dict[Key, int]]:
+    """``used`` and ``hard`` by quota and name."""
+    used = {(one.name, name): value.nano for one in quotas for name, value in one.used.items()}
+    hard = {(one.name, name): value.nano for one in quotas for name, value in one.hard.items()}
+    return used, hard
+
+
+def claim_prices(
+    claims: Sequence[Sequence[PersistentVolumeClaim]], policies: Policies, server: Server
+) -> tuple[Price, ...]:
+    """What the claims of each missing pod cost. Raises Unparsable."""
+    found = []
+    for of_pod in claims:
+        total: dict[Key, int] = {}
+        for claim in of_pod:
+            for key, amount in price_of(charges(claim_request(claim, server), policies.quotas)).items():
+                total[key] = total.get(key, 0) + amount
+        found.append(total)
+    return tuple(found)
+
+
+def plan_of(
+    place: Workplace, pod: Pod, judged: Judged, policies: Policies, server: Server
+) -> tuple[Plan, dict[Key, int]]:
+    """What the controller does where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
+
+    An edit that brings back an older template is taken as one that makes a further one, which needs no less room.
+    """
+    used, _ = amounts(policies.quotas)
+    claims = claim_prices(place.claims, policies, server)
+    once = price_of(charges(count_request(place.counted, "new"), policies.quotas)) if place.counted else {}
+    price = dict(judged.price)
+    same = [one for one in place.existing if one.newest and same_template(one.pod, pod)]
+    others = [one for one in place.existing if one not in same]
+    have = sum(one.pods for one in same)
+    back = next((one.back for one in same if one.back is not None), price)
+    if place.fresh:
+        for one in others:
+            for key, amount in (one.back or price).items():
+                used[key] = used.get(key, 0) - amount * one.pods
+        return Plan(place.wanted, [Group(place.wanted, have, price, back, not judged.faults)], once=once), used
+    strategy = _STRATEGIES.get(place.kind, "")
+    if place.replicas is not None and place.replicas.strategy == "OnDelete":
+        strategy = ""
+    if strategy == "Deployment" and place.replicas is not None:
+        strategy = place.replicas.strategy
+    groups = [_old_group(one, policies, server, price) for one in others if one.pods or one.wanted]
+    rest = sum(group.pods for group in groups)
+    wanted = place.wanted
+    if strategy == "Ordered":
+        wanted = max(have, place.wanted - rest)
+    elif strategy and groups:
+        wanted = min(place.wanted, max(have, *(one.wanted for one in same))) if same else 0
+    elif not strategy:
+        # Pods of an older template stay and count for what is wanted.
+        wanted = max(have, place.wanted - rest)
+    groups.append(Group(wanted, have, price, back, not judged.faults))
+    surge = place.replicas.surge if place.replicas is not None else 0
+    unavailable = place.replicas.unavailable if place.replicas is not None else 0
+    return Plan(place.wanted, groups, strategy, surge, unavailable, claims, once), used
+
+
+_STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet": "Ordered"}
+
+
+def _old_group(one: Existing, policies: Policies, server: Server, price: Price) -> Group:
+    judged = judge(one.pod, policies, server)
+    own = judged.price or one.back or price
+    return Group(one.wanted, one.pods, own, one.back or own, open=not judged.faults)

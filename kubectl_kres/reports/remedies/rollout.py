@@ -1,0 +1,249 @@
+"""The controllers that make pods, run against quotas: how many pods of the newest template exist at rest.
+
+Every pod that is made becomes Ready, and every controller tries again until nothing changes any more. Amounts are
+billionths of a unit.
+Source: controller/deployment rolling.go, recreate.go, util/deployment_util.go NewRSNewReplicas; replicaset
+manageReplicas; statefulset stateful_set_control.go; job manageJob.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+#: A quota and one of its names.
+Key = tuple[str, str]
+Price = Mapping[Key, int]
+
+#: Beyond so many steps of a controller nothing is said of the end.
+_MOST_STEPS = 20_000
+
+
+class Group(Struct):
+    """The pods of one template: how many there should be and are, what another one costs, what one gives back.
+
+    ``open``: nothing but a quota refuses one of them.
+    """
+
+    wanted: int
+    pods: int
+    price: Price
+    back: Price
+    open: bool = True
+
+    def copy(self) -> Group:
+        return Group(self.wanted, self.pods, self.price, self.back, self.open)
+
+
+class Plan(Struct):
+    """What a controller wants: ``groups`` oldest first, the newest template last.
+
+    ``strategy``: RollingUpdate or Recreate of a Deployment, Ordered where old pods are replaced one after the other (a
+    StatefulSet, a DaemonSet), else empty. ``claims``: what the claims of each further pod cost, in the order in which
+    pods are made. ``once``: what the object itself costs before its first pod.
+    """
+
+    wanted: int
+    groups: list[Group]
+    strategy: str = ""
+    surge: int = 0
+    unavailable: int = 0
+    claims: Sequence[Price] = ()
+    once: Price = {}
+
+    def copy(self) -> Plan:
+        groups = [group.copy() for group in self.groups]
+        return Plan(self.wanted, groups, self.strategy, self.surge, self.unavailable, self.claims, self.once)
+
+
+class Rest(NamedTuple):
+    """Where it ends. ``hard``: as it was raised on the way, with ``first`` for the first further pod alone."""
+
+    pods: int
+    complete: bool
+    hard: dict[Key, int]
+    first: dict[Key, int]
+
+
+class _Room:
+    """What the quotas have left."""
+
+    def __init__(self, used: Mapping[Key, int], hard: Mapping[Key, int]) -> None:
+        self.used, self.hard = dict(used), dict(hard)
+        self.first: dict[Key, int] = {}
+
+    def times(self, price: Price, most: int) -> int:
+        fits = most
+        for key, amount in price.items():
+            if amount > 0 and key in self.hard:
+                fits = min(fits, (self.hard[key] - self.used.get(key, 0)) // amount)
+        return max(0, fits)
+
+    def take(self, price: Price, count: int = 1) -> None:
+        for key, amount in price.items():
+            self.used[key] = self.used.get(key, 0) + amount * count
+
+    def make_way(self, price: Price) -> bool:
+        """Raise what refuses one more; False where nothing does."""
+        lacks = {
+            key: self.used.get(key, 0) + amount
+            for key, amount in price.items()
+            if amount > 0 and key in self.hard and self.used.get(key, 0) + amount > self.hard[key]
+        }
+        self.first = self.first or dict(lacks)
+        self.hard.update(lacks)
+        return bool(lacks)
+
+
+def at_rest(
+    plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int], *, raising: bool = False, old_first: bool = False
+) -> Rest:
+    """``raising``: wherever it ends for want of room, the quotas are raised by just what the next pod needs.
+
+    ``old_first``: whose pods take what room there is, where two templates want it.
+    """
+    run = _Run(plan.copy(), _Room(used, hard), old_first=old_first)
+    run.until_still()
+    while raising and not run.complete and run.raise_room():
+        run.until_still()
+    return Rest(run.newest.pods, run.complete, run.room.hard, run.room.first)
+
+
+class _Run:
+    def __init__(self, plan: Plan, room: _Room, *, old_first: bool) -> None:
+        self.plan, self.room, self.old_first = plan, room, old_first
+        self.newest, self.old = plan.groups[-1], plan.groups[:-1]
+        self.claims = list(plan.claims)
+        self.steps = 0
+        self.ready = not plan.once
+
+    @property
+    def complete(self) -> bool:
+        return self.ready and self.newest.pods >= self.plan.wanted and not any(group.pods for group in self._replaced())
+
+    def _replaced(self) -> list[Group]:
+        return self.old if self.plan.strategy else []
+
+    def until_still(self) -> None:
+        if not self.ready:
+            if not self.room.times(self.plan.once, 1):
+                return
+            self.room.take(self.plan.once)
+            self.ready = True
+        while self.steps < _MOST_STEPS and (self._make() or self._turn()):
+            self.steps += 1
+
+    def raise_room(self) -> bool:
+        """Room for the next pod of the newest template; False where room is not what it lacks."""
+        if self.steps >= _MOST_STEPS:
+            return False
+        if not self.ready:
+            return self.room.make_way(self.plan.once)
+        if not self.newest.open:
+            return False
+        if self.newest.pods >= self.newest.wanted:
+            return False
+        return self.room.make_way(self._next_price())
+
+    def _next_price(self) -> Price:
+        if not self.claims:
+            return self.newest.price
+        return _sum(self.newest.price, self.claims[0])
+
+    def _make(self) -> bool:
+        groups = [*self.old, self.newest] if self.old_first else [self.newest, *self.old]
+        changed = [self._fill(group) for group in groups]
+        return any(changed)
+
+    def _fill(self, group: Group) -> bool:
+        """Pods up to what is wanted, as far as there is room; those beyond it go."""
+        if group.pods > group.wanted:
+            self.room.take(group.back, group.wanted - group.pods)
+            group.pods = group.wanted
+            return True
+        if group.pods == group.wanted or not group.open:
+            return False
+        if group is self.newest and self.claims:
+            if not self.room.times(self._next_price(), 1):
+                return False
+            self.room.take(self._next_price())
+            self.claims.pop(0)
+            group.pods += 1
+            return True
+        count = self.room.times(group.price, group.wanted - group.pods)
+        self.room.take(group.price, count)
+        group.pods += count
+        return count > 0
+
+    def _turn(self) -> bool:
+        """One look of the controller that spreads the pods over the templates; False: it changes nothing."""
+        match self.plan.strategy:
+            case "RollingUpdate":
+                return self._roll_up() or self._roll_down()
+            case "Recreate":
+                return self._recreate()
+            case "Ordered":
+                return self._replace_one()
+            case _:
+                return False
+
+    def _recreate(self) -> bool:
+        if any(group.wanted for group in self.old):
+            for group in self.old:
+                group.wanted = 0
+            return True
+        if any(group.pods for group in self.old) or self.newest.wanted == self.plan.wanted:
+            return False
+        self.newest.wanted = self.plan.wanted
+        return True
+
+    def _replace_one(self) -> bool:
+        """The next old pod ends, once all that are wanted exist."""
+        old = next((group for group in self.old if group.pods), None)
+        if old is None or sum(group.pods for group in self.plan.groups) < self.plan.wanted:
+            return False
+        old.wanted = old.pods - 1
+        self.newest.wanted += 1
+        return True
+
+    def _roll_up(self) -> bool:
+        new, wanted = self.newest, self.plan.wanted
+        if new.wanted == wanted:
+            return False
+        if new.wanted > wanted:
+            new.wanted = wanted
+            return True
+        free = wanted + self.plan.surge - sum(group.wanted for group in self.plan.groups)
+        if free <= 0:
+            return False
+        new.wanted += min(free, wanted - new.wanted)
+        return True
+
+    def _roll_down(self) -> bool:
+        """Source: rolling.go reconcileOldReplicaSets: first pods that are not there, then those that may go."""
+        least = self.plan.wanted - self.plan.unavailable
+        groups = self.plan.groups
+        most = sum(group.wanted for group in groups) - least - (self.newest.wanted - self.newest.pods)
+        if most <= 0 or not any(group.wanted for group in self.old):
+            return False
+        changed, cleaned = False, 0
+        for group in self.old:
+            gone = min(most - cleaned, group.wanted - group.pods)
+            if gone > 0:
+                group.wanted -= gone
+                cleaned += gone
+                changed = True
+        spare = sum(group.pods for group in groups) - least
+        for group in self.old:
+            gone = min(spare, group.wanted)
+            if gone > 0:
+                group.wanted -= gone
+                spare -= gone
+                changed = True
+        return changed
+
+
+def _sum(price: Price, other: Price) -> Price:
+    return {key: price.get(key, 0) + other.get(key, 0) for key in {**price, **other}}

@@ -1,0 +1,203 @@
+"""How far quotas have to be raised, or a template lowered, for all wanted pods to come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.admission.draft import Draft, Side
+from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.remedies.pods import Judged, Workplace, amounts, judge, plan_of
+from kubectl_kres.reports.remedies.rollout import Key, Plan, Rest, at_rest
+from kubectl_kres.reports.remedies.shape import scale, units
+from kubectl_kres.reports.remedies.values import Place, write, written
+
+_ROUNDS = 6
+_COUNTS = ("pods", "persistentvolumeclaims")
+#: Less than this of a resource is no proposal: nothing runs with it.
+_LEAST = {"cpu": 10**6, "memory": 2**20 * 10**9, "ephemeral-storage": 2**20 * 10**9}
+
+
+class Raised(Struct, frozen=True):
+    """What ``hard`` has to be for all pods; ``first``: for the next one alone. Empty: there is room already."""
+
+    hard: Mapping[Key, int]
+    first: Mapping[Key, int]
+    complete: bool
+    rest: Rest
+
+
+def raised(place: Workplace, pod: Pod, judged: Judged, policies: Policies, server: Server) -> Raised:
+    """The least that is enough whichever template's pods come first. Raises Unparsable."""
+    plan, used = plan_of(place, pod, judged, policies, server)
+    return raised_for(plan, used, amounts(policies.quotas)[1])
+
+
+def raised_for(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Raised:
+    now = worst(plan, used, hard)
+    if now.complete:
+        return Raised({}, {}, complete=True, rest=now)
+    run = at_rest(plan, used, hard, raising=True, old_first=True)
+    found = at_rest(plan, used, run.hard, raising=True)
+    if not found.complete:
+        return Raised({}, {}, complete=False, rest=now)
+    most = {key: found.hard[key] for key in found.hard if found.hard[key] > hard[key]}
+    least = _tightened(plan, used, hard, most)
+    first = at_rest(plan, used, hard, raising=True).first
+    return Raised(least, first, complete=True, rest=now)
+
+
+def worst(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
+    """Where it ends in the worse of both orders."""
+    found = at_rest(plan, used, hard)
+    return at_rest(plan, used, hard, old_first=True) if found.complete else found
+
+
+def _tightened(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int], most: Mapping[Key, int]) -> dict[Key, int]:
+    """No figure can be one unit less."""
+    found = dict(most)
+    for key in most:
+        step = units(key[1].rpartition(".")[2], None if "cpu" in key[1] else Quantity(1))
+
+        def enough(amount: int, key: Key = key) -> bool:
+            return worst(plan, used, {**hard, **found, key: amount}).complete
+
+        low, high = hard[key], found[key]
+        if not enough(high - min(step, high - low)):
+            continue
+        while high - low > step:
+            middle = low + (high - low) // 2 // step * step
+            if middle in {low, high}:
+                break
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        found[key] = high
+    return {key: amount for key, amount in found.items() if amount > hard[key]}
+
+
+def lowered(
+    place: Workplace, pod: Pod, values: Mapping[Place, str | None], policies: Policies, server: Server
+) -> dict[Place, str | None] | None:
+    """Values with which all pods fit the quotas as they are; None: there are none, or none that a program runs with."""
+    found = dict(values)
+    for _ in range(_ROUNDS):
+        trial = write(pod, found)
+        judged = judge(trial, policies, server)
+        if judged.faults:
+            return None
+        need = raised(place, trial, judged, policies, server)
+        if not need.complete:
+            return None
+        if not need.hard:
+            return _fewest(place, pod, found, policies, server)
+        smaller = _smaller(place, pod, found, judged, sorted(need.hard), policies, server)
+        if smaller is None or smaller == found:
+            return None
+        found = smaller
+    return None
+
+
+def _fewest(
+    place: Workplace,
+    pod: Pod,
+    found: Mapping[Place, str | None],
+    policies: Policies,
+    server: Server,
+) -> dict[Place, str | None]:
+    kept = {one: text for one, text in found.items() if written(pod, one) != text}
+    for one in sorted(kept, key=lambda it: (it.side == "limits", it)):
+        fewer = {other: text for other, text in kept.items() if other != one}
+        trial = write(pod, fewer)
+        judged = judge(trial, policies, server)
+        if not judged.faults and raised(place, trial, judged, policies, server).hard == {}:
+            kept = fewer
+    return kept
+
+
+def _side(name: str) -> tuple[Side, str] | None:
+    """What of a pod a quota's name measures; None: a number of objects."""
+    if name in _COUNTS or name.startswith("count/") or name.endswith(("storage", "persistentvolumeclaims")):
+        return (
+            ("requests", "ephemeral-storage")
+            if name.endswith("ephemeral-storage") and "limits" not in name
+            else (("limits", "ephemeral-storage") if name == "limits.ephemeral-storage" else None)
+        )
+    if name.startswith("limits."):
+        return "limits", name.removeprefix("limits.")
+    return "requests", name.removeprefix("requests.")
+
+
+def _smaller(
+    place: Workplace,
+    pod: Pod,
+    values: Mapping[Place, str | None],
+    judged: Judged,
+    short: Sequence[Key],
+    policies: Policies,
+    server: Server,
+) -> dict[Place, str | None] | None:
+    """The values with the first resource that is short lowered to what there is room for."""
+    sides = {_side(name) for _, name in short}
+    if None in sides:
+        return None
+    trial = write(pod, values)
+    side, name = min(one for one in sides if one is not None)
+    draft: Draft | None = judged.outcomes[0].draft
+    if draft is None:
+        return None
+    # Another template is made with every change, also where this one is the first.
+    changed = write(trial, {Place("spec.containers[0]", side, name): "1"})
+    plan, used = plan_of(place, changed, judged, policies, server)
+    keys = [key for key in judged.price if _side(key[1]) == (side, name)]
+    hard = {key: value for key, value in amounts(policies.quotas)[1].items() if key in keys}
+    most = _room(plan, used, hard, keys, max(judged.price[key] for key in keys), units(name))
+    most -= draft.overhead.get(name, ZERO).nano
+    if most < _LEAST.get(name, 10**9):
+        return None
+    return {**values, **dict(_scaled(pod, values, draft, side, name, most))}
+
+
+def _room(
+    plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int], keys: Sequence[Key], most: int, step: int
+) -> int:
+    """The most that a pod may cost of ``keys`` with all of them coming; 0: nothing."""
+
+    def comes(amount: int) -> bool:
+        trial = plan.copy()
+        trial.groups[-1].price = {**trial.groups[-1].price, **dict.fromkeys(keys, amount)}
+        trial.groups[-1].back = trial.groups[-1].price
+        return worst(trial, used, hard).complete
+
+    low, high = 0, most // step + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if comes(middle * step) else (low, middle)
+    return low * step
+
+
+def _scaled(
+    pod: Pod, values: Mapping[Place, str | None], draft: Draft, side: Side, name: str, most: int
+) -> Iterator[tuple[Place, str | None]]:
+    after = draft.copy()
+    level = after.pod
+    if level is not None and name in level.side(side) and name in {"cpu", "memory"}:
+        level.side(side)[name] = Quantity(most, level.side(side)[name].format)
+        if side == "limits":
+            if level.requests.get(name, ZERO).nano > most:
+                level.requests[name] = level.limits[name]
+            for slot in (*after.containers, *after.inits):
+                if slot.limits.get(name, ZERO).nano > most:
+                    slot.limits[name] = level.limits[name]
+        scale(after, "requests", name, Quantity(most))
+    else:
+        scale(after, side, name, Quantity(most))
+    written_now = write(pod, values)
+    for old, new in zip(draft.slots(), after.slots(), strict=True):
+        for which in ("requests", "limits"):
+            before, now = old.side(which).get(name), new.side(which).get(name)
+            stands = written(written_now, Place(new.path, which, name))
+            if now is not None and now.nano > 0 and (before != now or stands is None):
+                yield Place(new.path, which, name), str(now)

@@ -1,0 +1,435 @@
+"""Remedies found by trying: edits are made on a copy, judged again by the engine, and made as few as will do.
+
+Ways, each complete alone: more room in quotas for the template as it has to be, the template within the room there
+is, fewer pods. A way that does not bring all wanted pods is told with the refusal that stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.claims import admit_claim, classed
+from kubectl_kres.admission.draft import Draft, Unparsable, parse_list
+from kubectl_kres.admission.limitrange import Item, Limits
+from kubectl_kres.admission.outcome import Finding
+from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.claim import PersistentVolumeClaim
+from kubectl_kres.model.meta import Metadata, ObjectRef
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.capsule.pool_trail import PoolTrail, managed_quotas, trail_of, waiting_words
+from kubectl_kres.reports.remedies import words
+from kubectl_kres.reports.remedies.commands import asking, commands, needs_file
+from kubectl_kres.reports.remedies.keepers import keeper
+from kubectl_kres.reports.remedies.model import (
+    Admits,
+    CreateObject,
+    Edit,
+    EditClaim,
+    RaiseQuota,
+    Remedy,
+    Scale,
+    SetBound,
+    SetValue,
+)
+from kubectl_kres.reports.remedies.pods import Workplace, amounts, judge, plan_of, workplace
+from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
+from kubectl_kres.reports.remedies.shape import OF_VALUES, passing
+from kubectl_kres.reports.remedies.values import Place, write, written
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.template import manifest_workload
+from kubectl_kres.store.store import Store
+
+_OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
+_TRIED = OF_VALUES | {"quota/exceeded"}
+_MOST_BOUNDS = 12
+
+
+class Trial(Struct, frozen=True):
+    """One set of edits: values of the template, bounds of LimitRanges, sizes of claims, and what quotas have to be."""
+
+    values: Mapping[Place, str | None]
+    policies: Policies
+    place: Workplace
+    need: Raised
+    bounds: tuple[SetBound, ...] = ()
+    claims: tuple[EditClaim, ...] = ()
+    scale: int | None = None
+
+
+def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server) -> tuple[Remedy, ...]:
+    """The ways in which all wanted pods come; none where they come by themselves, or where nothing was found."""
+    findings = [
+        one
+        for outcome in (*analysis.outcomes, *analysis.then)
+        if outcome.refusal is not None
+        for one in outcome.refusal.findings
+    ]
+    if analysis.tekton is not None or any(one.rule not in _TRIED for one in findings):
+        return ()
+    try:
+        place = workplace(store, subject, analysis, server)
+        if place is None:
+            return ()
+        return tuple(_Search(store, subject, analysis, server, place).remedies())
+    except Unparsable:
+        return ()
+
+
+class _Search:
+    def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: Workplace) -> None:
+        self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
+        self.pod, self.policies = analysis.start.pod, analysis.known.policies
+        self.counted = analysis.start.live is not None
+        self.pools = managed_quotas(store, subject.ref.namespace)
+
+    def remedies(self) -> Iterator[Remedy]:
+        if self._come():
+            return
+        seen: set[tuple[Edit, ...]] = set()
+        for trial in self._trials():
+            edits = tuple(self._edits(trial))
+            if not edits:
+                return
+            if edits not in seen:
+                seen.add(edits)
+                yield self._claimed(trial, edits) if self._of_pools(edits) else self._remedy(trial, edits)
+
+    def _come(self) -> bool:
+        """Whether all wanted pods exist, or come as it is; of a pod that exists: whether it would be admitted."""
+        judged = judge(self.pod, self.policies, self.server)
+        if self.counted:
+            return not judged.faults
+        plan, used = plan_of(self.place, self.pod, judged, self.policies, self.server)
+        return worst(plan, used, amounts(self.policies.quotas)[1]).complete
+
+    def _trials(self) -> Iterator[Trial]:
+        """Every way, those that raise quotas first."""
+        shapes = [*self._shapes()]
+        fits = [trial for trial in shapes if trial.need.complete]
+        yield from fits
+        for trial in fits:
+            if trial.need.hard and not self.counted:
+                yield from self._lower(trial)
+        for trial in fits:
+            if trial.need.hard and not self.counted:
+                yield from self._fewer(trial)
+
+    def _shapes(self) -> Iterator[Trial]:
+        """The template, the claims and the LimitRanges as they have to be, whatever room quotas have."""
+        found = []
+        for place, policies, bounds, claims in self._claims():
+            for way in ("lower", "raise"):
+                values, judged = passing(self.pod, policies, self.server, way)
+                if not judged.faults:
+                    found.append(self._trial(values, policies, place, bounds, claims))
+            if not found:
+                widened, more = self._widened(policies)
+                if more:
+                    values, judged = passing(self.pod, widened, self.server, "lower")
+                    if not judged.faults:
+                        found.append(self._trial(values, widened, place, (*bounds, *more), claims))
+        yield from found
+
+    def _trial(
+        self,
+        values: Mapping[Place, str | None],
+        policies: Policies,
+        place: Workplace,
+        bounds: tuple[SetBound, ...],
+        claims: tuple[EditClaim, ...],
+    ) -> Trial:
+        pod = write(self.pod, values)
+        judged = judge(pod, policies, self.server)
+        if self.counted:
+            plan, used = plan_of(place, pod, judged, policies, self.server)
+            need = raised_for(plan, used, {})
+        else:
+            need = raised(place, pod, judged, policies, self.server)
+        return Trial(values, policies, place, need, bounds, claims)
+
+    def _lower(self, trial: Trial) -> Iterator[Trial]:
+        values = lowered(trial.place, self.pod, trial.values, trial.policies, self.server)
+        if values is None or values == trial.values:
+            return
+        found = self._trial(values, trial.policies, trial.place, trial.bounds, trial.claims)
+        if found.need.complete and not found.need.hard:
+            yield found
+
+    def _fewer(self, trial: Trial) -> Iterator[Trial]:
+        """As many pods as there is room for, where that is told by a number and nothing else is under way."""
+        place = trial.place
+        count = trial.need.rest.pods
+        others = [one for one in place.existing if not one.newest and (one.pods or one.wanted)]
+        if self._scaled() is None or others or trial.values or not 0 < count < place.wanted:
+            return
+        replicas = structs.replace(place.replicas, wanted=count) if place.replicas is not None else None
+        existing = tuple(structs.replace(one, wanted=min(one.wanted, count)) for one in place.existing)
+        fewer = structs.replace(place, wanted=count, replicas=replicas, existing=existing)
+        found = self._trial(trial.values, trial.policies, fewer, trial.bounds, trial.claims)
+        if found.need.complete and not found.need.hard:
+            yield structs.replace(found, scale=count)
+
+    def _scaled(self) -> str | None:
+        """The field with the number of pods; None for what has none that is lowered here."""
+        fields = {"Job": "spec.parallelism", "CronJob": "spec.jobTemplate.spec.parallelism"}
+        if self.subject.ref.kind in {"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"}:
+            return "spec.replicas"
+        return fields.get(self.subject.ref.kind)
+
+    def _claims(self) -> Iterator[tuple[Workplace, Policies, tuple[SetBound, ...], tuple[EditClaim, ...]]]:
+        """The claims as they are, where LimitRanges let them pass; else other bounds for them, and other claims."""
+        templates = self._templates()
+        refused = [(path, one) for path, claim in templates for one in self._of_claim(claim, self.policies)]
+        if not refused:
+            yield self.place, self.policies, (), ()
+            return
+        policies = self.policies
+        bounds: list[SetBound] = []
+        for _, finding in refused:
+            changed = self._bound(policies, finding)
+            if changed is not None:
+                policies, edit = changed
+                bounds = [*(one for one in bounds if one.field != edit.field or one.object != edit.object), edit]
+        yield self.place, policies, tuple(bounds), ()
+        edits = []
+        sizes: dict[str, str] = {}
+        for path, claim in templates:
+            found = [one for where, one in refused if where == path]
+            if found:
+                to = self._size(claim, found)
+                if to is None:
+                    return
+                sizes[claim.metadata.name] = str(to)
+                edits.append(self._edit_claim(path, claim, str(to)))
+        claims = tuple(tuple(_sized(one, sizes) for one in of_pod) for of_pod in self.place.claims)
+        yield structs.replace(self.place, claims=claims), self.policies, (), tuple(edits)
+
+    def _templates(self) -> Sequence[tuple[str, PersistentVolumeClaim]]:
+        owner = self._workload()
+        found = owner.spec.volume_claim_templates if owner is not None and self.place.claims else None
+        return [(f"spec.volumeClaimTemplates[{index}]", one) for index, one in enumerate(found or ())]
+
+    def _workload(self) -> Workload | None:
+        return self.analysis.start.owner or manifest_workload(self.subject)
+
+    def _of_claim(self, claim: PersistentVolumeClaim, policies: Policies) -> Iterator[Finding]:
+        for outcome in admit_claim(classed(claim, policies), policies, self.server):
+            for one in outcome.refusal.findings if outcome.refusal is not None else ():
+                if one.rule in _OF_CLAIMS:
+                    yield one
+
+    def _size(self, claim: PersistentVolumeClaim, found: Sequence[Finding]) -> Quantity | None:
+        """A size within every LimitRange; None: there is none."""
+        bounds = [item for one in self.policies.limits for item in one.items if item.type == "PersistentVolumeClaim"]
+        low = max((item.min["storage"] for item in bounds if "storage" in item.min), default=ZERO)
+        high = min((item.max["storage"] for item in bounds if "storage" in item.max), default=None)
+        if high is not None and low > high:
+            return None
+        resources = claim.spec.resources
+        asked = parse_list(resources.requests if resources else None, "spec.resources.requests").get("storage", ZERO)
+        return low if asked < low else high if found and high is not None and asked > high else asked
+
+    def _edit_claim(self, path: str, claim: PersistentVolumeClaim, to: str) -> EditClaim:
+        resources = claim.spec.resources
+        before = ((resources.requests if resources else None) or {}).get("storage")
+        field = f"{path}.spec.resources.requests[storage]"
+        return EditClaim(self.subject.ref, field, "storage", to, None if before is None else str(before))
+
+    def _widened(self, policies: Policies) -> tuple[Policies, tuple[SetBound, ...]]:
+        """LimitRanges that let the template pass, where no other values do."""
+        edits: dict[tuple[ObjectRef, str], SetBound] = {}
+        for _ in range(_MOST_BOUNDS):
+            _, judged = passing(self.pod, policies, self.server, "lower")
+            found = [
+                one
+                for outcome in judged.faults
+                for one in (outcome.refusal.findings if outcome.refusal is not None else ())
+                if one.rule in {"limitrange/min", "limitrange/max", "limitrange/ratio"}
+            ]
+            changed = next((it for one in found if (it := self._bound(policies, one)) is not None), None)
+            if not judged.faults or changed is None:
+                break
+            policies, edit = changed
+            before = edits.get((edit.object, edit.field))
+            edits[edit.object, edit.field] = structs.replace(edit, from_=before.from_) if before is not None else edit
+        return policies, tuple(edits.values())
+
+    def _bound(self, policies: Policies, finding: Finding) -> tuple[Policies, SetBound] | None:
+        """The bound that refuses, moved to what is asked; None where it is none of these, or nothing is asked."""
+        source = finding.source
+        if source is None or source.kind != "LimitRange" or not finding.asked:
+            return None
+        ranges, edit = [], None
+        for one in policies.limits:
+            items = []
+            for item in one.items:
+                bound = _which(item, finding.resource, source.field) if one.source.name == source.name else ""
+                if bound:
+                    ref = ObjectRef("LimitRange", source.name, self.subject.ref.namespace)
+                    edit = SetBound(ref, source.field, finding.resource, finding.asked, finding.limit, bound, item.type)
+                changed = _with_bound(item, bound, finding.resource, parse(finding.asked)) if bound else item
+                items.append(changed)
+            ranges.append(Limits(one.source, tuple(items)))
+        return (structs.replace(policies, limits=tuple(ranges)), edit) if edit is not None else None
+
+    def _edits(self, trial: Trial) -> Iterator[Edit]:
+        space = self.subject.ref.namespace
+        _, hard = amounts(self.policies.quotas)
+        for quota in self.policies.quotas:
+            for name, before in quota.hard.items():
+                key = quota.name, name
+                if key in trial.need.hard:
+                    first = trial.need.first.get(key, hard[key])
+                    next_pod = (
+                        _amount(first, before, name) if first < trial.need.hard[key] and first > hard[key] else ""
+                    )
+                    yield RaiseQuota(
+                        ObjectRef("ResourceQuota", quota.name, space),
+                        f"spec.hard[{name}]",
+                        name,
+                        _amount(trial.need.hard[key], before, name),
+                        str(before),
+                        next_pod,
+                    )
+        yield from trial.bounds
+        yield from trial.claims
+        yield from self._values(trial.values)
+        field = self._scaled()
+        if trial.scale is not None and field is not None:
+            yield Scale(self.subject.ref, field, trial.scale, self.place.wanted)
+
+    def _values(self, values: Mapping[Place, str | None]) -> Iterator[SetValue]:
+        start = self.analysis.start
+        draft: Draft | None = self.analysis.outcomes[0].draft
+        slots = {slot.path: slot for slot in draft.slots()} if draft is not None else {}
+        order = {path: at for at, path in enumerate(slots)}
+        for place, to in sorted(
+            values.items(), key=lambda it: (order.get(it[0].holder, 99), it[0].resource, it[0].side)
+        ):
+            slot = slots.get(place.holder)
+            yield SetValue(
+                start.source.ref if self.counted else self.subject.ref,
+                f"{start.prefix}{place.path}",
+                place.resource,
+                to,
+                written(self.pod, place),
+                slot.name if slot is not None else "",
+                place.side,
+                slot.role if slot is not None else "container",
+            )
+
+    def _remedy(self, trial: Trial, edits: tuple[Edit, ...]) -> Remedy:
+        kept = dict(self._kept(edits))
+        of = self.store.origin
+        filed = [one for one in edits if self.subject.raw is not None and one.object == self.subject.ref]
+        made = [one for one in edits if one not in filed]
+        why = [
+            *(f"{ref}: {told}" for ref, told in kept.items()),
+            *([f"make the edits in {self.subject.file or 'the file'}"] if filed else []),
+            *([told] if (told := needs_file(made)) else []),
+        ]
+        raising = [one for one in edits if isinstance(one, RaiseQuota)]
+        return Remedy(
+            words.sentence(edits),
+            edits,
+            commands(of, made, kept),
+            "; ".join(why),
+            Admits(trial.place.wanted, trial.place.wanted),
+            proven=True,
+            ask=asking(of, raising[0].object) if raising and not _from_file(self.store, raising[0].object) else "",
+        )
+
+    def _of_pools(self, edits: Sequence[Edit]) -> bool:
+        return any(isinstance(one, RaiseQuota) and one.object.name in self.pools for one in edits)
+
+    def _claimed(self, trial: Trial, edits: Sequence[Edit]) -> Remedy:
+        """Where Capsule keeps a quota that is too small: a claim for more of its pool, not a higher hard."""
+        lacks: dict[str, dict[str, str]] = {}
+        for one in edits:
+            if isinstance(one, RaiseQuota) and one.object.name in self.pools:
+                more = parse(one.to) - parse(one.from_ or "0")
+                lacks.setdefault(self.pools[one.object.name], {})[one.resource] = str(more)
+        trails = [trail_of(self.store, self.subject.ref.namespace, pool, more) for pool, more in lacks.items()]
+        claims = [edit for trail in trails for edit in self._claim_edits(trail)]
+        left = [one for one in edits if not (isinstance(one, RaiseQuota) and one.object.name in self.pools)]
+        found = self._remedy(trial, (*claims, *left))
+        waits = [told for trail in trails if trail.grow is None and (told := waiting_words(trail))]
+        commands_of = tuple(trail.grow.command for trail in trails if trail.grow is not None)
+        why = ["Capsule keeps the quota: raising its hard would be undone", found.why]
+        admits = Admits(trial.need.rest.pods, trial.place.wanted) if waits else found.admits
+        return structs.replace(
+            found,
+            commands=(*commands_of, *found.commands),
+            why="; ".join(filter(None, why)),
+            admits=admits,
+            stays="; ".join(waits),
+            proven=all(trail.known for trail in trails),
+            ask=asking(self.store.origin, ObjectRef("ResourceQuota", trails[0].quota, self.subject.ref.namespace)),
+        )
+
+    def _claim_edits(self, trail: PoolTrail) -> Iterator[Edit]:
+        space = self.subject.ref.namespace
+        if trail.grow is not None:
+            asks = next((one.asks for one in trail.claims or () if one.subject == trail.grow.subject), {})
+            for name, amount in trail.grow.amounts.items():
+                yield EditClaim(trail.grow.subject, f"spec.claim[{name}]", name, amount, asks.get(name))
+            return
+        name = f"{self.subject.ref.name}-more"
+        manifest = {
+            "apiVersion": "capsule.clastix.io/v1beta2",
+            "kind": "ResourcePoolClaim",
+            "metadata": {"name": name, "namespace": space},
+            "spec": {"pool": trail.pool, "claim": dict(trail.lacks)},
+        }
+        yield CreateObject(ObjectRef("ResourcePoolClaim", name, space), manifest)
+
+    def _kept(self, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
+        for ref in dict.fromkeys(one.object for one in edits):
+            if _from_file(self.store, ref):
+                yield ref, "it is in a file: make the edit there"
+                continue
+            found = self.store.get(ref.kind, ref.name, ref.namespace)
+            metadata = getattr(found, "metadata", None)
+            if isinstance(metadata, Metadata) and (told := keeper(metadata)):
+                yield ref, told
+
+
+def _from_file(store: Store, ref: ObjectRef) -> bool:
+    return ref in store.files
+
+
+def _which(item: Item, resource: str, field: str) -> str:
+    """Whether the field of a LimitRange is min or max of the item; empty: neither."""
+    return next((one for one in ("min", "max") if field == f"{item.path}.{one}[{resource}]"), "")
+
+
+def _with_bound(item: Item, bound: str, resource: str, value: Quantity) -> Item:
+    twin = object.__new__(Item)
+    for name in Item.__slots__:
+        setattr(twin, name, getattr(item, name))
+    if bound == "min":
+        twin.min = {**item.min, resource: value}
+    else:
+        twin.max = {**item.max, resource: value}
+    return twin
+
+
+def _sized(claim: PersistentVolumeClaim, sizes: Mapping[str, str]) -> PersistentVolumeClaim:
+    for name, size in sizes.items():
+        if claim.metadata.name.startswith(f"{name}-") and claim.spec.resources is not None:
+            requests = {**(claim.spec.resources.requests or {}), "storage": size}
+            resources = structs.replace(claim.spec.resources, requests=requests)
+            return structs.replace(claim, spec=structs.replace(claim.spec, resources=resources))
+    return claim
+
+
+def _amount(nano: int, like: Quantity, name: str) -> str:
+    """In the notation of what stands there; bytes in whole Mi are written as such."""
+    of_bytes = name.endswith(("memory", "storage")) and nano % (2**20 * 10**9) == 0
+    written_decimal = bool(like) and like.nano % 10**15 == 0
+    return str(Quantity(nano, "BinarySI" if of_bytes and not written_decimal else like.format))
