@@ -27,7 +27,7 @@ class Column(Struct, frozen=True):
     ``searched``: filters look at it, which must cost little. ``lasting``: a row's rank costs little and stays as it is
     while it is that row, so that it can be known before anyone sorts by it. ``down``: the first sort is from the
     largest. ``spills``: whether a row's text goes on over the columns behind it, which are empty then; such a text
-    makes no column wide.
+    makes no column wide. ``live``: only where the store changes by itself.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Column(Struct, frozen=True):
     lasting: bool = False
     down: bool = False
     spills: Callable[[Any], bool] | None = None
+    live: bool = False
 
     @property
     def sorting(self) -> Callable[[Any], Any]:

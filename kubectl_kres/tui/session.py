@@ -23,6 +23,7 @@ from kubectl_kres.store.store import Store
 from kubectl_kres.tui.feed import Feed
 from kubectl_kres.tui.matching import Selector
 from kubectl_kres.tui.sums import Adder
+from kubectl_kres.tui.trend import Trends
 
 #: Kinds whose objects change what admission says.
 _POLICIES = frozenset({"LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"})
@@ -63,6 +64,7 @@ class Session:
         self.namespace = namespace
         self.recent: list[str] = [namespace] if namespace else []
         self.adder = Adder(store)
+        self.trends = Trends()
         self.policies = 0
         self._server: tuple[str, Server, tuple[str, ...]] | None = None
         self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
@@ -133,6 +135,7 @@ class Session:
                 self.policies += 1
             for ref in changes.gone:
                 self._kept.pop(ref, None)
+                self.trends.forget(ref)
             self.adder.touch((*changes.added, *changes.changed, *changes.gone))
         return changes
 

@@ -124,7 +124,7 @@ def test_little_room_keeps_the_names_that_are_nearest_to_their_limit():
     shown = drive(app, [], lambda app: heads.extend(column.head for column in app.pane.table.columns))
     assert heads[:5] == ["WHO", "N", "REQ MEM", "LIM MEM", "DEPLOYMENTS"]
     assert "REQ MEM" in shown
-    assert "share of what is used" in shown
+    assert "share of requests.memory first" in shown
 
 
 def test_a_quota_that_goes_stays_readable():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec import Struct
 
@@ -10,7 +11,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render.bar import bar
-from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.quota import quota_lines
 from kubectl_kres.reports.quota import QuotaReport, Use, quota_reports
 from kubectl_kres.store.coverage import Need
@@ -18,6 +19,7 @@ from kubectl_kres.tui.columns import Column, amount
 from kubectl_kres.tui.listing import Listing, Rows
 from kubectl_kres.tui.place import Place
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.trend import Sample
 from kubectl_kres.tui.view import Key
 
 #: From here on a quota is near its limit, in percent.
@@ -25,16 +27,22 @@ NEAR = 90
 #: Beyond it a percentage says no more than that it is too much.
 _MOST_PERCENT = 10_000
 _BAR = 8
+#: Cells of an hour.
+_TREND = 12
 
 
 class QuotaRow(Struct, frozen=True):
-    """A quota. ``report`` absent: it holds what is no quantity, as ``fault`` says. ``tight``: the name used most."""
+    """A quota. ``report`` absent: it holds what is no quantity, as ``fault`` says. ``tight``: the name used most.
+
+    ``trend``: the last hour of it, as far as it was seen.
+    """
 
     ref: ObjectRef
     report: QuotaReport | None = None
     tight: Use | None = None
     fault: str = ""
     ascii_only: bool = False
+    trend: Callable[[], str] = str
 
     @property
     def percent(self) -> int | None:
@@ -52,7 +60,12 @@ def _made(session: Session, ref: ObjectRef, quota: ResourceQuota) -> QuotaRow:
         [report] = quota_reports(session.store, [quota], session.ask)
     except KresError as error:
         return QuotaRow(ref, fault=error.message)
-    return QuotaRow(ref, report, tightest(report), ascii_only=session.setting.ascii_only)
+    tight, clock = tightest(report), session.setting.clock
+    hard = tuple((use.name, use.hard) for use in report.uses)
+    session.trends.note(ref, Sample(clock(), tight.percent if tight else None, tight is not None and tight.over, hard))
+    ascii_only = session.setting.ascii_only
+    spark = partial(session.trends.spark, ref, ascii_only=ascii_only)
+    return QuotaRow(ref, report, tight, ascii_only=ascii_only, trend=lambda: spark(clock(), _TREND))
 
 
 def tightest(report: QuotaReport) -> Use | None:
@@ -124,6 +137,16 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         _figure("used", "USED"),
         _figure("hard", "HARD"),
         _figure("left", "LEFT", wide=True),
+        Column(
+            "trend",
+            "LAST HOUR",
+            lambda row: row.trend(),
+            tone=_tone,
+            width=_TREND,
+            wide=True,
+            searched=False,
+            live=True,
+        ),
         Column("names", "NAMES", lambda row: str(len(row.report.uses)) if row.report else "-", wide=True, right=True),
         Column("scopes", "COUNTS", lambda row: "; ".join(row.report.scopes) if row.report else "", wide=True),
     )
@@ -152,6 +175,9 @@ def _detail(session: Session, row: QuotaRow, width: int) -> Iterator[Line]:
         yield [("bad", row.fault)]
         return
     yield from quota_lines(row.report, ascii_only=session.setting.ascii_only, width=width)
+    for ago, name, before, after in session.trends.hard_changes(row.ref, session.setting.clock()):
+        text = f"{int(ago // 60)} min ago: hard of {name} from {before or 'none'} to {after or 'none'}"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
 
 LISTING = Listing(

@@ -66,7 +66,7 @@ class Browse(TablePane):
         super().__init__(session, place)
         self.listing = listing
         faces = Faces(self._text, listing.labels, self._fault)
-        self.table = Table(listing.columns(place.namespace), faces, sign=listing.sign)
+        self.table = Table(self._columns(place.namespace), faces, sign=listing.sign)
         self.detail = Lines()
         self._making: Iterator[tuple[Key, Any]] | None = None
         self._made: dict[Key, Any] = {}
@@ -81,6 +81,10 @@ class Browse(TablePane):
         self._also: dict[str, dict[Need, None]] = {}
         #: Width and height of the table, as far as its rows decide them.
         self._shape: tuple[int, int] = (0, 0)
+
+    def _columns(self, namespace: str) -> Sequence[Column]:
+        live = self.session.setting.live
+        return [column for column in self.listing.columns(namespace) if live or not column.live]
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -126,7 +130,7 @@ class Browse(TablePane):
         moved = place.namespace != self.place.namespace
         super().enter(place)
         if moved:
-            self.table.change_columns(self.listing.columns(place.namespace))
+            self.table.change_columns(self._columns(place.namespace))
         if place.filter and place.filter != self._filter:
             self.filter(place.filter)
         self._remake()
