@@ -9,8 +9,10 @@ from kubectl_kres.cli.live import Live
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input
+from kubectl_kres.cluster.backoff import LONGEST_ASKED
 from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.feed import Feed
+from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.cluster.target import Target
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.meta import ObjectRef
@@ -19,6 +21,8 @@ from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 
+#: Seconds that a server asks to wait which are told at once.
+FAR = 10.0
 #: States that a user should know of, each with the failures in a row from which on it is no mere hiccup.
 _TROUBLE = {"retrying": 2, "failed": 1, "polling": 0}
 
@@ -46,10 +50,9 @@ class Followed(Live):
     def trouble(self) -> tuple[str, ...]:
         """What is not up to date, and why, a line each; it is until it is watched again."""
         for need, state in self._feed.states().items():
-            if state.tries >= _TROUBLE.get(state.phase, 1 << 30):
+            if state.tries >= _TROUBLE.get(state.phase, 1 << 30) or (state.phase in _TROUBLE and state.asked >= FAR):
                 plural = self._kinds[need.kind].qualified
-                how = "cannot be watched and are read again every half minute" if state.phase == "polling" else ""
-                self._trouble[need] = f"{plural} {how or 'may be out of date; trying again'}: {state.why}"
+                self._trouble[need] = f"{plural} {_how(state)}: {state.why}"
             elif state.current:
                 self._trouble.pop(need, None)
         return tuple(dict.fromkeys(self._trouble.values()))
@@ -77,3 +80,13 @@ class Followed(Live):
             for one in self.store.all(need.kind, need.namespace or None)
             if labels(one.metadata.labels or {}) and fields(one)
         ]
+
+
+def _how(state: FeedState) -> str:
+    """How objects that are not up to date are read."""
+    if state.phase == "polling":
+        return "cannot be watched and are read again every half minute"
+    if state.asked < FAR:
+        return "may be out of date; trying again"
+    wait = min(state.asked, LONGEST_ASKED)
+    return f"may be out of date; the server asks to wait {state.asked:.0f} seconds, the next try is in {wait:.0f}"

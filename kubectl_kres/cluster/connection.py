@@ -28,6 +28,8 @@ CONNECT_TIMEOUT = 10.0
 TRIES = 3
 #: A server that asks for a longer pause than this many seconds is not waited for.
 LONGEST_PAUSE = 30.0
+#: Seconds; whoever is asked to wait longer is told so many.
+_AGES = 1e9
 #: Shorter texts are not looked for in what a server says: they would be found in everything.
 _SHORTEST_SECRET = 6
 
@@ -126,6 +128,14 @@ class Connection:
     def _opened(self, url: str, shown: Credentials, silence: float) -> Any:
         try:
             return self._sent("GET", url, "application/json", None, shown, monotonic() + silence)
+        except (exceptions.HTTPError, OSError) as fault:
+            raise failure.failed(fault, self.server) from fault
+
+    def ping(self, seconds: float) -> None:
+        """Ask for anything, once. Raises Unreachable or TimedOut if no answer, whatever it says, comes in time."""
+        path = f"{self.server}/version"
+        try:
+            self._once("GET", path, "application/json", None, self._who.current(), monotonic() + seconds)
         except (exceptions.HTTPError, OSError) as fault:
             raise failure.failed(fault, self.server) from fault
 
@@ -233,7 +243,7 @@ class Connection:
 
 
 def _pause(text: str) -> float:
-    return float(text) if text.isascii() and text.isdigit() else -1.0
+    return min(float(text), _AGES) if text.isascii() and text.isdigit() else -1.0
 
 
 def _secrets(shown: Credentials) -> tuple[str, ...]:

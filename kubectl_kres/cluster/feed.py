@@ -12,6 +12,7 @@ from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.cluster.inbox import LONGEST, Inbox
 from kubectl_kres.cluster.landing import Landing
+from kubectl_kres.cluster.pulse import Pulse
 from kubectl_kres.cluster.read import CHUNK_SIZE
 from kubectl_kres.cluster.reader import SILENCE, Reader
 from kubectl_kres.model.kinds import BY_KIND, Kind, describe
@@ -50,6 +51,7 @@ class Feed:
         self._inbox, self._landing = Inbox(), Landing()
         self._wanted: tuple[Need, ...] = ()
         self._readers: dict[Need, Reader] = {}
+        self._pulse = Pulse(connection, lambda: tuple(self._readers.values()), self.clock)
         self._leaving: list[Reader] = []
 
     def want(self, needs: Iterable[Need]) -> None:
@@ -79,11 +81,20 @@ class Feed:
         return changes
 
     def states(self) -> Mapping[Need, FeedState]:
-        """How the reading of each need goes on, also of the single namespaces that are read instead of all."""
-        return {need: reader.state for need, reader in dict(self._readers).items()}
+        """How the reading of each need goes on, also of the single namespaces that are read instead of all.
+
+        A watch on which nothing happens is as fresh as the server's last answer to anything.
+        """
+        states = {need: reader.state for need, reader in dict(self._readers).items()}
+        heard = self._pulse.heard
+        return {
+            need: replace(state, heard=heard) if state.phase == "watching" and state.heard < heard else state
+            for need, state in states.items()
+        }
 
     def close(self) -> None:
         """End all reading."""
+        self._pulse.stop()
         for reader in self._readers.values():
             reader.stop()
         self._readers = {}
@@ -120,3 +131,4 @@ class Feed:
         self._readers[need] = reader
         self._landing.open(reader)
         reader.start()
+        self._pulse.start()

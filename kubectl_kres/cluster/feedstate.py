@@ -15,6 +15,7 @@ class FeedState(Struct, frozen=True, omit_defaults=True):
     connecting: nothing came yet. listing: ``read`` objects of about ``about`` (0: unknown) have come.
     watching: the server spoke last at ``heard``. polling: it refuses to be watched (``why``), and is listed again at
     ``due``. retrying: ``why`` it failed ``tries`` times in a row, and when (``due``) it is tried again.
+    ``asked``: the seconds that the server asked to wait.
     denied, absent: the server's words are ``why``. failed: its answer cannot be used. These are tried again at ``due``.
 
     ``held``: a whole list was read once; its objects stay in the store whatever happens.
@@ -28,6 +29,7 @@ class FeedState(Struct, frozen=True, omit_defaults=True):
     tries: int = 0
     why: str = ""
     due: float = 0.0
+    asked: float = 0.0
 
     @property
     def current(self) -> bool:

@@ -64,7 +64,9 @@ class Reader:
         self._connection, self._inbox, self._clock = connection, inbox, clock
         self._chunk_size, self._silence = chunk_size, silence
         self._sharing = Sharing()
-        self._over = Event()
+        self._over, self._woken = Event(), Event()
+        #: Whether it waits for a server that did not answer.
+        self.lost = False
         self._stream: Stream | None = None
         self._tries = 0
         self._hasty = self._refused = False
@@ -84,8 +86,17 @@ class Reader:
     def stop(self) -> None:
         """End soon; what it still says is not to be heard."""
         self._over.set()
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """End what is going on: a wait for the next try, or a watch whose line is taken for broken."""
+        self.wake()
         if self._stream is not None:
             self._stream.close()
+
+    def wake(self) -> None:
+        """Try again now."""
+        self._woken.set()
 
     def _run(self) -> None:
         try:
@@ -215,12 +226,16 @@ class Reader:
         """Wait longer each time. ``error`` None: the server ended a watch at once."""
         self._tries += 1
         asked = error.retry_after if isinstance(error, StatusError) else 0.0
-        self._wait(phase, error, backoff.delay(self._tries, self._clock.spread(), asked))
+        self.lost = isinstance(error, Unreachable | TimedOut)
+        self._wait(phase, error, backoff.delay(self._tries, self._clock.spread(), asked), asked)
+        self.lost = False
 
-    def _wait(self, phase: Phase, error: KresError | None, seconds: float) -> None:
+    def _wait(self, phase: Phase, error: KresError | None, seconds: float, asked: float = 0.0) -> None:
         why = error.message if error is not None else "the server ended the watch at once"
-        self._is(phase, tries=self._tries, why=why, due=self._clock.now() + seconds)
-        self._clock.wait(self._over, seconds)
+        self._is(phase, tries=self._tries, why=why, due=self._clock.now() + seconds, asked=asked)
+        self._woken.clear()
+        if not self._over.is_set():
+            self._clock.wait(self._woken, seconds)
 
     def _is(self, phase: Phase, **facts: Any) -> None:
         heard = facts.pop("heard", self.state.heard)

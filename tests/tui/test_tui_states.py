@@ -65,8 +65,29 @@ def test_freshness_is_seen_beside_many_namespaces():
     spaces = [space(f"namespace-with-a-long-name-{number}") for number in range(9)]
     feed = Still({Need("Pod"): FeedState("retrying", held=True, tries=3, why="no route to host")})
     shown = drive(Kres(session_on(store_of(*spaces), feed, live=True)), size=LARGE)
-    assert "stale: no route to host, try 3" in shown.splitlines()[0]
+    assert "stale, try 4 (ctrl-r now): no route to host" in shown.splitlines()[0]
     assert "1 namespace-with" in shown.splitlines()[0]
+
+
+def fresh(*states: FeedState, width: int = 100) -> str:
+    feed = Still(dict(zip((Need("Pod"), Need("LimitRange")), states, strict=False)))
+    session = session_on(store_of(), feed, live=True, clock=lambda: 1000.0)
+    return "".join(part for _, part in fresh_line(session, width, paused=False))
+
+
+@pytest.mark.parametrize(
+    ("heard", "shown"), [(1000, "live "), (989, "live "), (987, "no word for 13 s "), (908, "no word for 92 s ")]
+)
+def test_silence_is_said_after_twelve_seconds(heard, shown):
+    quiet, dead = FeedState("watching", held=True, heard=heard), FeedState("watching", held=True, heard=1)
+    assert fresh(quiet, dead) == shown
+
+
+def test_a_retry_is_counted_down():
+    lost = FeedState("retrying", held=True, tries=3, why="no route to the server there", due=1007.2)
+    assert fresh(lost) == "stale, retry in 8 s (ctrl-r now): no route to the serve… "
+    assert fresh(lost, width=140) == "stale, retry in 8 s (ctrl-r now): no route to the server there "
+    assert fresh(lost, width=80) == "stale, retry in 8 s "
 
 
 @pytest.mark.parametrize("width", [60, 71, 80, 100, 140, 300])

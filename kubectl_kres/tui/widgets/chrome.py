@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import ceil
 
 from kubectl_kres.render.line import Line, Tone, size
 from kubectl_kres.store.coverage import Need
@@ -10,12 +11,14 @@ from kubectl_kres.tui.drawn import safe
 from kubectl_kres.tui.keys import hints
 from kubectl_kres.tui.session import Session, connecting
 
-#: Seconds without a word from the server that are worth a remark; watches are quiet for about a minute.
-_QUIET = 90.0
+#: Seconds without a word from the server that are worth a remark; it is asked after ten where watches are silent.
+_QUIET = 12.0
 #: Width from which there is room for the namespaces behind the digits.
 _WIDE = 100
 #: Width below which only what changes is said.
 _NARROW = 72
+#: Columns that the name of the cluster and the namespace keep.
+_PLACE = 44
 
 
 def where_line(session: Session, width: int, room: int) -> Line:
@@ -55,8 +58,14 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
     if retrying:
         worst = max(retrying, key=lambda state: state.tries)
         word = "stale" if any(state.held for state in states) else "no answer"
-        why = f": {worst.why or 'no connection'}" if width >= _WIDE else ""
-        return [("bad", f"{word}{why}, try {worst.tries} ")]
+        left = max(0, ceil(worst.due - session.setting.clock()))
+        text = f"{word}, retry in {left} s" if left else f"{word}, try {worst.tries + 1}"
+        if width < _WIDE:
+            return [("bad", f"{text} ")]
+        # The server's words come last, so that they cannot push out what changes.
+        text = f"{text} (ctrl-r now): "
+        why, room = safe(worst.why or "no connection"), max(width - _PLACE - len(text), 0)
+        return [("bad", f"{text}{why if len(why) <= room else f'{why[: max(room - 1, 0)]}…'} ")]
     if any(state.phase == "connecting" for state in states):
         other = " (esc: another context)" if connecting(session) else ""
         return [("warn", f"connecting{other} ")]
@@ -69,7 +78,7 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
         return [("bad", "nothing can be read ")] if any(state.why for state in states) else []
     age = int(session.setting.clock() - max(heard))
     if age > _QUIET:
-        return [("warn", f"quiet for {age} s ")]
+        return [("warn", f"no word for {age} s ")]
     return [("good", "live ")]
 
 
