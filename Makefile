@@ -11,7 +11,7 @@ BENCH_ARGS ?=
 DIST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check dist cluster bench golden clean
+.PHONY: help venv demo test quick check dist cluster bench golden clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' Makefile
@@ -33,6 +33,9 @@ demo: $(READY) ## explain a refused workload of the bundled demo; needs no clust
 
 test: check ## check, build the test control plane if it is missing, run all tests (PYTEST_ARGS, KRES_VECTORS)
 	@scripts/test $(PY) $(PYTEST_ARGS)
+
+quick: $(READY) ## format, lint, types, engine, reports, golden files: what to run after each edit, under a minute
+	@scripts/quick $(PY)
 
 check: $(READY) ## format, lint, types, import contracts
 	$(VENV)/bin/ruff format --check

@@ -13,7 +13,8 @@ KresError                    message, hint; ``exit_code`` is what ``cli/exit.py`
     StatusError              the server answered with a Status: code, reason, message
       Unauthenticated        401
       Forbidden              403
-      NotFound               404
+      NotFound               404 with a Status
+        NoSuchPath           404 in the one sentence that any web server may say
       Expired                410
 
 Errors carry data; ``cli/exit.py`` words them.  A kind that may not be read is no error below ``cli/``: it is
@@ -23,6 +24,26 @@ coverage (see ``store/coverage.py``), and a report says what it could not see.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """How a run ends, for scripts."""
+
+    #: It answered. For ``diff``: nothing differs.
+    ANSWERED = 0
+    #: It answered, and the answer is no: ``diff`` differs, ``--exit-code`` was asked, ``--until`` was not reached.
+    NEGATIVE = 1
+    #: A flag, an argument or an input file is wrong.
+    USAGE = 2
+    #: The cluster or the object could not be read, or the output not be written.
+    UNREAD = 3
+    #: It answered without something that the answer needs; ``--allow-partial`` takes that for an answer.
+    PARTIAL = 4
+    #: A bug of kubectl-kres.
+    BUG = 70
+    #: Stopped by Ctrl-C.
+    INTERRUPTED = 130
 
 
 class KresError(Exception):
@@ -31,7 +52,7 @@ class KresError(Exception):
     ``access``: the flags of the command line that choose server and user, which a command that is proposed needs, too.
     """
 
-    exit_code = 1
+    exit_code = Exit.NEGATIVE
     access = ""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -43,7 +64,7 @@ class KresError(Exception):
 class UsageError(KresError):
     """A flag, an argument or an input file is wrong."""
 
-    exit_code = 2
+    exit_code = Exit.USAGE
 
 
 class QuantityError(UsageError):
@@ -129,7 +150,7 @@ class SnapshotError(UsageError):
 class ClusterError(KresError):
     """The cluster, or the object asked for, could not be read."""
 
-    exit_code = 3
+    exit_code = Exit.UNREAD
 
 
 class ConfigError(ClusterError):
@@ -168,7 +189,11 @@ class Forbidden(StatusError):
 
 
 class NotFound(StatusError):
-    """404: the object, or the whole resource type, does not exist."""
+    """404, said by the API server itself: the object, or the whole resource type, does not exist."""
+
+
+class NoSuchPath(NotFound):
+    """404 as plain text. API servers say it of groups they do not serve, and so does many a gateway of every path."""
 
 
 class Expired(StatusError):

@@ -12,7 +12,10 @@ from kubectl_kres.admission.outcome import Outcome, invalid_object
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.workload import create_workload
+from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.workload import template_in
+from kubectl_kres.quantity import parse
 
 _IMMUTABLE = "field is immutable"
 _RULE = "update/immutable"
@@ -33,19 +36,24 @@ def update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> t
     Source: validation.go ValidateStatefulSetUpdate, ValidateDeploymentUpdate, ValidateJobUpdate; apps strategies.
     """
     kind = str(new.get("kind", ""))
-    # What a new one of its kind is checked for, and no quota asked: it is there already.
-    created = create_workload(new, Policies(), server)
-    refusals = [outcome for outcome in created if outcome.refusal is not None]
     errors = [*_errors(kind, _spec(old), _spec(new))]
-    if not refusals and not errors:
-        return answered(
-            {"metadata": {"name": name_of(new)}}, None, policies, server, code=200, warnings=created[0].warnings
-        )
-    if not errors:
+    if errors:
+        group = str(new.get("apiVersion", "")).rpartition("/")[0]
+        refusal = invalid_object(f"{kind}.{group}" if group else kind, name_of(new), errors)
+        return (Outcome(allowed=False, code=422, refusal=refusal),)
+    # What a new one of its kind is checked for, and no quota asked: it is there already. An old template has passed.
+    checked = {**new, "spec": {**_spec(new), "template": None}} if _same_template(old, new) else new
+    created = create_workload(checked, Policies(), server)
+    refusals = [outcome for outcome in created if outcome.refusal is not None]
+    if refusals:
         return tuple(refusals)
-    group = str(new.get("apiVersion", "")).rpartition("/")[0]
-    refusal = invalid_object(f"{kind}.{group}" if group else kind, name_of(new), errors)
-    return (Outcome(allowed=False, code=422, refusal=refusal),)
+    stored = {"metadata": {"name": name_of(new)}}
+    return answered(stored, None, policies, server, code=200, warnings=created[0].warnings)
+
+
+def _same_template(old: Raw, new: Raw) -> bool:
+    places = template_in(old), template_in(new)
+    return places[0] is not None and places[1] is not None and not changed(places[0][1], places[1][1])
 
 
 def _spec(raw: Raw) -> Mapping[str, Any]:
@@ -54,14 +62,31 @@ def _spec(raw: Raw) -> Mapping[str, Any]:
 
 
 def _errors(kind: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldError]:
-    if kind == "StatefulSet":
-        fixed = {key: value for key, value in new.items() if key not in _FREE}
-        if changed(old, fixed) or any(key not in new and old[key] for key in ("volumeClaimTemplates",) if key in old):
-            yield forbidden("spec", _STATEFUL, _RULE)
+    if kind == "StatefulSet" and any(_differs(old[key], new.get(key)) for key in old if key not in _FREE):
+        yield forbidden("spec", _STATEFUL, _RULE)
     if kind in _WITH_SELECTOR and changed(old.get("selector"), new.get("selector")):
         yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
     if kind == "Job":
         yield from _job_errors(old, new)
+
+
+def _differs(old: Any, new: Any) -> bool:
+    """Whether what both say is not the same; of what was read some fields are not known, and defaults are not sent."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return any(_differs(value, new[key]) for key, value in old.items() if key in new)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) != len(new) or any(_differs(*pair) for pair in zip(old, new, strict=True))
+    if isinstance(old, list):
+        return bool(old)
+    return new is not None and _amount(old) != _amount(new)
+
+
+def _amount(value: Any) -> Any:
+    """A quantity as a number, whatever its notation; other values as they are."""
+    try:
+        return parse(str(value)).nano
+    except QuantityError:
+        return value
 
 
 def _job_errors(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldError]:

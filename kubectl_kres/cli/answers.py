@@ -95,6 +95,7 @@ class Page:
             many = found.listed or len(found.subjects) + len(found.missing) > 1
             yield from self.reports(Turn(source.store, found, ask, many), tally)
         tally.leaves_out(given.left_out)
+        tally.complete = tally.complete and not source.skipped
 
 
 class Query(NamedTuple):

@@ -33,6 +33,7 @@ from kubectl_kres.reports.capsule.claim_detail import claim_detail, with_ways
 from kubectl_kres.reports.capsule.claims import Claims
 from kubectl_kres.reports.capsule.predicted import Prediction, predicted
 from kubectl_kres.reports.capsule.scene import Scene
+from kubectl_kres.reports.capsule.unseen import failed_beside
 from kubectl_kres.reports.subject import Subject
 
 
@@ -69,6 +70,7 @@ class ClaimsPage(Page):
             yield Answered(subject, report, partial(self._lines, report, gap=gap))
             tally.meets("allocated", report.state in {"allocated", "in use"})
             tally.answered(report.unseen, complete=report.complete, negative=report.waits and self.options.exit_code)
+        tally.saw(gaps := failed_beside(making.scene), complete=not gaps)
         pool = self.options.pool
         if pool and not self._reports and making.scene.pools_known and pool not in making.scene.pools:
             tally.note(f'There is no pool "{pool}".')

@@ -14,6 +14,7 @@ import click
 
 from kubectl_kres import ISSUES, __version__
 from kubectl_kres.errors import (
+    Exit,
     Forbidden,
     InputErrors,
     KresError,
@@ -24,10 +25,8 @@ from kubectl_kres.errors import (
 )
 from kubectl_kres.render.escape import capped, plain
 
-ANSWERED, NEGATIVE, USAGE, UNREAD, PARTIAL, BUG, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
-
 #: Of several objects' codes the first of these that occurs is the run's.
-_ORDER = (BUG, INTERRUPTED, USAGE, UNREAD, PARTIAL, NEGATIVE)
+_ORDER = (Exit.BUG, Exit.INTERRUPTED, Exit.USAGE, Exit.UNREAD, Exit.PARTIAL, Exit.NEGATIVE)
 
 #: What a full or broken disk behind a redirected stdout answers.
 _FULL = {errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -49,7 +48,7 @@ _CANNOT = (
 def worst(codes: Iterable[int]) -> int:
     """The exit code of a run over several objects."""
     found = set(codes)
-    return next((code for code in _ORDER if code in found), ANSWERED)
+    return next((code for code in _ORDER if code in found), Exit.ANSWERED)
 
 
 def say(text: str) -> None:
@@ -78,14 +77,14 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
             sys.stdout.flush()
     except BrokenPipeError:
         _abandon(sys.stdout)
-        return ANSWERED
+        return Exit.ANSWERED
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return Exit.INTERRUPTED
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.UsageError as error:
         _tell_usage(error)
-        return USAGE
+        return Exit.USAGE
     except KresError as error:
         tell(error)
         if verbose:
@@ -95,9 +94,9 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         if isinstance(error, OSError) and error.errno in _FULL:
             say(f"error: writing the output: {(error.strerror or str(error)).lower()}")
             _abandon(sys.stdout)
-            return UNREAD
+            return Exit.UNREAD
         _tell_bug(error)
-        return BUG
+        return Exit.BUG
     return code
 
 

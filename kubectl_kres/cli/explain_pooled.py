@@ -15,6 +15,7 @@ from kubectl_kres.model.kinds import find
 from kubectl_kres.render import pooled as render
 from kubectl_kres.reports.capsule.explain_pooled import Explaining, negative, unseen_in
 from kubectl_kres.reports.capsule.pooled import ClaimExplanation, PoolExplanation
+from kubectl_kres.reports.capsule.unseen import is_whole
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.store import Store
 
@@ -34,7 +35,8 @@ def reports(page: Page, explaining: Explaining, subject: Subject, tally: Tally, 
         tally.missed(error)
         return
     yield Answered(subject, found, partial(_lines, page, found, many=many))
-    tally.answered(unseen_in(found), complete=True, negative=page.options.exit_code and negative(found))
+    unseen = unseen_in(found)
+    tally.answered(unseen, complete=is_whole(unseen), negative=page.options.exit_code and negative(found))
 
 
 def _lines(page: Page, found: ClaimExplanation | PoolExplanation, *, many: bool) -> Iterator[str]:

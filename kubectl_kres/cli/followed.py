@@ -14,7 +14,6 @@ from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.feed import Feed
 from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.cluster.target import Target
-from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.start import missing
 from kubectl_kres.reports.subject import Subject
@@ -73,7 +72,7 @@ class Followed(Live):
         if covered.state in {"denied", "absent"}:
             raise missing(self.store, Subject(ObjectRef(need.kind, "", need.namespace), self._kinds[need.kind]))
         if not covered.known:
-            raise ClusterError(covered.message)
+            raise covered.error()
         labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
         yield [
             one

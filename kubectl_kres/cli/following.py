@@ -12,7 +12,7 @@ from msgspec import structs
 
 from kubectl_kres.cli.answers import Answered, Frame, Page, Query, framed
 from kubectl_kres.cli.clock import moment
-from kubectl_kres.cli.exit import NEGATIVE, UNREAD, lines, say
+from kubectl_kres.cli.exit import lines, say
 from kubectl_kres.cli.followed import Followed
 from kubectl_kres.cli.live import open_live
 from kubectl_kres.cli.options import Options
@@ -21,7 +21,7 @@ from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.cli.source import Input
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cluster.duration import seconds
-from kubectl_kres.errors import ClusterError, UsageError
+from kubectl_kres.errors import ClusterError, Exit, UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.escape import capped, plain
 from kubectl_kres.reports.record import steady
@@ -41,7 +41,7 @@ class Pass(NamedTuple):
     reports: dict[Hashable, Any] = {}  # noqa: RUF012, never changed
     closing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    code: int = UNREAD
+    code: int = Exit.UNREAD
 
 
 def follow(options: Options, query: Query) -> int:
@@ -75,14 +75,14 @@ class _Loop:
         self._last = self._answer(first=True)
         self._reached()
         _write(self._text(self._last, self._last.answers), self._notes(self._last))
-        if self._last.code == UNREAD and not self._last.tally.count:
-            return UNREAD
+        if self._last.code == Exit.UNREAD and not self._last.tally.count:
+            return Exit.UNREAD
         while not self._reached():
             if not self._changed(end):
                 if not self._options.until:
                     return 0
                 say(f"error: timed out after {limit:g}s{self._waited()}")
-                return NEGATIVE
+                return Exit.NEGATIVE
             self._again()
         return 0
 

@@ -9,7 +9,7 @@ from typing import Any
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.selector import fields_match, labels_match
 from kubectl_kres.cli.source import Input
-from kubectl_kres.errors import ClusterError, Forbidden, UsageError
+from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import WORKLOADS, Kind
 from kubectl_kres.model.meta import ObjectRef
@@ -150,10 +150,8 @@ class Held:
     def pages(self, need: Need) -> Iterator[list[Any]]:
         """As they were recorded; what could not be read then is an error now."""
         coverage = self._coverage(need)
-        if coverage.state == "denied":
-            raise Forbidden(coverage.message, code=403, reason="Forbidden")
         if not coverage.known:
-            raise ClusterError(coverage.message)
+            raise coverage.error()
         for page in self._stream(need) if need.kind in _NUMEROUS and self._path else self._kept(need):
             if need.kind in _NUMEROUS:
                 self.store.forget(need.kind)

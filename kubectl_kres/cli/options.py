@@ -58,6 +58,12 @@ class Options(NamedTuple):
     pool: str = ""
     waiting: bool = False
     sized: str = ""
+    delete: tuple[str, ...] = ()
+    scale: tuple[str, ...] = ()
+    release: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
     install: bool = False
     uninstall: bool = False
     server: str = ""
@@ -315,6 +321,19 @@ INPUT = (
     SNAPSHOT,
     DEMO,
     _hidden("ignore_not_found", "--ignore-not-found", text="End with 0 if an object that was named does not exist."),
+)
+
+#: The files of a change, and where it is played.
+FILES = tuple(flag for flag in INPUT if flag.name in {"filenames", "recursive", "offline", "snapshot", "demo"})
+
+#: The other steps of a change.
+SIMULATED = (
+    _flag("delete", "--delete", metavar="TYPE/NAME", text="Delete an object; may be repeated, as all steps."),
+    _flag("scale", "--scale", metavar="TYPE/NAME=N", text="Set the number of replicas."),
+    _flag("sets", "--set", metavar="TYPE/NAME:PATH=VALUE", text="Set one value of an object."),
+    _flag("release", "--release", metavar="claim/NAME", text="Release a claim on a resource pool."),
+    _flag("before", "--from", metavar="FILE", text="Compare with this snapshot instead of playing steps."),
+    _flag("after", "--to", metavar="FILE", text="With --from: this snapshot, instead of the cluster."),
 )
 
 #: Which API server is asked about.

@@ -22,7 +22,7 @@ from kubectl_kres.reports.capsule.pool_glimpse import pool_glimpse
 from kubectl_kres.reports.capsule.pools import pool_report
 from kubectl_kres.reports.capsule.predicted import predicted
 from kubectl_kres.reports.capsule.scene import Scene
-from kubectl_kres.reports.capsule.unseen import unseen_of_pool
+from kubectl_kres.reports.capsule.unseen import failed_beside, is_whole, unseen_of_pool
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -57,13 +57,15 @@ class PoolsPage(Page):
             yield Answered(subject, report, partial(self._lines, report, first=self._shown == 1))
             bad = report.exhausted or bool(report.queue) or report.ready is False
             tally.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
+        tally.saw(gaps := failed_beside(scene), complete=not gaps)
 
     def _report(self, scene: Scene, name: str) -> PoolReport:
         """Of a pool that may not be read what the user's own namespaces tell of it."""
         pool: Any = scene.store.get("ResourcePool", name)
         if pool is None:
             return pool_glimpse(scene, name)
-        return structs.replace(pool_report(scene, pool), unseen=unseen_of_pool(scene, pool))
+        unseen = unseen_of_pool(scene, pool)
+        return structs.replace(pool_report(scene, pool), unseen=unseen, complete=is_whole(unseen))
 
     def _lines(self, report: PoolReport, *, first: bool) -> Iterator[str]:
         yield from [""] * (not first)

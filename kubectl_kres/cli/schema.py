@@ -23,6 +23,7 @@ ANSWERS = {
     "claims": ("kubectl_kres.reports.capsule.claim", "ClaimReport", "Claims"),
     "sizing": ("kubectl_kres.reports.capsule.sizing", "Sizing", "Sizing"),
     "diff": ("kubectl_kres.reports.diff", "Difference", "Diff"),
+    "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
     "qos": ("kubectl_kres.reports.qos", "Quality", "Qos"),
     "summary": ("kubectl_kres.reports.qos_sums", "Sums", "QosSummary"),
     "resize": ("kubectl_kres.reports.resize", "Resize", "Resize"),

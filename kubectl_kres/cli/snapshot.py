@@ -10,14 +10,16 @@ from msgspec import structs
 
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
-from kubectl_kres.cli.exit import PARTIAL, may_i, say
+from kubectl_kres.cli.exit import may_i, say
 from kubectl_kres.cli.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
 from kubectl_kres.cli.progress import Progress
 from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.errors import (
     ClusterError,
     ConfigError,
+    Exit,
     Forbidden,
+    NoSuchPath,
     NotFound,
     TimedOut,
     Unauthenticated,
@@ -28,7 +30,7 @@ from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
 from kubectl_kres.reports.tekton.config import configuration_needs
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.write import write_stream
-from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
 from kubectl_kres.store.store import Origin, Store
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ INSTALLED = (
 #: Kinds that are read last, since there are many objects of them.
 _LAST = ("Event", "Pod")
 
-#: Without these answers made from the snapshot are partial.
+#: Without these, which many may not read, answers made from the snapshot are partial. What failed is told of any kind.
 _NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
 
 #: Of the events only those that tell of trouble.
@@ -87,7 +89,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         say(f"Warning: {warning}")
     gaps = _tell(coverage, access_flags(options))
     say(f"{options.out}: {count} objects")
-    return PARTIAL if gaps and not options.allow_partial else 0
+    return Exit.PARTIAL if gaps and not options.allow_partial else 0
 
 
 def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[str, ...]:
@@ -163,12 +165,23 @@ def _pages(
             if not BY_KIND[need.kind].listed:
                 small.cover(need, coverage[need])
         if not any(one.state == "read" for one in coverage.values()):
-            first = next(one.message for one in coverage.values() if not one.known)
-            raise ClusterError(
-                f"nothing could be read, and nothing is written: {first}", hint=may_i(first, access_flags(options))
-            )
+            raise _nothing(coverage, access_flags(options))
     finally:
         progress.clear()
+
+
+def _nothing(coverage: Mapping[Need, Coverage], access: str) -> ClusterError:
+    """The first of the reasons why there is nothing to write."""
+    first = next(
+        (one for one in coverage.values() if not one.known), Coverage("failed", "the server has no kind of ours")
+    )
+    hint = "\n".join(filter(None, (first.hint, may_i(first.message, access))))
+    return ClusterError(f"nothing could be read, and nothing is written: {_words(first)}", hint=hint)
+
+
+def _words(one: Coverage) -> str:
+    """Why it could not be read; that it is forbidden the server says itself."""
+    return f"Error from server ({one.reason}): {one.message}" if one.reason and one.state == "failed" else one.message
 
 
 def _keep(store: Store, kind: str, page: list[Any]) -> None:
@@ -177,11 +190,12 @@ def _keep(store: Store, kind: str, page: list[Any]) -> None:
 
 
 def _gap(error: ClusterError, *, named: bool) -> Coverage:
+    """What discovery found is not absent, nor is what every server has; of one object a 404 is an answer."""
     if isinstance(error, Forbidden):
-        return Coverage("denied", error.message)
-    if isinstance(error, NotFound):
-        return READ if named else Coverage("absent", error.message)
-    return Coverage("failed", error.message)
+        return fallen_short("denied", error)
+    if isinstance(error, NotFound) and not isinstance(error, NoSuchPath) and named:
+        return READ
+    return fallen_short("failed", error)
 
 
 def _tell(coverage: Mapping[Need, Coverage], access: str) -> bool:
@@ -189,11 +203,10 @@ def _tell(coverage: Mapping[Need, Coverage], access: str) -> bool:
     gaps = {need: one for need, one in coverage.items() if not one.known and BY_KIND[need.kind].listed}
     for need, one in gaps.items():
         where = f" in namespace {need.namespace}" if need.namespace else ""
-        say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {one.message}")
-        hint = may_i(one.message, access) if one.state == "denied" else ""
-        if hint:
+        say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {_words(one)}")
+        for hint in filter(None, (one.hint, may_i(one.message, access) if one.state == "denied" else "")):
             say(hint)
-    return any(need.kind in _NEEDED for need in gaps)
+    return any(need.kind in _NEEDED or one.state == "failed" for need, one in gaps.items())
 
 
 command = Command(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from kubectl_kres.cli.exit import NEGATIVE, PARTIAL, lines, may_i, worst
+from kubectl_kres.cli.exit import lines, may_i, worst
 from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.output import same_terminal
 from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.cli.source import Source
 from kubectl_kres.cli.subjects import Found
-from kubectl_kres.errors import Forbidden, InputError, InputErrors, KresError, NotFound
+from kubectl_kres.errors import ClusterError, Exit, InputError, InputErrors, KresError, NotFound
 from kubectl_kres.manifests.read import LISTED
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.subject import Subject
@@ -52,14 +52,14 @@ class Tally:
             return
         self._tell(error)
         self._codes.add(error.exit_code)
-        self.complete = self.complete and not isinstance(error, Forbidden)
+        self.complete = self.complete and not _unread(error)
 
     def answered(self, unseen: Iterable[Unseen], *, complete: bool, negative: bool) -> None:
         """An object with an answer; ``negative``: one that the exit code tells."""
         self.count += 1
         self.saw(unseen, complete=complete)
         if negative:
-            self._codes.add(NEGATIVE)
+            self._codes.add(Exit.NEGATIVE)
 
     def leaves_out(self, faults: Sequence[InputError]) -> None:
         """Documents of files that could not be used: they are told at the end, as kubectl does, and are missing."""
@@ -119,7 +119,7 @@ class Tally:
                 else "Nothing that was asked about could be read"
             )
         if (source.skipped or not self.complete) and not self._options.allow_partial:
-            self._codes.add(PARTIAL)
+            self._codes.add(Exit.PARTIAL)
         return worst(self._codes)
 
     def _tell(self, error: KresError) -> None:
@@ -134,8 +134,18 @@ class Tally:
             if not told:
                 self.note(f"Error from server (Forbidden): {unseen.message}")
             self.note(f"The answer is given without the {what}{where}. {may_i(unseen.message, self._access)}".rstrip())
+        elif unseen.reason:
+            self.note(f"Error from server ({unseen.reason}): {unseen.message}")
+            self.note(f"The answer is given without the {what}{where}. {unseen.hint}".rstrip())
         else:
             self.note(f"error: the answer is given without the {what}{where}: {unseen.message or 'not read'}")
+            if unseen.hint:
+                self.note(unseen.hint)
+
+
+def _unread(error: KresError) -> bool:
+    """Whether an object has no answer because something could not be read, not because it is not there."""
+    return isinstance(error, ClusterError) and not isinstance(error, NotFound)
 
 
 def _nothing(namespaces: tuple[str, ...], options: Options) -> str:

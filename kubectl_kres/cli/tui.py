@@ -79,13 +79,13 @@ def _monochrome(options: Options) -> bool:
 
 def _theme(options: Options, *, monochrome: bool) -> str:
     """Raises UsageError for a theme that does not exist."""
-    from textual.theme import BUILTIN_THEMES  # noqa: PLC0415
+    from kubectl_kres.tui.themes import NAMES  # noqa: PLC0415
 
     name, place = options.theme, options.theme_place
-    if name and name not in BUILTIN_THEMES:
-        near = difflib.get_close_matches(name, BUILTIN_THEMES, 1, 0.3)
+    if name and name not in NAMES:
+        near = difflib.get_close_matches(name, NAMES, 1, 0.3)
         nearest = f", the nearest is {near[0]}" if near else ""
-        themes = f"themes: {', '.join(BUILTIN_THEMES)}"
+        themes = f"themes: {', '.join(NAMES)}"
         if place:
             raise UsageError(f'{place}: tui.theme: no theme "{name}"{nearest}', hint="" if near else themes)
         raise UsageError(f'invalid argument "{name}" for "--theme" flag: no such theme{nearest}', hint=themes)

@@ -13,6 +13,13 @@ LONGEST = 1000
 #: What the server itself answers, as text, where it serves no such group or path.
 _NO_SUCH_PATH = "404 page not found"
 
+_KINDS: dict[int, type[errors.StatusError]] = {
+    401: errors.Unauthenticated,
+    403: errors.Forbidden,
+    404: errors.NotFound,
+    410: errors.Expired,
+}
+
 
 class Answer(Struct, frozen=True):
     """``retry_after`` in seconds, negative if the server did not say when to ask again."""
@@ -79,20 +86,17 @@ def body(answer: Answer) -> bytes:
 def error(answer: Answer) -> errors.StatusError:
     """The error that an answer is: the server's own sentence where it sent a Status, else what came instead."""
     found, reason = status(answer), ""
+    kind = _KINDS.get(answer.code, errors.StatusError)
     if found is not None:
         message, reason = found.message or found.reason or f"the server answered {answer.code}", found.reason or ""
     elif answer.code == 404 and _text(answer) == _NO_SUCH_PATH:
-        message, reason = "the server could not find the requested resource", "NotFound"
+        message, reason, kind = "the server could not find the requested resource", "NotFound", errors.NoSuchPath
     else:
+        # Whatever a gateway cannot find is no object that does not exist.
+        kind = errors.StatusError if answer.code == 404 else kind
         message = f"the server answered {answer.code} with {_media(answer)}, not a Kubernetes Status"
         if answer.content_type.partition(";")[0] in {"text/plain", ""} and _text(answer):
             message = f"{message}: {_text(answer)}"
-    kind = {
-        401: errors.Unauthenticated,
-        403: errors.Forbidden,
-        404: errors.NotFound,
-        410: errors.Expired,
-    }.get(answer.code, errors.StatusError)
     hint = f"the server asks to wait {answer.retry_after:.0f} seconds" if answer.retry_after > 0 else ""
     wait = max(0.0, answer.retry_after)
     return kind(one_line(message), code=answer.code, reason=reason, hint=hint, retry_after=wait)

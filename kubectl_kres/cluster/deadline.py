@@ -14,6 +14,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 
 #: Bytes received at once.
 _BUFFER = 1 << 16
+#: Bytes of one chunk of a watch, which holds an event.
+LARGEST_CHUNK = 16 << 20
 
 
 class _Timed(io.RawIOBase):
@@ -103,10 +105,14 @@ def unchunked(text: bytes) -> tuple[list[bytes], bytes, bool]:
             if size < 0:
                 raise ValueError("a chunk of negative size")
             return pieces, b"", True
+        if size > LARGEST_CHUNK:
+            raise ValueError("a chunk that is larger than any event")
         if len(text) < end + 2:
             break
         pieces.append(text[start:end])
         at = end + 2
+    if line < 0 and len(text) - at > _BUFFER:
+        raise ValueError("a chunk without a size")
     return pieces, text[at:], False
 
 

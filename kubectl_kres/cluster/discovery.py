@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.cluster import lists
+from kubectl_kres.cluster.answer import one_line
 from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.errors import ClusterError, StatusError
 from kubectl_kres.model import kinds
@@ -18,6 +19,8 @@ from kubectl_kres.model.workload import Workload
 T = TypeVar("T")
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
+#: What the list of groups calls itself, in its forms; the first is the one that names resources, too.
+_DIRECTORIES = frozenset(("APIGroupDiscoveryList", "APIGroupList", "APIVersions"))
 _ACCEPT = ",".join((_AGGREGATED.format("v2"), _AGGREGATED.format("v2beta1"), "application/json"))
 
 
@@ -61,6 +64,7 @@ class _LegacyGroup(Struct, frozen=True):
 class _Directory(Struct, frozen=True):
     """The answer of ``/api`` or ``/apis`` in either form: ``items``, or ``versions`` and ``groups``."""
 
+    kind: str = ""
     items: tuple[_Group, ...] | None = None
     versions: tuple[str, ...] | None = None
     groups: tuple[_LegacyGroup, ...] | None = None
@@ -75,6 +79,7 @@ class _LegacyResource(Struct, frozen=True, rename="camel"):
 
 
 class _LegacyResources(Struct, frozen=True):
+    kind: str = ""
     resources: tuple[_LegacyResource, ...] | None = None
 
 
@@ -105,8 +110,26 @@ def served(connection: Connection, wanted: Iterable[Kind]) -> tuple[Kind, ...]:
     Without asking, a kind that is not installed is told from one that may not be read by nobody: authorization comes
     first, and answers 403 for both.
     """
-    found = {(kind.group, kind.version, kind.plural) for kind in _served(connection)}
-    return tuple(kind for kind in wanted if (kind.group, kind.version, kind.plural) in found)
+    sought = tuple(wanted)
+    found = {
+        (kind.group, kind.version, kind.plural)
+        for kind in _served(connection, frozenset((kind.group, kind.version) for kind in sought))
+    }
+    return tuple(kind for kind in sought if (kind.group, kind.version, kind.plural) in found)
+
+
+def serves(connection: Connection, kind: Kind) -> bool:
+    """Whether the server serves a kind of a named group, which is one short answer where it lacks the whole group.
+
+    Raises ClusterError if it cannot be asked.
+    """
+    directory = _directory(connection, "/apis", "application/json")
+    versions = {
+        one.version for group in directory.groups or () if group.name == kind.group for one in group.versions or ()
+    }
+    if kind.version not in versions:
+        return False
+    return any(found.name == kind.plural for found in _resources(connection, kind.root))
 
 
 def versions(connection: Connection) -> frozenset[tuple[str, str]]:
@@ -126,10 +149,13 @@ def _choices(rest: str) -> Iterator[Callable[[Kind], bool]]:
     yield lambda kind: kind.group.startswith(rest)
 
 
-def _served(connection: Connection) -> Iterator[Kind]:
-    """Every kind of the server: the core group first, then group by group, the preferred version of each first."""
+def _served(connection: Connection, needed: frozenset[tuple[str, str]] = frozenset()) -> Iterator[Kind]:
+    """Every kind of the server: the core group first, then group by group, the preferred version of each first.
+
+    ``needed``: groups and versions without which there is no answer.
+    """
     for root in ("/api", "/apis"):
-        directory = _decode(connection.get(root, accept=_ACCEPT), _Directory)
+        directory = _directory(connection, root, _ACCEPT)
         for group in directory.items or ():
             for version in group.versions or ():
                 yield from (_kind(group.metadata.name, version.version, found) for found in version.resources or ())
@@ -137,17 +163,40 @@ def _served(connection: Connection) -> Iterator[Kind]:
             yield from _legacy(connection, "", name)
         for old in directory.groups or ():
             for served in old.versions or ():
-                yield from _legacy(connection, old.name, served.version)
+                yield from _legacy(connection, old.name, served.version, needed)
 
 
-def _legacy(connection: Connection, group: str, version: str) -> Iterator[Kind]:
+def _directory(connection: Connection, root: str, accept: str) -> _Directory:
+    """The groups below a path. Raises ClusterError for what is no such list."""
+    found = _decode(connection.get(root, accept=accept), _Directory)
+    if found.kind not in _DIRECTORIES:
+        raise ClusterError(
+            f"the server's answer is not its list of resource types: {one_line(found.kind) or 'no kind'}"
+        )
+    return found
+
+
+def _resources(connection: Connection, root: str) -> tuple[_LegacyResource, ...]:
+    found = _decode(connection.get(root), _LegacyResources)
+    if found.kind != "APIResourceList":
+        raise ClusterError(
+            f"the server's answer is not its list of resource types: {one_line(found.kind) or 'no kind'}"
+        )
+    return found.resources or ()
+
+
+def _legacy(
+    connection: Connection, group: str, version: str, needed: frozenset[tuple[str, str]] = frozenset()
+) -> Iterator[Kind]:
     """The kinds of one version of a group; none if the server behind it is down, so that it hides no other."""
     root = f"/apis/{group}/{version}" if group else f"/api/{version}"
     try:
-        content = connection.get(root)
+        resources = _resources(connection, root)
     except StatusError:
+        if (group, version) in needed:
+            raise
         return
-    for found in _decode(content, _LegacyResources).resources or ():
+    for found in resources:
         if "/" not in found.name:
             scope = "Namespaced" if found.namespaced else "Cluster"
             response = _ResponseKind(found.kind)

@@ -11,7 +11,9 @@ from msgspec import Struct, field, structs
 
 from kubectl_kres.cluster.answer import one_line
 from kubectl_kres.errors import ClusterError
-from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.sound import POLICIES
+from kubectl_kres.model.sound import unreadable as unreadable_quantity
 from kubectl_kres.model.workload import Workload
 
 T = TypeVar("T")
@@ -26,7 +28,8 @@ class _Metadata(Struct, frozen=True, gc=False, rename="camel"):
     remaining_item_count: int | None = None
 
 
-class _List(Struct, Generic[T], frozen=True):
+class _List(Struct, Generic[T], frozen=True, rename="camel"):
+    api_version: str | None = None
     kind: str | None = None
     metadata: _Metadata | None = None
     items: list[T] | None = None
@@ -74,13 +77,29 @@ def decode(content: bytes, kind: Kind, struct: Any = None) -> Page:
             items = _one_by_one(found.items or [], kind, struct, skipped)
     except UNREADABLE as error:
         raise unreadable(f"the list of {kind.qualified}", error) from error
-    if found.kind and not found.kind.endswith("List"):
-        raise ClusterError(f"the server answered with a {one_line(found.kind)} instead of the list of {kind.qualified}")
+    confirm(found.api_version, found.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified}")
     for item in items:
         name(item, kind)
+    if struct in POLICIES:
+        items = _readable(items, kind, skipped)
     about = found.metadata or _Metadata()
     token, version = about.continue_ or "", about.resource_version or ""
     return Page(items, token, tuple(skipped), version, about.remaining_item_count or 0)
+
+
+def confirm(version: str | None, found: str | None, kind: Kind, expected: str, what: str) -> None:
+    """Raise ClusterError unless an answer is of the kind and version that was asked for.
+
+    Lists of kinds that we do not know may have a name of their own. Source: apimachinery runtime.NewMissingKindErr.
+    """
+    if not found:
+        raise ClusterError(f"Object 'Kind' is missing in the server's answer: it is not {what}")
+    ours = BY_KIND.get(kind.kind)
+    own = (ours is not None and ours.api_version == kind.api_version) or not expected.endswith("List")
+    if (found != expected) if own else not found.endswith("List"):
+        raise ClusterError(f"the server answered with a {one_line(found)} instead of {what}")
+    if version and version != kind.api_version:
+        raise ClusterError(f"the server answered with {one_line(found)} of {one_line(version)} instead of {what}")
 
 
 def struct_of(kind: Kind) -> Any:
@@ -98,6 +117,17 @@ def name(item: Any, kind: Kind) -> None:
 def unreadable(what: str, error: Exception) -> ClusterError:
     """The error for an answer that is no JSON, or not of the form that the API promises."""
     return ClusterError(one_line(f"{what} could not be decoded: {error}"))
+
+
+def _readable(items: list[Any], kind: Kind, skipped: list[str]) -> list[Any]:
+    """The policies whose quantities can be read."""
+    kept = []
+    for index, item in enumerate(items):
+        if fault := unreadable_quantity(item):
+            skipped.append(left_out(kind, (item.metadata.namespace, item.metadata.name), index, fault))
+        else:
+            kept.append(item)
+    return kept
 
 
 def _one_by_one(raw: list[msgspec.Raw], kind: Kind, struct: Any, skipped: list[str]) -> list[Any]:

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.cluster import lists
-from kubectl_kres.cluster.answer import Answer, body, error, status
+from kubectl_kres.cluster import discovery, lists
+from kubectl_kres.cluster.answer import Answer, body, error, one_line, status
 from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.lists import Page
 from kubectl_kres.cluster.parallel import run, start
@@ -20,6 +20,7 @@ from kubectl_kres.errors import (
     ClusterError,
     ConfigError,
     Forbidden,
+    NoSuchPath,
     NotFound,
     StatusError,
     TimedOut,
@@ -28,20 +29,30 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.sound import POLICIES, unreadable
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
 from kubectl_kres.store.store import Store
 
 #: How many needs are read side by side.
 WIDTH = 4
 #: Objects asked for in one request; small pages are also the fastest.
 CHUNK_SIZE = 500
+#: Objects of one list, more than etcd can hold pods, and pages without any one after the other.
+MOST, MOST_EMPTY = 2_000_000, 1_000
 
 Progress = Callable[[Need, int], None]
 
 
 class _Version(Struct, frozen=True, rename="camel"):
     git_version: str | None = None
+
+
+class _Head(Struct, frozen=True, rename="camel"):
+    """What every object says of itself."""
+
+    api_version: str | None = None
+    kind: str | None = None
 
 
 class _Place(Struct, frozen=True):
@@ -91,6 +102,7 @@ def listing(
     """As ``pages``, with what the server says of each page. Its ``items`` may be none."""
     path = path_of(kind, need.namespace)
     place, last = _Place(max(chunk_size, 0)), ""
+    advance = _Advance(kind)
     answer = connection.ask(path, place.query(need))
     while True:
         if answer.code == 410 and place.token:
@@ -101,16 +113,39 @@ def listing(
         del answer
         if page.token and page.token == place.token:
             raise ClusterError(f"the list of {kind.qualified} does not advance: its page names itself as the next one")
-        place = _Place(place.limit, page.token, after=place.after)
-        coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
         if page.items:
             last = _key(page.items[-1])
         if place.after:
             page = replace(page, items=[item for item in page.items if _key(item) > place.after])
+        advance.over(page)
+        place = _Place(place.limit, page.token, after=place.after)
+        coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
         yield page
         if coming is None:
             return
         answer = coming.result()
+
+
+class _Advance:
+    """That a list comes to an end."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind, self._count, self._empty = kind, 0, 0
+        #: The first object of each page.
+        self._firsts: set[str] = set()
+
+    def over(self, page: Page) -> None:
+        """Raise ClusterError for a page after which there is no use in the next one."""
+        self._count += len(page.items)
+        self._empty = 0 if page.items or page.skipped else self._empty + 1
+        first = _key(page.items[0]) if page.items else ""
+        if page.token and (first in self._firsts or self._empty > MOST_EMPTY):
+            why = "it begins anew" if first else f"{self._empty} pages hold nothing, and there is a next one"
+            raise ClusterError(f"the list of {self._kind.qualified} does not advance: {why}")
+        if self._count > MOST:
+            raise ClusterError(f"the list of {self._kind.qualified} is left: there are more than {MOST:,}")
+        if first:
+            self._firsts.add(first)
 
 
 def _resumed(place: _Place, answer: Answer, last: str) -> _Place:
@@ -168,8 +203,9 @@ def fill(
 ) -> None:
     """Read each need into the store and record how that went, in the order of the needs.
 
-    403 is denied; 404 on a list is absent, on a name it is read, since the object is then known not to exist; any
-    other refusal, or objects that could not be decoded, are failed, and the objects that were read stay. ``progress``
+    403 is denied; 404 on a name is read, since the object is then known not to exist, on the first page of a list it
+    is absent where the server has no such kind (see ``absent``); any other refusal, and objects that could not be
+    decoded, are failed, and the objects that were read stay. ``progress``
     hears the number of objects read so far, from several threads. Raises Unreachable, TimedOut, Unauthenticated and
     ConfigError: then nothing more can be read.
     """
@@ -198,13 +234,32 @@ def _read(
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
     except Forbidden as refused:
-        return items, Coverage("denied", refused.message)
+        return items, fallen_short("denied", refused)
     except NotFound as missing:
-        # The kind may have gone in the middle of its list; then its objects have, too.
-        return [], Coverage("absent", missing.message)
+        if not items and absent(connection, kind, missing):
+            return [], Coverage("absent", missing.message)
+        return items, fallen_short("failed", missing)
     except ClusterError as failed:
-        return items, Coverage("failed", failed.message)
+        return items, fallen_short("failed", failed)
     return items, Coverage("failed", "; ".join(skipped)) if skipped else READ
+
+
+def absent(connection: Connection, kind: Kind, missing: NotFound) -> bool:
+    """Whether the server has no such kind, ``missing`` being what it answered to the first page of a list.
+
+    What belongs to every API server is never absent. Others are if the server's own Status says it; after a mere
+    sentence, as any web server on the way may say it, discovery is asked. Raises as ``discovery.serves``.
+    """
+    if kind.built_in:
+        return False
+    if not isinstance(missing, NoSuchPath):
+        return True
+    try:
+        return not discovery.serves(connection, kind)
+    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+        raise
+    except ClusterError:
+        return False
 
 
 def named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Coverage]:
@@ -216,11 +271,18 @@ def named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Co
 
 
 def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
+    what = f'{kind.qualified} "{name}"'
     try:
+        head = lists.decoder(_Head).decode(content)
         item = lists.decoder(struct or kind.detail or Workload).decode(content)
     except lists.UNREADABLE as fault:
-        raise lists.unreadable(f'{kind.qualified} "{name}"', fault) from fault
+        raise lists.unreadable(what, fault) from fault
+    lists.confirm(head.api_version, head.kind, kind, kind.kind.partition(".")[0], what)
+    if item.metadata.name != name:
+        raise ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
     lists.name(item, kind)
+    if isinstance(item, POLICIES) and (why := unreadable(item)):
+        raise ClusterError(one_line(f"{what} could not be decoded: {why}"))
     return item
 
 

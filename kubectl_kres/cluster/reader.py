@@ -14,7 +14,7 @@ from kubectl_kres.cluster.connection import Connection
 from kubectl_kres.cluster.feedstate import FeedState, Phase
 from kubectl_kres.cluster.inbox import Inbox, What, Word
 from kubectl_kres.cluster.lists import struct_of
-from kubectl_kres.cluster.read import listing, named, path_of
+from kubectl_kres.cluster.read import absent, listing, named, path_of
 from kubectl_kres.cluster.stream import Stream
 from kubectl_kres.errors import (
     ClusterError,
@@ -28,7 +28,7 @@ from kubectl_kres.errors import (
     Unreachable,
 )
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.store.coverage import Coverage, Need
+from kubectl_kres.store.coverage import Coverage, Need, fallen_short
 from kubectl_kres.store.sharing import Sharing
 
 #: Seconds that the server is asked to keep a watch open, and after how long a silent one is taken for broken. The
@@ -202,16 +202,23 @@ class Reader:
                 return
         if isinstance(error, Forbidden):
             self._refused = True
-            self._say("cover", Coverage("denied", error.message))
+            self._say("cover", fallen_short("denied", error))
             self._wait("denied", error, RECHECK)
-        elif isinstance(error, NotFound):
+        elif isinstance(error, NotFound) and self._absent(error):
             self._say("cover", Coverage("absent", error.message))
             self._wait("absent", error, RECHECK)
         else:
             if not self.state.held:
-                self._say("cover", Coverage("failed", error.message))
+                self._say("cover", _failed(error))
             passing = isinstance(error, Unreachable | TimedOut | StatusError | ConfigError)
             self._retry(error, "retrying" if passing else "failed")
+
+    def _absent(self, missing: NotFound) -> bool:
+        """Whether the server has no such kind, as far as it can be asked."""
+        try:
+            return absent(self._connection, self.kind, missing)
+        except KresError:
+            return False
 
     def _by_name(self, refused: KresError) -> None:
         """Read an object that may not be listed, but may be got by its name. Raises as ``read.get``."""
@@ -243,3 +250,7 @@ class Reader:
 
     def _say(self, what: What, load: Any = None) -> None:
         self._inbox.put(Word(self, what, load), self._over)
+
+
+def _failed(error: KresError) -> Coverage:
+    return fallen_short("failed", error) if isinstance(error, ClusterError) else Coverage("failed", error.message)

@@ -8,7 +8,10 @@ from http.client import HTTPException
 from typing import Any, Self
 
 from kubectl_kres.cluster import failure
-from kubectl_kres.errors import Unreachable
+from kubectl_kres.errors import ClusterError, Unreachable
+
+#: The largest event in bytes, packed or not: etcd ends at objects of 1.5 MiB, of which JSON is a few times the size.
+LONGEST = 16 << 20
 
 
 class Stream:
@@ -42,10 +45,10 @@ class Stream:
     def _pieces(self) -> Iterator[list[bytes]]:
         response = self._response
         packed = response.headers.get("Content-Encoding", "identity").lower() == "gzip"
-        unpacked = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress if packed else None
+        unpacked = _Unpacking() if packed else None
         try:
             for pieces in self._timed.arriving(self._silence):
-                yield pieces if unpacked is None else [unpacked(piece) for piece in pieces]
+                yield pieces if unpacked is None else [unpacked.more(piece) for piece in pieces]
                 if self._closed:
                     return
         except zlib.error as error:
@@ -54,9 +57,31 @@ class Stream:
             raise Unreachable(f"{failure.UNABLE}unexpected EOF: the watch was cut off") from error
 
 
+class _Unpacking:
+    """One gzip member that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+
+    def more(self, piece: bytes) -> bytes:
+        """What a piece unpacks to. Raises ClusterError for more than any event is."""
+        found = self._member.decompress(piece, LONGEST)
+        if self._member.unconsumed_tail:
+            raise _too_large()
+        return found
+
+
+def _too_large() -> ClusterError:
+    return ClusterError(f"the server's event is left: it is larger than {LONGEST >> 20} MiB")
+
+
 def split(groups: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
-    """The lines of a text that comes in pieces: those that each group of pieces completes."""
+    """The lines of a text that comes in pieces: those that each group of pieces completes.
+
+    Raises ClusterError for a line that is longer than any object is.
+    """
     held: list[bytes] = []
+    waiting = 0
     for pieces in groups:
         lines: list[bytes] = []
         for piece in pieces:
@@ -66,8 +91,12 @@ def split(groups: Iterable[list[bytes]]) -> Iterator[list[bytes]]:
                 continue
             first, *more = piece.split(b"\n")
             held.append(first)
+            waiting += len(first)
+            if waiting > LONGEST:
+                raise _too_large()
             if more:
                 lines += (b"".join(held), *more[:-1])
                 held = [more[-1]] if more[-1] else []
+                waiting = len(more[-1])
         if lines:
             yield lines

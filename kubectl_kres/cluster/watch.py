@@ -12,6 +12,7 @@ from kubectl_kres.cluster import lists
 from kubectl_kres.cluster.answer import Answer, error, one_line
 from kubectl_kres.errors import ClusterError, Expired, StatusError
 from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.sound import POLICIES, unreadable
 
 T = TypeVar("T")
 
@@ -115,7 +116,11 @@ def _event(found: Any, kind: Kind) -> Event | None:
     item = found.object
     lists.name(item, kind)
     metadata = item.metadata
-    return Event(found.type, metadata.namespace, metadata.name, item, number(metadata.resource_version))
+    version = number(metadata.resource_version)
+    if isinstance(item, POLICIES) and found.type != DELETED and (fault := unreadable(item)):
+        text = lists.left_out(kind, (metadata.namespace, metadata.name), 0, fault)
+        return Event(found.type, metadata.namespace, metadata.name, None, version, text)
+    return Event(found.type, metadata.namespace, metadata.name, item, version)
 
 
 def _odd(line: bytes, kind: Kind, struct: Any) -> tuple[Event | None, str]:

@@ -31,6 +31,11 @@ class Kind(Struct, frozen=True):
         return BY_KIND.get(self.kind) == self
 
     @property
+    def built_in(self) -> bool:
+        """Whether every API server serves it: groups without a dot are its own."""
+        return "." not in self.group
+
+    @property
     def detail(self) -> Any:
         """The struct that also knows the object's field managers."""
         return self.whole or self.struct

@@ -26,7 +26,7 @@ def template_in(raw: Any) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
 
 
 class RollingUpdate(Base, frozen=True):
-    """Surge and unavailability, each a count or a percentage."""
+    """Surge and unavailability, each a count or a percentage; ``partition``: the ordinals below keep their template."""
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
@@ -64,7 +64,7 @@ class Ordinals(Base, frozen=True):
 class WorkloadSpec(Base, frozen=True):
     """Every place where a template can be; absent ``replicas`` is the kind's default.
 
-    ``volume_claim_templates``, ``ordinals``: of a StatefulSet alone.
+    ``volume_claim_templates``, ``pod_management_policy``, ``ordinals``: of a StatefulSet alone.
     """
 
     template: PodTemplateSpec | None = None
@@ -78,6 +78,7 @@ class WorkloadSpec(Base, frozen=True):
     suspend: bool | None = None
     paused: bool | None = None
     volume_claim_templates: tuple[PersistentVolumeClaim, ...] | None = None
+    pod_management_policy: str = ""
     ordinals: Ordinals | None = None
 
 

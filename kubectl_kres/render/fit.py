@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.render.cause import cause
 from kubectl_kres.render.cost import cost_lines
+from kubectl_kres.render.headline import counted
 from kubectl_kres.render.line import Line, Tone, draw, padded, toned, wrapped
 from kubectl_kres.render.tekton import never_text, waiting_texts
 from kubectl_kres.render.verdict import message_of, partly, verdict_word
 from kubectl_kres.reports.denied import Denied
 from kubectl_kres.reports.fit import Fit
 from kubectl_kres.reports.replicas import Replicas
+from kubectl_kres.reports.rolling import RolloutEnd
 
 
 def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
@@ -67,7 +70,7 @@ def _tightest(fit: Fit) -> str:
 
 def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
     """Label, whether it is bad, and sentence."""
-    have = f"{replicas.existing} of {replicas.wanted} exist"
+    have = counted(replicas)
     if fit.lacking:
         verb = "does" if fit.lacking == 1 else "do"
         yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing} missing {verb} not fit"
@@ -75,25 +78,59 @@ def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
         yield "replicas", False, f"{have}; the {replicas.missing} missing fit{'s' * (replicas.missing == 1)}"
     else:
         yield "replicas", False, have
-    bad = fit.rollout in {"slow", "shrinking", "stuck"}
+    yield from _rollout(fit, replicas)
+
+
+def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
+    """How the rollout goes that is under way, or that could be started, and what stands in its way."""
+    label = "rolling update" if replicas.strategy != "Recreate" else "update"
+    end: RolloutEnd | None = fit.would_end
+    if fit.is_ is not None:
+        end = fit.is_
+        if end.complete:
+            yield label, False, "under way: it completes, as old pods make room"
+        else:
+            yield label, True, f"under way and stuck{_resting(end)}"
+    elif fit.would is not None:
+        yield label, fit.would in {"slow", "shrinking", "stuck"}, _would(fit, replicas)
+    if end is not None and not end.complete:
+        yield from _exchange(fit, end)
+    for over in fit.over:
+        text = f"quota {over.quota} has used {over.by} of {over.resource} more than its hard {over.hard}"
+        yield "over hard", True, f"{text}: until that is freed nothing more is admitted"
+    if fit.never:
+        yield "no room helps", True, cause(fit.verdict.findings)
+
+
+def _would(fit: Fit, replicas: Replicas) -> str:
     surge, fewer = replicas.surge, replicas.unavailable
-    match fit.rollout:
+    match fit.would:
         case "fits":
-            yield "rolling update", bad, f"fits with its surge of {surge}"
+            return f"fits with its surge of {surge}"
         case "slow":
-            yield "rolling update", bad, f"goes on with {fit.surge_fits} of the {surge} surge pods at a time"
+            return f"completes with {fit.surge_fits} of the {surge} surge pods at a time"
         case "shrinking":
-            text = f"no surge pod fits; it goes on only as old pods end first, up to {fewer} at a time"
-            yield "rolling update", bad, text
-        case "stuck":
-            yield "rolling update", bad, "stuck: no surge pod fits, and no pod may be unavailable"
+            return f"completes without a surge pod: old pods end first, up to {fewer} at a time"
+        case "replaced" if replicas.strategy == "Recreate":
+            return "needs no surge: all old pods end first"
         case "replaced":
-            how = (
-                "all old pods end first"
-                if replicas.strategy == "Recreate"
-                else f"old pods end first, {fewer} at a time"
-            )
-            yield "rolling update" if replicas.strategy != "Recreate" else "update", bad, f"needs no surge: {how}"
+            return f"needs no surge: old pods end first, {fewer} at a time"
+    return f"would stall{_resting(fit.would_end)}" if fit.would_end is not None else "would stall"
+
+
+def _resting(end: RolloutEnd) -> str:
+    left = f", {end.old} old pod{'s' * (end.old != 1)} left" if end.old else ", no old pod left"
+    return f" at {end.updated} of {end.of} updated{left}, for ever"
+
+
+def _exchange(fit: Fit, end: RolloutEnd) -> Iterator[tuple[str, bool, str]]:
+    """What an old pod gives back against what a new one takes, where quotas refuse it."""
+    for cost in fit.quotas:
+        names = [name for name in cost.exceeded if not fit.never]
+        back = end.gives_back.get(cost.quota, {})
+        for name in names:
+            takes = f"a new one takes {cost.charge.requested[name]} of quota {cost.quota}"
+            yield "exchange", True, f"an old pod gives back {back.get(name, '0')} of {name}, {takes}"
 
 
 def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Iterator[str]:

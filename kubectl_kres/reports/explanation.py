@@ -199,7 +199,10 @@ class Spare(Record, frozen=True):
 
 
 class Unseen(Record, frozen=True):
-    """What could not be read, and the server's words. ``required``: the answer is partial without it."""
+    """What could not be read, and the server's words. ``required``: the answer is partial without it.
+
+    ``reason`` and ``hint``: of a read that failed, where the server gave them.
+    """
 
     kind: str
     state: str
@@ -207,6 +210,8 @@ class Unseen(Record, frozen=True):
     name: str = ""
     message: str = ""
     required: bool = True
+    reason: str = ""
+    hint: str = ""
 
 
 class Explanation(Record, frozen=True):

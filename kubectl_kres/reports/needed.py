@@ -12,6 +12,7 @@ from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.refused_before import blocked_by
 from kubectl_kres.reports.refusing import newest_set
 from kubectl_kres.reports.replicas import Replicas
+from kubectl_kres.reports.rolling import under_way
 from kubectl_kres.reports.room import pods_in_a_row
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.verdict import Needed
@@ -23,15 +24,18 @@ def needed_of(
 ) -> Needed:
     """``pods``: of a workload that exists and keeps a number of them. ``seen``: what the cluster says of it."""
     missing = _missing(store, subject, analysis, pods)
+    end = under_way(store, subject, analysis, pods) if pods is not None and missing else None
+    comes = end is not None and end.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
-        return Needed(missing)
+        return Needed(missing, comes=comes)
     if subject.raw is not None or analysis.start.owner is None or analysis.tekton is not None:
         return Needed(missing, _fits(analysis))
     newest = newest_pod(store, subject, analysis)
     about = [fact for fact in seen if not _of_older_set(store, subject, analysis, fact)]
     blocked = blocked_by(about, newest, claims=analysis.claims is not None)
     # An old pod that goes gives room: how far a rollout comes is no matter of what is free now.
-    return Needed(missing, None if pods is not None and pods.old else _fits(analysis), blocked)
+    fits = _fits(analysis) if end is None or pods is None else max(0, end.updated - pods.newest)
+    return Needed(missing, None if comes else fits, blocked, comes=comes)
 
 
 def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> int:

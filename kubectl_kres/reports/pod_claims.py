@@ -102,6 +102,19 @@ def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) ->
     return (first + wanted, ready) if not missing or wanted > _MOST_PODS else (None, ready)
 
 
+def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
+    """The pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
+    if not workload.spec.volume_claim_templates or not store.covered(Need(_KIND, subject.ref.namespace)).known:
+        return ()
+    wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
+    first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
+    return tuple(
+        ordinal
+        for ordinal in range(first, first + min(wanted, _MOST_PODS))
+        if all(_is_there(store, claim.claim) for claim in _made(workload, subject, ordinal))
+    )
+
+
 def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[tuple[PersistentVolumeClaim, ...], ...]:
     """The claims that each missing pod has to get first, in the order of the pods; a pod may need none."""
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)

@@ -34,9 +34,14 @@ def newest_set(store: Store, deployment: Workload) -> Workload | None:
     Source: controller/deployment sync.go getReplicaFailures; util/deployment_util.go SetNewReplicaSetAnnotations.
     """
     name, namespace = deployment.metadata.name, deployment.metadata.namespace
-    owned = [one for one in store.all("ReplicaSet", namespace) if controller(one) == ("Deployment", name)]
-    revisions = [(one.metadata.annotations or {}).get(_REVISION, "") for one in owned]
-    if not owned or not all(text.isdecimal() and len(text) < 20 for text in revisions):
+    owned = [item for item in store.all("ReplicaSet", namespace) if controller(item) == ("Deployment", name)]
+    if not owned or any(revision_of(item) < 0 for item in owned):
         return None
-    newest: Workload = max(zip(revisions, owned, strict=True), key=lambda pair: int(pair[0]))[1]
+    newest: Workload = max(owned, key=revision_of)
     return newest
+
+
+def revision_of(replica_set: Workload) -> int:
+    """The number that its Deployment gave it; below zero where it has none."""
+    text = (replica_set.metadata.annotations or {}).get(_REVISION, "")
+    return int(text) if text.isdecimal() and len(text) < 20 else -1

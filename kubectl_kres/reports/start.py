@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.limitranger import ANNOTATION
-from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
+from kubectl_kres.errors import ClusterError, NotFound, UsageError
 from kubectl_kres.model.kinds import TEKTON
 from kubectl_kres.model.meta import LAST_APPLIED, ResourceList
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
@@ -70,10 +70,8 @@ def missing(store: Store, subject: Subject) -> ClusterError:
     """Why the object is not in the store: it may not be read, was not kept, or does not exist (NotFound)."""
     ref = subject.ref
     coverage = store.covered(Need(ref.kind, ref.namespace, ref.name))
-    if coverage.state == "denied":
-        return Forbidden(coverage.message, code=403, reason="Forbidden")
-    if coverage.state in {"failed", "unread"}:
-        return ClusterError(coverage.message or f"{ref} could not be read")
+    if coverage.state in {"denied", "failed", "unread"}:
+        return coverage.error(f"{ref} could not be read")
     error = NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
     if coverage.state == "absent":
         error.hint = f"the server has no {subject.kind.qualified} at all: what brings them is not installed"

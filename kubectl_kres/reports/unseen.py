@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.coverage import Coverage, Need
 from kubectl_kres.store.store import Store
 
 
@@ -14,4 +14,18 @@ def unread(store: Store, needs: Iterable[Need]) -> Iterator[Unseen]:
     for need in needs:
         coverage = store.covered(need)
         if not coverage.known:
-            yield Unseen(need.kind, coverage.state, need.namespace, need.name, coverage.message, need.required)
+            yield unseen(need, coverage)
+
+
+def unseen(need: Need, coverage: Coverage) -> Unseen:
+    """A need that the store does not have all of."""
+    return Unseen(
+        need.kind,
+        coverage.state,
+        need.namespace,
+        need.name,
+        coverage.message,
+        need.required,
+        reason=coverage.reason if coverage.state == "failed" else "",
+        hint=coverage.hint,
+    )

@@ -31,11 +31,13 @@ class Needed(Struct, frozen=True):
     """What is still wanted of the object: ``missing`` pods, 1 for an object that is asked about itself.
 
     ``fits``: how many of them are admitted one after the other; None: all. ``blocked``: who rejected them last.
+    ``comes``: a rollout is under way that ends with all of them, as old pods make room.
     """
 
     missing: int = 1
     fits: int | None = None
     blocked: Blocked | None = None
+    comes: bool = False
 
 
 #: Of an object that is asked about itself, and of a pod that nobody counts.
@@ -79,7 +81,7 @@ def worded(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = ITSELF) 
 
 
 def _word(verdict: Verdict, needed: Needed) -> str:
-    if not needed.missing:
+    if not needed.missing or (needed.comes and verdict.allowed is not True):
         return "admitted" if verdict.allowed is True else "full"
     if verdict.allowed is None:
         return "depends-on-order"

@@ -14,7 +14,7 @@ from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.state import DeploymentState, WorkloadState, pods_of, shapes_of, wanted_of
 
 #: States that are looked at before orders are only drawn, and how many are drawn then.
-MOST_STATES, MOST_DRAWN = 20_000, 200
+MOST_STATES, MOST_DRAWN = 10_000, 100
 #: The same where the controllers may act between two steps.
 MOST_BETWEEN = 6_000
 
@@ -36,6 +36,7 @@ class Explorer:
     def __init__(self, requests: Requests, controllers: Controllers, steps: Sequence[Step]) -> None:
         self.requests, self.controllers, self.steps = requests, controllers, steps
         self.tables = requests.tables
+        self._limits_of: dict[int, tuple[int | None, ...]] = {}
         self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
 
     def ends(self, starts: Sequence[State], *, between: bool) -> Ends:
@@ -69,11 +70,11 @@ class Explorer:
 
     def _next(self, state: State, *, between: bool) -> list[State]:
         """The states that can follow; none if the namespace is at rest."""
+        limits = self._limits(state)
         deletions = self.controllers.deletions(state)
         if deletions:
             return list(deletions)
         pending = self.steps[state.step] if state.step < len(self.steps) else None
-        limits = self._limits(state)
         if not between:
             if limits != state.limits:
                 return [state._replace(limits=limits)]
@@ -90,11 +91,13 @@ class Explorer:
 
     def _limits(self, state: State) -> tuple[int | None, ...]:
         """What the quotas of the world say."""
-        limits: list[int | None] = [None] * len(state.limits)
-        for quota in self.tables.worlds[state.world].quotas:
-            for number, amount in self.tables.measures.limits(quota):
-                limits[number] = amount
-        return tuple(limits)
+        if state.world not in self._limits_of:
+            limits: list[int | None] = [None] * len(state.limits)
+            for quota in self.tables.worlds[state.world].quotas:
+                for number, amount in self.tables.measures.limits(quota):
+                    limits[number] = amount
+            self._limits_of[state.world] = tuple(limits)
+        return self._limits_of[state.world]
 
     def _moves(self, state: State, *, one_by_one: bool) -> Iterator[State]:
         """The controllers' moves; of workloads that no other one can hinder, one goes after the other."""

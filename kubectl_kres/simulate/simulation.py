@@ -15,7 +15,7 @@ from kubectl_kres.simulate.explore import Ends, Explorer
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.tables import Tables
-from kubectl_kres.simulate.world import World
+from kubectl_kres.simulate.world import Key, World
 
 
 class Namespace:
@@ -27,6 +27,8 @@ class Namespace:
         self.tables = Tables(server, quotas)
         self.requests = Requests(self.tables)
         self.reader = Reader(self.requests)
+        #: Shapes of the pods that belong to something which no controller here acts on.
+        self.others: dict[Key, list[int]] = {}
 
     def empty(self, world: World) -> State:
         """The state of a world in which no controller has made anything yet."""

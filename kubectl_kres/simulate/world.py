@@ -36,6 +36,7 @@ class World:
     def __init__(self, objects: Mapping[Key, Raw]) -> None:
         self.objects = objects
         self._policies: Policies | None = None
+        self._quotas: list[ResourceQuota] | None = None
         self._deciding: tuple[tuple[Key, int], ...] | None = None
 
     @classmethod
@@ -58,7 +59,9 @@ class World:
     @property
     def quotas(self) -> list[ResourceQuota]:
         """The quotas of the namespace."""
-        return [decoded(raw, ResourceQuota) for raw in self.of_kind("ResourceQuota")]
+        if self._quotas is None:
+            self._quotas = [decoded(raw, ResourceQuota) for raw in self.of_kind("ResourceQuota")]
+        return self._quotas
 
     @property
     def policies(self) -> Policies:

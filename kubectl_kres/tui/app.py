@@ -14,7 +14,7 @@ from textual.timer import Timer
 from kubectl_kres.errors import KresError
 from kubectl_kres.render.line import Line, Tone
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui import commands, save
+from kubectl_kres.tui import commands, save, themes
 from kubectl_kres.tui.catalogue import LISTINGS
 from kubectl_kres.tui.drawn import Bar, safe, taken
 from kubectl_kres.tui.first import LEAST
@@ -77,13 +77,14 @@ class Kres(App[None]):
         self._purpose: Purpose = "command"
         self._ticks = 0
         self.title = "kres"
+        for own in themes.OWN.values():
+            self.register_theme(own)
 
     def get_default_screen(self) -> Screen[None]:
         return Shell(ascii_only=self.session.setting.ascii_only)
 
     def on_mount(self) -> None:
-        if self._chosen:
-            self.theme = self._chosen
+        self.theme = self._chosen or themes.DARK.name
         self.screen.set_class(True, "ready")
         self.call_after_refresh(self._start)
 

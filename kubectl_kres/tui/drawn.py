@@ -95,7 +95,10 @@ def _head(text: str, room: int, *, whole: bool) -> str:
 
 
 #: The tones of reports, and what else lines are drawn in.
-TONES = {f"tone--{name}" for name in ("good", "bad", "warn", "strong", "quiet", "command", "cursor", "idle", "head")}
+TONES = {
+    f"tone--{name}"
+    for name in ("good", "bad", "warn", "strong", "quiet", "command", "cursor", "idle", "head", "fault", "near")
+}
 CSS = """
     & > .tone--good { color: $text-success; }
     & > .tone--bad { color: $text-error; text-style: bold; }
@@ -105,6 +108,8 @@ CSS = """
     & > .tone--quiet { color: $text-muted; }
     & > .tone--cursor { text-style: reverse; }
     & > .tone--idle { text-style: underline; }
+    & > .tone--fault { color: $text-error; }
+    & > .tone--near { color: $text-warning; }
     & > .tone--head { color: $text-muted; text-style: bold; }
 """
 

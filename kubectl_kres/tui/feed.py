@@ -141,10 +141,8 @@ class ReadOnce:
         found = self._source.store.get(need.kind, need.name, need.namespace)
         if found is not None:
             yield [found]
-        elif coverage.state == "denied":
-            raise Forbidden(coverage.message, code=403, reason="Forbidden")
         elif not coverage.known:
-            raise KresError(coverage.message)
+            raise coverage.error()
 
 
 _PHASES: Mapping[str, Any] = {

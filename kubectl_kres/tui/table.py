@@ -26,6 +26,8 @@ from kubectl_kres.tui.view import Faces, Key, View
 _MARGIN = 4
 #: Rows that widths are taken from: those that came first, and of those that change some at a time.
 _MEASURED, _SAMPLE = 400, 40
+#: The tone of a whole row, by that of its sign.
+_ROWS = {"bad": "fault", "warn": "near"}
 #: Seconds after which the length of a long list is told anew, where its end is near and where it is not.
 _PATIENCE, _FAR = 0.5, 5.0
 
@@ -257,7 +259,8 @@ class Table(Drawn):
         row = self.view.rows[key]
         over = self._over(current=current)
         mark, tone = self._sign(row)
-        plain = self.plain
+        # A row is of the colour of its state, where a cell has none of its own.
+        plain = self.tone(_ROWS.get(tone, ""))
         segments = [
             Segment(" >" if current else "  ", plain + over),
             Segment(f"{mark:<2}"[:2], self.tone(tone) + over),

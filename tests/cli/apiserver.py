@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from kubectl_kres.model.kinds import BY_KIND, KINDS
@@ -54,10 +55,20 @@ def deployment(name: str, memory: str = "", namespace: str = "shop", **metadata:
     }
 
 
+class Said(NamedTuple):
+    """An answer byte for byte; ``body`` is JSON unless it is bytes. ``after``: it is given from that page on."""
+
+    code: int
+    body: Any
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = MappingProxyType({})
+    after: int = 0
+
+
 class Api(ThreadingHTTPServer):
     """Serves ``objects``. ``denied``: plurals, and ``shop/pods``, that may not be read.
 
-    ``warning`` goes with each answer.
+    ``warning`` goes with each answer. ``faults``: what is said of a plural instead.
     """
 
     daemon_threads = True
@@ -66,6 +77,7 @@ class Api(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.objects: list[dict[str, Any]] = [LIMITS]
         self.denied: set[str] = set()
+        self.faults: dict[str, Said] = {}
         self.warning = ""
         self.version: dict[str, Any] = {"gitVersion": "v1.33.2"}
         self.groups: list[dict[str, Any]] = []
@@ -81,7 +93,7 @@ class Api(ThreadingHTTPServer):
         if path == "/version":
             return 200, self.version
         if path in {"/api", "/apis"}:
-            return 200, {"items": self.groups} if path == "/apis" else {"items": []}
+            return 200, {"kind": "APIGroupDiscoveryList", "items": self.groups if path == "/apis" else []}
         for kind in KINDS:
             shape = rf"{kind.root}(?:/namespaces/([^/]+))?/{kind.plural}(?:/([^/]+))?"
             if found := re.fullmatch(shape, path):
@@ -126,11 +138,16 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         self.server.asked.append(self.path)
         self.server.before(parts.path)
-        code, answer = self.server.answer(parts.path, dict(parse_qsl(parts.query)))
-        body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-        self.send_response(code)
-        self.send_header("Content-Type", "application/json")
+        query = dict(parse_qsl(parts.query))
+        said = next((one for name, one in self.server.faults.items() if name in parts.path.split("/")), None)
+        if said is None or int(query.get("continue", 0)) < said.after:
+            said = Said(*self.server.answer(parts.path, query))
+        body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
+        self.send_response(said.code)
+        self.send_header("Content-Type", said.content_type)
         self.send_header("Content-Length", str(len(body)))
+        for name, value in said.headers.items():
+            self.send_header(name, value)
         if self.server.warning:
             self.send_header("Warning", f'299 - "{self.server.warning}"')
         self.end_headers()

@@ -17,7 +17,6 @@ from cli.apiserver import LIMITS, pod
 from cli.running import Kres
 from hypothesis import given
 from hypothesis import strategies as st
-from textual.theme import BUILTIN_THEMES
 
 from kubectl_kres.cli import config, output, quota, tui
 from kubectl_kres.cli.config_file import Output, Tui
@@ -25,6 +24,7 @@ from kubectl_kres.cli.options import Options
 from kubectl_kres.cli.program import COMMANDS
 from kubectl_kres.cli.tomlplace import line_of
 from kubectl_kres.errors import UsageError
+from kubectl_kres.tui.themes import NAMES
 
 ROOT = Path(__file__).parents[2]
 Write = Callable[[str], Path]
@@ -155,7 +155,7 @@ def test_a_theme_that_does_not_exist(name: str, near: str, seen, write):
     with pytest.raises(UsageError) as caught:
         tui._theme(seen("tui --demo"), monochrome=False)
     assert caught.value.message == f'{path}:1: tui.theme: no theme "{name}"{near}'
-    assert caught.value.hint == ("" if near else f"themes: {', '.join(BUILTIN_THEMES)}")
+    assert caught.value.hint == ("" if near else f"themes: {', '.join(NAMES)}")
 
 
 FAULTS = {

@@ -199,7 +199,7 @@ def test_what_a_policy_may_set_or_limit_is_not_known_where_it_may_not_be_read(kr
     )
     assert "fits" not in out
     [found] = json.loads(kres("quota --fit deploy/bare -o json").out)["items"]
-    assert (found["enough"], found.get("rollout"), found["complete"]) == (False, None, False)
+    assert (found["enough"], found.get("would"), found["complete"]) == (False, None, False)
 
 
 def test_nearly_everything_denied_and_a_refusal(kres: Kres, shop):

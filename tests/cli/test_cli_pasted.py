@@ -13,7 +13,7 @@ from kubectl_kres.cli.program import COMMANDS
 from kubectl_kres.snapshot import demo
 
 #: Commands that cannot run here: they stay, need a cluster, write files, or draw a screen.
-ELSEWHERE = {"-w", "--watch", "--install", "--uninstall", "--out", "version", "tui", "-o describe"}
+ELSEWHERE = {"-w", "--watch", "--install", "--uninstall", "--out", "version", "tui", "-o describe", "-f -"}
 ANSWERS = (
     "explain deployments -A",
     "explain deploy/checkout -n checkout",
@@ -44,6 +44,9 @@ CLAIM = b"apiVersion: capsule.clastix.io/v1beta2\nkind: ResourcePoolClaim\nmetad
 FILES = {
     **dict.fromkeys(("pod.yaml", "run.yaml", "manifests/pod.yaml"), POD),
     "pools.yaml": POOL + b"---\n" + CLAIM,
+    "limitrange.yaml": b"apiVersion: v1\nkind: LimitRange\nmetadata: {name: small}\nspec: {limits: []}\n",
+    "chart/pod.yaml": POD,
+    "yesterday.kres": demo.path().read_bytes(),
     "config.yaml": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-defaults}\n",
     **dict.fromkeys(("prod.kres", "prod.kres.gz"), demo.path().read_bytes()),
 }
@@ -83,5 +86,7 @@ def test_examples_are_understood(kres: Kres, command: str, tmp_path, monkeypatch
 
 def _held(asked: list[str]) -> tuple[str, ...]:
     """The bundled example in place of a cluster."""
+    if "--from" in asked:
+        return ()
     alone = {"--demo", "--offline", "--snapshot", "--client"} & set(asked) or asked[0] in {"schema", "help", "options"}
     return () if alone else ("--demo",)

@@ -65,6 +65,10 @@ LINES = {
     "claims": [f"claims -f {ESTATE}", f"claims train late gone none web -f {ESTATE}"],
     "sizing": [f"claims --for deploy/checkout -n checkout -f {ESTATE.with_name('checkout-pool.yaml')}"],
     "diff": ["diff deploy -n shop"],
+    "simulate": [
+        "simulate --scale deploy/storefront=9 --delete deploy/none -n shop",
+        "simulate --set quota/team:spec.hard.pods=3 -n shop",
+    ],
     "qos": ["qos -n shop", "qos deploy/checkout --cgroup v2"],
     "summary": ["qos --summary"],
     "resize": ['explain pod/sessions-0 --resize {"spec":{}}'],

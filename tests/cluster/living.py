@@ -18,6 +18,8 @@ from kubectl_kres.model.kinds import KINDS
 
 Object = dict[str, Any]
 _PATH = r"/api(?:s/[^/]+)?/v[0-9a-z]+(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?"
+KIND_OF = {**{kind.plural: kind.kind for kind in KINDS}, "things": "Thing"}
+NO_GROUPS = {"kind": "APIGroupList", "groups": []}
 STATUS = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
 
 
@@ -174,7 +176,7 @@ class _Talk(socketserver.StreamRequestHandler):
         query = dict(parse_qsl(parts.query))
         found = re.fullmatch(_PATH, parts.path)
         if found is None:
-            self._say(200, {"gitVersion": "v1.33.2"} if parts.path == "/version" else {"items": [], "groups": []})
+            self._say(200, {"gitVersion": "v1.33.2"} if parts.path == "/version" else NO_GROUPS)
             return
         verb = "get" if found[3] else "watch" if "watch" in query else "list"
         self.server.asked.append((verb, parts.path))
@@ -211,7 +213,8 @@ class _Talk(socketserver.StreamRequestHandler):
     def _get(self, plural: str, namespace: str, name: str) -> None:
         one = self.server.objects.get((plural, namespace, name))
         details = {"message": f'{plural} "{name}" not found', "reason": "NotFound", "details": {"name": name}}
-        self._say(404 if one is None else 200, one or {**STATUS, **details, "code": 404})
+        found = {**one, "kind": KIND_OF[plural]} if one else None
+        self._say(404 if one is None else 200, found or {**STATUS, **details, "code": 404})
 
     def _list(self, plural: str, namespace: str, query: dict[str, str], fault: Fault | None) -> None:
         version, after = self.server.version, ""
@@ -235,7 +238,7 @@ class _Talk(socketserver.StreamRequestHandler):
         metadata: Object = {"resourceVersion": str(version)}
         if limit < len(held):
             metadata |= {"continue": f"{version}|{_key(held[limit - 1])}", "remainingItemCount": len(held) - limit}
-        content = json.dumps({"kind": "List", "metadata": metadata, "items": held[:limit]}).encode()
+        content = json.dumps({"kind": f"{KIND_OF[plural]}List", "metadata": metadata, "items": held[:limit]}).encode()
         if fault is not None and fault.kind == "garbage":
             content = content[: fault.number] + b"\xff"
         if fault is not None and fault.kind == "meanwhile" and held:

@@ -150,6 +150,6 @@ def test_discovery_that_fails_is_said(server, connection):
 
 
 def test_discovery_that_is_forbidden_is_said(server, connection):
-    server.on("/api", {"versions": []}).refuse("/apis", 403, "no")
+    server.on("/api", {"kind": "APIVersions", "versions": []}).refuse("/apis", 403, "no")
     with pytest.raises(Forbidden, match=r"^no$"):
         find_kind(connection, "rollouts")

@@ -19,10 +19,10 @@ def pod(name="web", **spec):
     [
         ({"kind": "PodList", "metadata": {"continue": "t"}, "items": [pod("a"), pod("b")]}, ["a", "b"], "t"),
         ({"kind": "PodList", "metadata": {"continue": None}, "items": None}, [], ""),
-        ({"kind": "List", "metadata": None, "items": []}, [], ""),
-        ({}, [], ""),
-        ({"items": [{}]}, [""], ""),
-        ({"items": [pod("a", nonsense={"x": [1]}, containers=None)], "more": 1}, ["a"], ""),
+        ({"kind": "PodList", "apiVersion": "v1", "metadata": None, "items": []}, [], ""),
+        ({"kind": "PodList"}, [], ""),
+        ({"kind": "PodList", "items": [{}]}, [""], ""),
+        ({"kind": "PodList", "items": [pod("a", nonsense={"x": [1]}, containers=None)], "more": 1}, ["a"], ""),
     ],
 )
 def test_lists_of_every_shape(content, names, token):
@@ -33,7 +33,9 @@ def test_lists_of_every_shape(content, names, token):
 
 def test_quantities_keep_their_text():
     hard = '{"cpu": 0.1, "memory": 1e3, "pods": 10, "cap": "1Gi", "big": 123456789012345678901234567890}'
-    item = decode(f'{{"items": [{{"spec": {{"hard": {hard}}}}}]}}'.encode(), QUOTA).items[0]
+    item = decode(f'{{"kind": "ResourceQuotaList", "items": [{{"spec": {{"hard": {hard}}}}}]}}'.encode(), QUOTA).items[
+        0
+    ]
     assert item.spec.hard["cpu"] == "0.1"
     assert item.spec.hard["memory"] == "1e3"
     assert (item.spec.hard["pods"], item.spec.hard["cap"]) == (10, "1Gi")
@@ -51,7 +53,8 @@ def test_items_get_the_kind_that_lists_leave_out(struct):
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
 def test_items_of_every_kind_say_which_they_are(kind):
-    item = decode(b'{"items": [{"metadata": {"name": "a"}}]}', kind).items[0]
+    content = {"kind": f"{kind.kind}List", "items": [{"metadata": {"name": "a"}}]}
+    item = decode(json.dumps(content).encode(), kind).items[0]
     assert (item.kind, item.api_version) == (kind.kind, kind.api_version)
 
 
@@ -68,7 +71,7 @@ BAD = {"metadata": {"name": "bad", "namespace": "team-a"}, "spec": {"containers"
     ],
 )
 def test_an_object_of_the_wrong_form_costs_only_itself(bad, reason):
-    content = {"metadata": {"continue": "t"}, "items": [pod("a"), bad, pod("b")]}
+    content = {"kind": "PodList", "metadata": {"continue": "t"}, "items": [pod("a"), bad, pod("b")]}
     page = decode(json.dumps(content).encode(), POD)
     assert [item.metadata.name for item in page.items] == ["a", "b"]
     assert (page.token, page.skipped) == ("t", (reason,))
@@ -86,6 +89,16 @@ def test_an_object_of_the_wrong_form_costs_only_itself(bad, reason):
         (b'{"items": [{"metadata": {"name": "a\xc3"}}]}', "the list of deployments.apps could not be decoded: "),
         (b'{"items": ' + b"[" * 100_000, "the list of deployments.apps could not be decoded: "),
         (b'{"kind": "Status"}', "the server answered with a Status instead of the list of deployments.apps"),
+        (b"{}", "Object 'Kind' is missing in the server's answer: it is not the list of deployments.apps"),
+        (b'{"status": "ok"}', "Object 'Kind' is missing in the server's answer: "),
+        (b'{"error": "upstream unavailable"}', "Object 'Kind' is missing in the server's answer: "),
+        (b'{"kind": null, "items": []}', "Object 'Kind' is missing in the server's answer: "),
+        (b'{"kind": "List", "items": []}', "the server answered with a List instead of the list of deployments.apps"),
+        (b'{"kind": "SecretList", "items": []}', "the server answered with a SecretList instead of the list of"),
+        (
+            b'{"kind": "DeploymentList", "apiVersion": "v1", "items": []}',
+            "the server answered with DeploymentList of v1 instead of the list of deployments.apps",
+        ),
     ],
 )
 def test_what_is_no_list_is_one_line(content, message):

@@ -24,6 +24,9 @@ PODS = "/api/v1/pods"
 KEYS = [("a-b", "web"), ("a.b", "web"), ("a", "web"), ("a", "web-1"), ("b", "db"), ("b", "web"), ("c", "x")]
 
 
+SERVICES = {"kind": "ServiceList", "items": [{"metadata": {"name": "s", "namespace": "a"}}, {"spec": 1}]}
+
+
 def pod(namespace, name):
     return {"metadata": {"namespace": namespace, "name": name}}
 
@@ -60,7 +63,7 @@ def test_without_a_chunk_size_one_request_is_made(server, connection):
 
 
 def test_the_default_is_500(server, connection):
-    server.on(PODS, {"items": None})
+    server.on(PODS, {"kind": "PodList", "items": None})
     assert list(read.pages(connection, POD, Need("Pod"))) == []
     assert queries(server) == [{"limit": "500"}]
 
@@ -133,7 +136,7 @@ def test_one_object(server, connection):
     server.on(
         "/apis/apps/v1/namespaces/a/deployments/web", {**pod("a", "web"), "kind": "Deployment", "apiVersion": "apps/v1"}
     )
-    server.on("/api/v1/namespaces/a", {"metadata": {"name": "a"}})
+    server.on("/api/v1/namespaces/a", {"kind": "Namespace", "metadata": {"name": "a"}})
     found = read.get(connection, POD, "a", "web")
     assert (type(found), found.spec.node_name) == (ManagedPod, "n")
     assert type(read.get(connection, POD, "a", "web", Pod)) is Pod
@@ -200,9 +203,10 @@ def filled(connection, *needs, **options):
 
 def test_needs_are_read_into_the_store_and_covered(server, connection):
     server.on("/api/v1/namespaces/a/pods", page([("a", "web"), ("a", "db")]))
-    server.on("/api/v1/namespaces/a", {"metadata": {"name": "a"}})
+    server.on("/api/v1/namespaces/a", {"kind": "Namespace", "metadata": {"name": "a"}})
     server.on(
-        "/api/v1/namespaces/a/pods/web", {**pod("a", "web"), "metadata": {**pod("a", "web")["metadata"], "uid": "u"}}
+        "/api/v1/namespaces/a/pods/web",
+        {"kind": "Pod", "metadata": {**pod("a", "web")["metadata"], "uid": "u"}},
     )
     server.refuse(
         "/api/v1/namespaces/a/pods/gone",
@@ -217,7 +221,7 @@ def test_needs_are_read_into_the_store_and_covered(server, connection):
         "/apis/x.io/v1/namespaces/a/things/t", 404, "the server could not find the requested resource", "NotFound"
     )
     server.on("/api/v1/namespaces/a/resourcequotas", b"<html>", 502, content_type="text/html")
-    server.on("/api/v1/namespaces/a/services", {"items": [{"metadata": {"name": "s", "namespace": "a"}}, {"spec": 1}]})
+    server.on("/api/v1/namespaces/a/services", SERVICES)
     server.on("/api/v1/namespaces/a/events", b"{")
     kinds = {**BY_KIND, "Thing": Kind("Thing", ("things", "thing"), "x.io")}
     expected = {
@@ -225,11 +229,11 @@ def test_needs_are_read_into_the_store_and_covered(server, connection):
         Need("Namespace", name="a"): Coverage("read"),
         Need("Pod", "a", "web"): Coverage("read"),
         Need("Pod", "a", "gone"): Coverage("read"),
-        Need("LimitRange", "a"): Coverage("denied", "limitranges is forbidden: no"),
+        Need("LimitRange", "a"): Coverage("denied", "limitranges is forbidden: no", 403, "Forbidden"),
         Need("Thing"): Coverage("absent", "the server could not find the requested resource"),
         Need("Thing", "a", "t"): Coverage("absent", "the server could not find the requested resource"),
         Need("ResourceQuota", "a"): Coverage(
-            "failed", "the server answered 502 with text/html, not a Kubernetes Status"
+            "failed", "the server answered 502 with text/html, not a Kubernetes Status", 502
         ),
         Need("Service", "a"): Coverage("failed", "services number 2: Expected `object`, got `int` - at `$.spec`"),
         Need("Event", "a"): Coverage("failed", "the list of events could not be decoded: Input data was truncated"),
@@ -248,7 +252,11 @@ def test_needs_are_read_side_by_side(server, connection):
 
     needs = [Need("Pod", f"n{number}") for number in range(read.WIDTH)]
     for need in needs:
-        server.on(f"/api/v1/namespaces/{need.namespace}/pods", {"items": []}, before=lambda: together.wait(10))
+        server.on(
+            f"/api/v1/namespaces/{need.namespace}/pods",
+            {"kind": "PodList", "items": []},
+            before=lambda: together.wait(10),
+        )
     assert set(filled(connection, *needs).needs().values()) == {Coverage("read")}
 
 
@@ -263,7 +271,7 @@ def test_objects_read_before_a_failure_stay(server, connection):
     server.on(PODS, page(KEYS[:3], "one")).refuse(PODS, 500, "etcd is slow")
     store = filled(connection, Need("Pod"))
     assert len(list(store.all("Pod"))) == 3
-    assert store.covered(Need("Pod")) == Coverage("failed", "etcd is slow")
+    assert store.covered(Need("Pod")) == Coverage("failed", "etcd is slow", 500)
 
 
 @pytest.mark.parametrize("others", [0, 6])

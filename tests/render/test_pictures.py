@@ -150,7 +150,7 @@ RELEASE = Way(
 
 
 def test_the_queue_shows_who_blocks_who_follows_and_what_a_remedy_changes():
-    said = [text(line) for line in queue_lines(QUEUE, [RELEASE], 60, ascii_only=True)]
+    said = [text(line) for line in queue_lines(QUEUE, [RELEASE], 100, ascii_only=True)]
     assert said[0] == "who waits"
     assert re.fullmatch(r"  requests\.cpu  \.+\|1+\|2+\|3+\| 4 free", said[1])
     assert said[2] == "  1 train/sweep asks for requests.cpu 8; short by requests.cpu 4"

@@ -32,7 +32,7 @@ def replica_set(revision: str, existing: int, conditions=()):
     [
         pytest.param([deployment()], False, id="events of a time that is over"),
         pytest.param([deployment(FAILING)], True, id="ReplicaSets were not read"),
-        pytest.param([deployment(FAILING), replica_set("9", 2), replica_set("10", 1, FAILING)], True, id="the new one"),
+        pytest.param([deployment(FAILING), replica_set("9", 2), replica_set("10", 0, FAILING)], True, id="the new one"),
         pytest.param([deployment(FAILING, 3), replica_set("9", 1, FAILING), replica_set("10", 2)], False, id="the old"),
         pytest.param([deployment(FAILING), replica_set("9", 1, FAILING), replica_set("10", 1)], True, id="not all new"),
         pytest.param([deployment(FAILING), replica_set("9", 1, FAILING), replica_set("", 2)], True, id="not known"),

@@ -86,7 +86,8 @@ def test_missing_is_wanted_minus_pods_of_the_newest_template(objects: Any, word:
 @pytest.mark.parametrize(
     ("status", "spec", "word"),
     [
-        ({"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1}, {}, "refused"),
+        ({"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1, "replicas": 2}, {}, "refused"),
+        ({"currentRevision": "a", "updateRevision": "b", "updatedReplicas": 1}, {}, "full"),
         ({"currentRevision": "b", "updateRevision": "b", "updatedReplicas": 3}, {}, "full"),
         ({"currentRevision": "a", "updateRevision": "b"}, {"updateStrategy": {"type": "OnDelete"}}, "full"),
         (

@@ -19,7 +19,7 @@ from kubectl_kres.reports.capsule.letting_in import ways
 from kubectl_kres.reports.capsule.may import may
 from kubectl_kres.reports.capsule.pool_room import STAYS, beyond_quota
 from kubectl_kres.reports.capsule.scene import Scene
-from kubectl_kres.reports.capsule.unseen import unseen_of_claim
+from kubectl_kres.reports.capsule.unseen import is_whole, unseen_of_claim
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explanation import Edit
 
@@ -32,6 +32,7 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
     scene, meta = claims.scene, claim.metadata
     found = scene.states()[meta.namespace, meta.name]
     report = claims.report(claim)
+    unseen = unseen_of_claim(scene, claim)
     place = structs.replace(report.place, ahead=claims.ahead(report)) if report.place is not None else None
     return structs.replace(
         report,
@@ -41,7 +42,8 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
         may=() if found.old else may(claim, found, holds=report.state == "failed" and _holds(scene, claim)),
         quota=managed_of(scene, claim),
         edits=_edits(claim),
-        unseen=unseen_of_claim(scene, claim),
+        unseen=unseen,
+        complete=is_whole(unseen),
     )
 
 

@@ -16,12 +16,13 @@ from kubectl_kres.reports.capsule.pooled import PoolExplanation, QuotaSums
 from kubectl_kres.reports.capsule.pools import pool_report
 from kubectl_kres.reports.capsule.queue_turns import shown_turns, turns_of
 from kubectl_kres.reports.capsule.scene import Scene
-from kubectl_kres.reports.capsule.unseen import unseen_of_pool
+from kubectl_kres.reports.capsule.unseen import is_whole, unseen_of_pool
 
 
 def explain_pool(scene: Scene, pool: ResourcePool) -> PoolExplanation:
     """The pass over its claims only where all of them were read."""
-    report = structs.replace(pool_report(scene, pool), unseen=unseen_of_pool(scene, pool))
+    unseen = unseen_of_pool(scene, pool)
+    report = structs.replace(pool_report(scene, pool), unseen=unseen, complete=is_whole(unseen))
     turns = turns_of(scene, pool) if scene.claims_known(pool) else ()
     return PoolExplanation(
         report,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.reports.capsule.needs import claim_needs, pool_needs
 from kubectl_kres.reports.capsule.scene import Scene
@@ -22,7 +24,21 @@ def unseen_of_pool(scene: Scene, pool: ResourcePool) -> tuple[Unseen, ...]:
 
 def _unseen(scene: Scene, needs: tuple[Need, ...]) -> tuple[Unseen, ...]:
     """A list over all namespaces that was not allowed does not matter where each namespace was read."""
-    return tuple(unread(scene.store, (need for need in needs if not _made_good(scene, need, needs))))
+    found = unread(scene.store, (need for need in needs if not _made_good(scene, need, needs)))
+    return tuple(structs.replace(one, required=one.required or one.state == "failed") for one in found)
+
+
+def failed_beside(scene: Scene) -> tuple[Unseen, ...]:
+    """Reads beside what was asked for that failed: who may not read gets a whole answer, who was let down does not."""
+    needs = tuple(scene.store.needs())
+    return tuple(
+        one for one in _unseen(scene, tuple(need for need in needs if not need.required)) if one.state == "failed"
+    )
+
+
+def is_whole(unseen: tuple[Unseen, ...]) -> bool:
+    """Whether an answer is complete without these."""
+    return not any(one.required for one in unseen)
 
 
 def _made_good(scene: Scene, need: Need, needs: tuple[Need, ...]) -> bool:

@@ -51,10 +51,10 @@ class Browse(TablePane):
     Browse {
         layout: vertical;
         & > Table { height: 1fr; }
-        & > Lines { height: 1fr; border-top: solid $panel-lighten-2; }
+        & > Lines { height: 1fr; border-top: solid $foreground 25%; }
         & > Lines:focus { border-top: heavy $accent; }
         &.beside { layout: horizontal; }
-        &.beside > Lines { width: 1fr; height: 1fr; border-top: none; border-left: solid $panel-lighten-2; }
+        &.beside > Lines { width: 1fr; height: 1fr; border-top: none; border-left: solid $foreground 25%; }
         &.beside > Lines:focus { border-left: heavy $accent; }
         &.bare > Lines { display: none; }
         &.absent > Table { display: none; }

@@ -42,7 +42,7 @@ class KindsPane(TablePane):
     KindsPane {
         layout: vertical;
         & > Table { height: 1fr; }
-        & > Lines { height: 7; border-top: solid $panel-lighten-2; }
+        & > Lines { height: 7; border-top: solid $foreground 25%; }
     }
     """
 

@@ -40,7 +40,7 @@ class QuotaPane(ObjectPane, TablePane):
     DEFAULT_CSS = """
     QuotaPane {
         layout: vertical;
-        & > Lines { height: auto; max-height: 50%; border-bottom: solid $panel-lighten-2; }
+        & > Lines { height: auto; max-height: 50%; border-bottom: solid $foreground 25%; }
         & > Table { height: 1fr; }
     }
     """

@@ -40,13 +40,13 @@ class TreePane(ObjectPane, TablePane):
         & > #verdict { height: auto; max-height: 6; overflow-y: hidden; }
         & > Container { layout: vertical; height: 1fr; }
         & > Container > Table { height: 1fr; }
-        & > Container > Lines { height: 6; border-top: solid $panel-lighten-2; }
+        & > Container > Lines { height: 6; border-top: solid $foreground 25%; }
         &.low > #verdict { max-height: 2; }
         &.low > Container > Lines { height: 3; }
         &.beside > Container { layout: horizontal; }
         &.beside > Container > Table { width: 3fr; height: 1fr; }
         &.beside > Container > Lines {
-            width: 2fr; height: 1fr; border-top: none; border-left: solid $panel-lighten-2;
+            width: 2fr; height: 1fr; border-top: none; border-left: solid $foreground 25%;
         }
         & > #page { height: 1fr; }
         &.page > Container { display: none; }

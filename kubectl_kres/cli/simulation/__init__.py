@@ -1,0 +1,1 @@
+"""The parts of ``kubectl kres simulate``: its steps out of flags and files."""

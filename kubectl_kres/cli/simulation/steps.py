@@ -1,0 +1,196 @@
+"""The steps of a change, in the order in which they were given on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.cli.options import Options
+from kubectl_kres.errors import InputError, UsageError
+from kubectl_kres.manifests import yamltext
+from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.read import read, refuse
+from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, Scale, Step, key_of_step
+from kubectl_kres.simulate.cluster import Placed
+from kubectl_kres.store.store import Store
+
+#: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
+_FIRST = (
+    "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "ResourcePool", "ResourcePoolClaim", "ResourceQuota",
+    "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet",
+    "Job", "CronJob",
+)  # fmt: skip
+_RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
+_SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
+#: Keys below which a name with dots is one key: amounts, labels, annotations.
+_OPEN = frozenset({"hard", "requests", "limits", "labels", "annotations", "matchLabels", "max", "min", "default",
+                   "defaultRequest", "defaults"})  # fmt: skip
+_LISTS = {"containers": "name", "initContainers": "name", "volumes": "name", "env": "name"}
+
+
+class Wanted(Struct, frozen=True):
+    """A step as it was written: the flag, the object it is about, and where that was said."""
+
+    step: Step
+    kind: Kind | None
+    namespace: str
+    label: str
+
+
+def ordered(manifests: Iterable[Manifest]) -> list[Manifest]:
+    """The objects in the order of kinds, those of one kind as they stand."""
+    return sorted(manifests, key=lambda one: _FIRST.index(one.kind) if one.kind in _FIRST else len(_FIRST))
+
+
+def given_steps(
+    options: Options, given: Sequence[tuple[str, str]], kind: Callable[[str], Kind], stdin: Any
+) -> list[Wanted]:
+    """``given``: field and value of each flag. Raises InputError, UsageError for what cannot be understood."""
+    found: list[Wanted] = []
+    for field, value in given:
+        if field == "filenames":
+            found += _of_files([value], options, stdin)
+        elif field == "delete":
+            which, name = _object(value, "--delete", kind)
+            found.append(Wanted(Delete(which.kind, name, f"--delete {value}"), which, "", f"--delete {value}"))
+        elif field == "scale":
+            found.append(_scale(value, kind))
+        elif field == "sets":
+            found.append(_set(value, kind))
+        elif field == "release":
+            found.append(_release(value, kind))
+    _refuse_doubles(found)
+    return found
+
+
+def _of_files(paths: Sequence[str], options: Options, stdin: Any) -> Iterator[Wanted]:
+    for manifest in ordered(read(paths, recursive=options.recursive, stdin=stdin)):
+        which = kind_of(manifest)
+        if which is not None:
+            typed(manifest, which)
+        line, _ = manifest.position()
+        label = f"{manifest.file}:{line}" if line else manifest.file
+        name = manifest.ref.name
+        if not name:
+            raise manifest.fault("an object needs a name", ("metadata",))
+        yield Wanted(Apply(manifest.raw, kept=True, label=label), which, manifest.namespace, label)
+
+
+def _object(text: str, flag: str, kind: Callable[[str], Kind]) -> tuple[Kind, str]:
+    head, slash, name = text.partition("/")
+    if not slash or not head or not name or "/" in name:
+        raise UsageError(f'invalid argument "{text}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
+    return kind(head), name
+
+
+def _scale(value: str, kind: Callable[[str], Kind]) -> Wanted:
+    target, equals, number = value.rpartition("=")
+    label = f"--scale {value}"
+    if not equals or not number.isdecimal() or not number.isascii() or len(number) > 9:
+        raise UsageError(f'invalid argument "{value}" for "--scale" flag: TYPE/NAME=N is expected, as deploy/web=3')
+    which, name = _object(target, "--scale", kind)
+    if which.kind not in SCALED:
+        raise UsageError(f"{label}: {which.qualified} have no replicas to scale")
+    return Wanted(Scale(which.kind, name, int(number), label), which, "", label)
+
+
+def _release(value: str, kind: Callable[[str], Kind]) -> Wanted:
+    label = f"--release {value}"
+    which, name = _object(value if "/" in value else f"claim/{value}", "--release", kind)
+    if which.kind != "ResourcePoolClaim":
+        raise UsageError(f"{label}: only claims on resource pools are released, as claim/batch")
+    return Wanted(Patch(which.kind, name, _RELEASE, label), which, "", label)
+
+
+def _set(value: str, kind: Callable[[str], Kind]) -> Wanted:
+    target, colon, rest = value.partition(":")
+    path, equals, text = rest.rpartition("=")
+    label = f"--set {value}"
+    if not colon or not equals or not path:
+        raise UsageError(
+            f'invalid argument "{value}" for "--set" flag: TYPE/NAME:path=value is expected, '
+            "as quota/team:spec.hard.pods=10"
+        )
+    which, name = _object(target, "--set", kind)
+    try:
+        scalar = yamltext.value(text) if text else ""
+    except InputError as error:
+        raise UsageError(f"{label}: {error.message}") from error
+    return Wanted(Patch(which.kind, name, _patch(_path(path, label), scalar), label), which, "", label)
+
+
+def _path(text: str, label: str) -> list[str]:
+    """``spec.hard[requests.cpu]`` or ``spec.hard.requests.cpu``: below a map of amounts the rest is one key."""
+    found: list[str] = []
+    place = 0
+    while place < len(text):
+        if found and found[-1] in _OPEN and text[place] == ".":
+            return [*found, text[place + 1 :]]
+        match = _SEGMENT.match(text, place)
+        if match is None or not (match[1] or match[2]):
+            raise UsageError(f"{label}: the path cannot be read at column {place + 1}")
+        found.append(match[1] or match[2])
+        place = match.end()
+    return found
+
+
+def _patch(path: Sequence[str], value: Any) -> Any:
+    """The patch that sets one value; in a list of containers the element is named."""
+    if not path:
+        return value
+    head, rest = path[0], path[1:]
+    if head in _LISTS and rest:
+        inner = _patch(rest[1:], value)
+        return {head: [{_LISTS[head]: rest[0], **(inner if isinstance(inner, dict) else {})}]}
+    return {head: _patch(rest, value)}
+
+
+def _refuse_doubles(found: Sequence[Wanted]) -> None:
+    """Raises for an object that stands twice in the files, and for steps that contradict each other."""
+    seen: dict[tuple[str, str, str], Wanted] = {}
+    faults: list[InputError] = []
+    for wanted in found:
+        kind, name = key_of_step(wanted.step)
+        before = seen.get((kind, name, wanted.namespace))
+        seen[kind, name, wanted.namespace] = wanted
+        if before is None:
+            continue
+        if isinstance(before.step, Apply) and isinstance(wanted.step, Apply):
+            faults.append(InputError(f"{kind}/{name} is given twice, first at {before.label}", file=wanted.label))
+        elif isinstance(before.step, Scale) and isinstance(wanted.step, Scale):
+            raise UsageError(f"{wanted.label} contradicts {before.label}: one number of replicas is expected")
+    refuse(faults)
+
+
+def placed(
+    wanted: Sequence[Wanted], store: Store, spaces: Sequence[str], default: str, *, everywhere: bool
+) -> Iterator[Placed]:
+    """Each step with its namespace. ``everywhere``: what names none in a file is applied in each of ``spaces``.
+
+    Raises UsageError where it is not clear which object is meant.
+    """
+    for one in wanted:
+        if one.kind is not None and not one.kind.namespaced:
+            yield Placed(one.step, "")
+        elif one.namespace:
+            yield Placed(one.step, one.namespace)
+        elif isinstance(one.step, Apply):
+            yield from (Placed(one.step, space) for space in (spaces if everywhere else (default,)))
+        else:
+            yield Placed(one.step, _found(one, store, spaces, default))
+
+
+def _found(one: Wanted, store: Store, spaces: Sequence[str], default: str) -> str:
+    """The namespace of an object that is named without one."""
+    kind, name = key_of_step(one.step)
+    if kind not in BY_KIND or len(spaces) == 1:
+        return default
+    where = [item.metadata.namespace for item in store.all(kind) if item.metadata.name == name]
+    if len(where) > 1:
+        raise UsageError(f"{one.label}: there is one in each of {', '.join(where)}; choose with -n")
+    return where[0] if where else default

@@ -1,0 +1,299 @@
+"""Two worlds held against each other: what is different, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from kubectl_kres.capsule.world import World as Pools
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.reports.capsule.claim_state import HELD, standing
+from kubectl_kres.reports.changes.report import (
+    ChangeReport,
+    ClaimChange,
+    Count,
+    Effect,
+    NextPod,
+    QuotaChange,
+    Resized,
+    StepResult,
+    WorkloadChange,
+)
+from kubectl_kres.simulate.cluster import Outcome, Sent, Side
+from kubectl_kres.simulate.ends import End, WorkloadEnd
+from kubectl_kres.simulate.next_pod import Next, next_pods
+from kubectl_kres.simulate.world import Key
+
+_ORDER = {"worse": 0, "better": 1, "other": 2}
+
+
+class _Workload(NamedTuple):
+    """A workload on one side, over all ends."""
+
+    pods: Count
+    next: Next | None
+    refusals: tuple[str, ...]
+    stalled: bool
+
+
+def report(outcome: Outcome) -> ChangeReport:
+    """What the steps of a change did."""
+    found = compared(outcome.before, outcome.after)
+    steps = tuple(map(_step, outcome.sent))
+    notes = []
+    if outcome.several > 1:
+        notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
+    return replace(found, steps=steps, notes=tuple(notes))
+
+
+def compared(before: Side, after: Side) -> ChangeReport:
+    """What is different between two worlds."""
+    workloads: list[WorkloadChange] = []
+    quotas: list[QuotaChange] = []
+    ends, exhaustive = 1, True
+    for space in sorted({*before.spaces, *after.spaces}):
+        old, new = before.ends(space), after.ends(space)
+        if space in after.spaces:
+            ends *= max(1, after.spaces[space][1].usual)
+            exhaustive = exhaustive and after.spaces[space][1].complete
+        workloads += _workloads(space, _of_side(before, space, old), _of_side(after, space, new))
+        quotas += _quotas(space, old, new)
+    claims = tuple(_claims(before.pools, after.pools))
+    workloads.sort(key=_weight)
+    effects: set[Effect] = {item.effect for item in workloads}
+    effects |= {item.effect for item in quotas} | {item.effect for item in claims}
+    outcome: Any = next((word for word in ("worse", "better", "other") if word in effects), "none")
+    return ChangeReport(
+        outcome,
+        (),
+        tuple(workloads),
+        tuple(quotas),
+        claims,
+        ends=ends if workloads or quotas else 1,
+        exhaustive=exhaustive,
+    )
+
+
+def _step(sent: Sent) -> StepResult:
+    refused = [answer for answer in sent.answers if not answer.allowed]
+    first = (refused or list(sent.answers))[0]
+    others = tuple(dict.fromkeys(answer.message for answer in refused[1:]))
+    ref = ObjectRef(sent.kind, sent.name, sent.namespace)
+    return StepResult(
+        sent.number, sent.what, ref, first.allowed, first.code, first.message, others, first.warnings, sent.label
+    )
+
+
+def _weight(change: WorkloadChange) -> tuple[int, int, str, str, str]:
+    lacking = _lacking(change.after) - _lacking(change.before)
+    pods = change.after.pods if change.after is not None else 0
+    ref = change.subject
+    return _ORDER[change.effect], -max(lacking, 0) * 10_000 - pods, ref.namespace, ref.kind, ref.name
+
+
+def _lacking(count: Count | None) -> int:
+    return max(0, count.wanted - count.pods) if count is not None else 0
+
+
+def _of_side(side: Side, space: str, ends: Iterable[End]) -> dict[Key, _Workload]:
+    if space not in side.spaces:
+        return {}
+    namespace, _ = side.spaces[space]
+    following: dict[Key, Next] = {}
+    for state in side.states(space):
+        for one in next_pods(namespace, state):
+            # Of several ends that in which it is refused.
+            if one.key not in following or (one.messages and not following[one.key].messages):
+                following[one.key] = one
+    workloads: dict[Key, list[WorkloadEnd]] = {}
+    for end in ends:
+        for workload in end.workloads:
+            workloads.setdefault(workload.key, []).append(workload)
+    shown = {key: _over_ends(every, following.get(key)) for key, every in workloads.items()}
+    for key, one in following.items():
+        if key not in shown:
+            shown[key] = _Workload(Count(one.wanted, one.pods, one.pods), one, (), stalled=False)
+    return shown
+
+
+def _over_ends(every: list[WorkloadEnd], following: Next | None) -> _Workload:
+    worst = min(every, key=lambda end: end.pods)
+    most = max(end.pods for end in every)
+    texts = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
+    stalled = any(end.updated is not None and end.updated < min(end.wanted, end.pods) for end in every)
+    wanted = worst.wanted
+    if worst.kind == "Job":
+        wanted = worst.pods + sum(1 for refused in worst.refused if refused.kind == "Pod")
+        wanted = worst.wanted if wanted > worst.pods else worst.pods
+    return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled)
+
+
+def _workloads(space: str, old: Mapping[Key, _Workload], new: Mapping[Key, _Workload]) -> Iterator[WorkloadChange]:
+    for key in sorted({*old, *new}):
+        ref = ObjectRef(*key, space)
+        before, after = old.get(key), new.get(key)
+        if after is None and before is not None:
+            yield WorkloadChange(ref, "other", before.pods)
+        elif before is None and after is not None:
+            yield _new(ref, after)
+        elif before is not None and after is not None:
+            change = _changed(ref, before, after)
+            if change is not None:
+                yield change
+
+
+def _new(ref: ObjectRef, after: _Workload) -> WorkloadChange:
+    refused = after.next is not None and bool(after.next.messages)
+    effect: Effect = "worse" if _lacking(after.pods) or (refused and not after.pods.pods) else "other"
+    return WorkloadChange(
+        ref, effect, None, after.pods, None, _next(after.next), refusals=after.refusals, stalled=after.stalled
+    )
+
+
+def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadChange | None:
+    resized = tuple(_resized(before.next, after.next))
+    next_before, next_after = _next(before.next), _next(after.next)
+    more = _lacking(after.pods) - _lacking(before.pods)
+    refused = bool(next_after and not next_after.admitted) - bool(next_before and not next_before.admitted)
+    stalls = after.stalled - before.stalled
+    qos = next_before is not None and next_after is not None and next_before.qos != next_after.qos
+    signs = (more, refused, stalls)
+    if not any(signs) and before.pods == after.pods and not resized and not qos:
+        return None
+    effect: Effect = "other"
+    if any(sign > 0 for sign in signs):
+        effect = "worse"
+    elif any(sign < 0 for sign in signs):
+        effect = "better"
+    return WorkloadChange(
+        ref,
+        effect,
+        before.pods,
+        after.pods,
+        next_before,
+        next_after,
+        resized if not refused else (),
+        after.refusals if more > 0 or stalls > 0 else (),
+        stalled=stalls > 0,
+    )
+
+
+def _next(one: Next | None) -> NextPod | None:
+    if one is None:
+        return None
+    if one.messages:
+        return NextPod(admitted=False, message=one.messages[0])
+    stored = one.stored[0] if one.stored else {}
+    return NextPod(admitted=True, qos=str(stored.get("qosClass", "")), values=_values(stored))
+
+
+def _values(stored: Mapping[str, Any]) -> dict[str, str]:
+    """Requests and limits by ``container.side.resource``."""
+    found: dict[str, str] = {}
+    for key in ("containers", "initContainers"):
+        for container in stored.get(key) or ():
+            for side in ("requests", "limits"):
+                for resource, amount in (container["resources"].get(side) or {}).items():
+                    found[f"{container['name']}.{side}.{resource}"] = amount
+    for side in ("requests", "limits"):
+        for resource, amount in ((stored.get("resources") or {}).get(side) or {}).items():
+            found[f"pod.{side}.{resource}"] = amount
+    return found
+
+
+def _resized(before: Next | None, after: Next | None) -> Iterator[Resized]:
+    if before is None or after is None or not before.stored or not after.stored:
+        return
+    old, new = _values(before.stored[0]), _values(after.stored[0])
+    for path in sorted({*old, *new}):
+        if path not in old or path not in new or parse(old[path]) != parse(new[path]):
+            yield Resized(path, old.get(path), new.get(path))
+
+
+class _Amount(NamedTuple):
+    hard: Quantity | None
+    used: Quantity | None
+    most: Quantity | None
+
+
+def _amounts(ends: Iterable[End]) -> dict[tuple[str, str], _Amount]:
+    """What each resource of each quota is held against, with the least and the most that is used of it."""
+    found: dict[tuple[str, str], _Amount] = {}
+    for end in ends:
+        for quota in end.quotas:
+            for resource, text in quota.hard.items():
+                used = parse(quota.used[resource]) if resource in quota.used else None
+                held = found.get((quota.name, resource), _Amount(None, used, used))
+                every = [amount for amount in (used, held.used, held.most) if amount is not None]
+                least, most = (min(every), max(every)) if every else (None, None)
+                found[quota.name, resource] = _Amount(parse(text), least, most)
+    return found
+
+
+def _quotas(space: str, old: Iterable[End], new: Iterable[End]) -> Iterator[QuotaChange]:
+    before, after = _amounts(old), _amounts(new)
+    for key in sorted({*before, *after}):
+        was, now = before.get(key), after.get(key)
+        if was == now:
+            continue
+        over_before, over_after = _over(was), _over(now)
+        effect: Effect = "other"
+        if over_after is not None and (over_before is None or over_before < over_after):
+            effect = "worse"
+        elif over_before is not None and (over_after is None or over_after < over_before):
+            effect = "better"
+        yield QuotaChange(
+            ObjectRef("ResourceQuota", key[0], space),
+            key[1],
+            effect,
+            _text(was.hard if was else None),
+            _text(now.hard if now else None),
+            _range(was),
+            _range(now),
+            _text(over_after) if over_after is not None else "",
+        )
+
+
+def _over(amount: _Amount | None) -> Quantity | None:
+    if amount is None or amount.hard is None or amount.most is None or not amount.hard < amount.most:
+        return None
+    return amount.most - amount.hard
+
+
+def _text(quantity: Quantity | None) -> str:
+    return "" if quantity is None else str(quantity)
+
+
+def _range(amount: _Amount | None) -> str:
+    if amount is None or amount.used is None:
+        return ""
+    return str(amount.used) if amount.used == amount.most else f"{amount.used} to {amount.most}"
+
+
+def _claims(before: Pools, after: Pools) -> Iterator[ClaimChange]:
+    for key in sorted({*before.claims, *after.claims}):
+        was, now = _claim_state(before, key), _claim_state(after, key)
+        if was == now:
+            continue
+        claim = after.claims.get(key) or before.claims[key]
+        effect: Effect = "other"
+        if was in HELD and now not in HELD and now:
+            effect = "worse"
+        elif now in HELD and was not in HELD:
+            effect = "better"
+        elif not was and now not in HELD:
+            effect = "worse"
+        status = claim.status.pool
+        pool = status.name if status is not None else claim.spec.pool
+        yield ClaimChange(ObjectRef("ResourcePoolClaim", key[1], key[0]), effect, pool, was, now)
+
+
+def _claim_state(pools: Pools, key: tuple[str, str]) -> str:
+    claim = pools.claims.get(key)
+    if claim is None:
+        return ""
+    named = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
+    return standing(claim, pools.pools.get(named)).state

@@ -1,0 +1,119 @@
+"""The answer of ``simulate``: what is different after a change, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.record import Record
+
+#: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get
+#: other values, or it is not certain which way it goes.
+Effect = Literal["worse", "better", "other"]
+
+
+class StepResult(Record, frozen=True):
+    """What the API server says to one step. ``others``: what it may say instead. ``label``: where it was written."""
+
+    number: int
+    step: str
+    subject: ObjectRef
+    allowed: bool
+    code: int
+    message: str = ""
+    others: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    label: str = ""
+
+
+class Count(Record, frozen=True):
+    """Pods of a workload at rest: ``wanted``, and how many there are. ``most`` differs where a race decides."""
+
+    wanted: int
+    pods: int
+    most: int
+
+
+class NextPod(Record, frozen=True):
+    """What becomes of the next pod of a workload. ``message``: the server's words of a refusal. ``values``: requests
+    and limits that it gets, by container.
+    """
+
+    admitted: bool
+    message: str = ""
+    qos: str = ""
+    values: Mapping[str, str] = {}
+
+
+class Resized(Record, frozen=True):
+    """One value of the next pods that changes; absent: none is set."""
+
+    path: str
+    before: str | None = None
+    after: str | None = None
+
+
+class WorkloadChange(Record, frozen=True):
+    """A workload that a change concerns. ``before`` absent: it is new; ``after`` absent: it is gone.
+
+    next_before, next_after: what becomes of its next pod. refusals: the server's words to the pods that are missing.
+    stalled: a rollout that does not get on.
+    """
+
+    subject: ObjectRef
+    effect: Effect
+    before: Count | None = None
+    after: Count | None = None
+    next_before: NextPod | None = None
+    next_after: NextPod | None = None
+    resized: tuple[Resized, ...] = ()
+    refusals: tuple[str, ...] = ()
+    stalled: bool = False
+
+
+class QuotaChange(Record, frozen=True):
+    """One resource of a quota that changes. ``most``: use where a race decides. ``over``: used is more than hard."""
+
+    quota: ObjectRef
+    resource: str
+    effect: Effect
+    hard_before: str = ""
+    hard_after: str = ""
+    used_before: str = ""
+    used_after: str = ""
+    over: str = ""
+
+
+class ClaimChange(Record, frozen=True):
+    """A claim on a resource pool whose state changes; an empty state: it is not there."""
+
+    subject: ObjectRef
+    effect: Effect
+    pool: str = ""
+    before: str = ""
+    after: str = ""
+
+
+class ChangeReport(Record, frozen=True):
+    """What a change does. ``outcome``: worse if anything is, else better, other or none.
+
+    ends: how many ends the controllers' races can lead to; ``exhaustive`` False: there may be more.
+    """
+
+    outcome: Literal["worse", "better", "other", "none"]
+    steps: tuple[StepResult, ...] = ()
+    workloads: tuple[WorkloadChange, ...] = ()
+    quotas: tuple[QuotaChange, ...] = ()
+    claims: tuple[ClaimChange, ...] = ()
+    ends: int = 1
+    exhaustive: bool = True
+    notes: tuple[str, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+    @property
+    def refused(self) -> bool:
+        """Whether the server refuses a step."""
+        return any(not step.allowed for step in self.steps)

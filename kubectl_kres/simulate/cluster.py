@@ -1,0 +1,339 @@
+"""A change over a whole cluster: each step goes to the namespace it is about; Capsule's steps change managed quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.capsule import events
+from kubectl_kres.capsule.conditions import in_use
+from kubectl_kres.capsule.leaving import RELEASE
+from kubectl_kres.capsule.world import World as Pools
+from kubectl_kres.capsule.world import world_of as pools_of
+from kubectl_kres.model.capsule import ResourcePoolClaim
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ManagedMetadata
+from kubectl_kres.model.policy import Namespace as NamespaceObject
+from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step, applied, key_of_step
+from kubectl_kres.simulate.ends import End
+from kubectl_kres.simulate.explore import Ends
+from kubectl_kres.simulate.live import OF_CLUSTER, raw_of, state_of, world_of
+from kubectl_kres.simulate.moves import Kubelet, State
+from kubectl_kres.simulate.requests import Answer
+from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.state import pods_of
+from kubectl_kres.store.store import Store
+
+#: Kinds that Capsule's webhooks and controllers act on.
+POOLED = ("ResourcePool", "ResourcePoolClaim", "Namespace")
+_NAME_LABEL = "kubernetes.io/metadata.name"
+_SELF = frozenset({"Namespace"})
+#: Ends that are put into words; of more only the outermost.
+MOST_SHOWN = 32
+
+
+class Placed(Struct, frozen=True):
+    """A step and the namespace of its object; empty for what stands in none."""
+
+    step: Step
+    namespace: str = ""
+
+
+class Sent(Struct, frozen=True):
+    """A step as it was carried out: place in the order given, and the server's answers, more than one only where
+    arbitrary order decides.
+    """
+
+    number: int
+    label: str
+    what: str
+    kind: str
+    name: str
+    namespace: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def refused(self) -> bool:
+        return any(not answer.allowed for answer in self.answers)
+
+
+class Side(Struct, frozen=True):
+    """Namespaces before or after a change, each at every rest that it can come to."""
+
+    spaces: Mapping[str, tuple[Namespace, Ends]]
+    pools: Pools
+
+    def ends(self, space: str) -> tuple[End, ...]:
+        """The usual rests of a namespace, in words: of very many those in which a workload gets least or most."""
+        if space not in self.spaces:
+            return ()
+        namespace, _ = self.spaces[space]
+        return tuple(namespace.end(state) for state in self.states(space))
+
+    def states(self, space: str) -> tuple[State, ...]:
+        """The states behind ``ends``."""
+        namespace, ends = self.spaces[space]
+        del namespace
+        usual = ends.states[: ends.usual]
+        if len(usual) <= MOST_SHOWN:
+            return usual
+        kept: dict[State, None] = dict.fromkeys(usual[:1])
+        for place in range(len(usual[0].workloads)):
+            counts = [pods_of(state.workloads[place][1]) if place < len(state.workloads) else 0 for state in usual]
+            kept |= dict.fromkeys((usual[counts.index(min(counts))], usual[counts.index(max(counts))]))
+        return tuple(kept)
+
+
+class Outcome(Struct, frozen=True):
+    """The world before and after a change, and what the server said to each step.
+
+    several: so many ends of Capsule's own choices were possible, of which one is shown.
+    """
+
+    before: Side
+    after: Side
+    sent: tuple[Sent, ...]
+    several: int = 1
+
+
+def carried_out(
+    store: Store, steps: Sequence[Placed], server: Server, spaces: Iterable[str], *, settled: bool = True
+) -> Outcome:
+    """Every end of the steps. ``spaces``: the namespaces that are looked at, besides those of the steps.
+
+    ``settled`` False: what was read is not played on before the change; it is taken for a rest.
+    """
+    before_pools = _pools(store)
+    pools, own, internal, several = _through_capsule(store, before_pools, steps)
+    named = {one.namespace for one in steps if one.namespace} | {one.namespace for one in internal if one.namespace}
+    sent: dict[int, Sent] = dict(own)
+    before: dict[str, tuple[Namespace, Ends]] = {}
+    after: dict[str, tuple[Namespace, Ends]] = {}
+    for space in sorted({*spaces, *named}):
+        local = _local(internal, space)
+        world = world_of(store, space)
+        namespace = Namespace(server, world, [step for _, step in local])
+        start = state_of(namespace, world, store, space)
+        rest = namespace.after([start], [], Kubelet(), between=False) if settled else _as_is(start)
+        before[space] = namespace, rest
+        usual = rest.states[: rest.usual]
+        ends = namespace.after(usual, [step for _, step in local], Kubelet(), between=False) if local else rest
+        after[space] = namespace, ends
+        _note(sent, steps, local, namespace, ends, space)
+    return Outcome(
+        Side(before, before_pools), Side(after, pools), tuple(sent[number] for number in sorted(sent)), several
+    )
+
+
+def at_rest(store: Store, server: Server, spaces: Iterable[str]) -> Side:
+    """The namespaces of a store as they come to rest when nobody changes anything."""
+    return carried_out(store, (), server, spaces).before
+
+
+def _as_is(state: State) -> Ends:
+    return Ends((state,), 1)
+
+
+class _Local(Struct, frozen=True):
+    """A step of Capsule's controllers, or a user's (``number``)."""
+
+    step: Step
+    namespace: str
+    number: int = -1
+
+
+def _local(internal: Sequence[_Local], space: str) -> list[tuple[int, Step]]:
+    """The steps of one namespace, with classes of the cluster, each with its number."""
+    return [
+        (one.number, one.step)
+        for one in internal
+        if one.namespace == space or (not one.namespace and key_of_step(one.step)[0] in OF_CLUSTER)
+    ]
+
+
+def _note(
+    sent: dict[int, Sent],
+    steps: Sequence[Placed],
+    local: Sequence[tuple[int, Step]],
+    namespace: Namespace,
+    ends: Ends,
+    space: str,
+) -> None:
+    """What the server said to the user's steps in one namespace."""
+    for place, (number, step) in enumerate(local):
+        if number < 0:
+            continue
+        answers = dict.fromkeys(namespace.requests.answers[state.answers[place]] for state in ends.states[: ends.usual])
+        kind, name = key_of_step(step)
+        label = getattr(steps[number].step, "label", "")
+        sent[number] = Sent(number + 1, label, _what(step), kind, name, space, tuple(answers))
+
+
+def _what(step: Step) -> str:
+    """What a step does, in a word."""
+    if isinstance(step, Scale):
+        return f"scale to {step.replicas}"
+    return {Apply: "apply", Delete: "delete", Patch: "set"}.get(type(step), "wait")
+
+
+def _pools(store: Store) -> Pools:
+    spaces = {item.metadata.name: labelled(item) for item in store.all("Namespace")}
+    named = {item.metadata.namespace for kind in ("ResourcePoolClaim", "ResourceQuota") for item in store.all(kind)}
+    for name in sorted(named - spaces.keys()):
+        spaces[name] = labelled(NamespaceObject(ManagedMetadata(name)))
+    return pools_of(
+        spaces.values(), store.all("ResourcePool"), store.all("ResourcePoolClaim"), store.all("ResourceQuota")
+    )
+
+
+def labelled(namespace: NamespaceObject) -> NamespaceObject:
+    """With the label that the API server gives every namespace."""
+    meta = namespace.metadata
+    labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
+    return msgspec.structs.replace(namespace, metadata=msgspec.structs.replace(meta, labels=labels))
+
+
+def _through_capsule(
+    store: Store, pools: Pools, steps: Sequence[Placed]
+) -> tuple[Pools, dict[int, Sent], list[_Local], int]:
+    """Steps about pools, claims and namespaces played through Capsule; what changes of its quotas become steps, too."""
+    found: list[_Local] = []
+    sent: dict[int, Sent] = {}
+    several = 1
+    for number, placed in enumerate(steps):
+        step = placed.step
+        kind, name = key_of_step(step)
+        if isinstance(step, Settle):
+            found.append(_Local(step, placed.namespace))
+            continue
+        if kind not in POOLED:
+            found.append(_Local(step, placed.namespace, number))
+            pools = _with_own_quota(pools, placed, step)
+            continue
+        answers, worlds = _replayed(pools, step, kind, name, placed.namespace)
+        several = max(several, len(worlds))
+        label = getattr(step, "label", "")
+        sent[number] = Sent(number + 1, label, _what(step), kind, name, placed.namespace, answers)
+        found += _changed_quotas(pools, worlds[0])
+        if kind == "Namespace" and isinstance(step, Delete):
+            found += [_Local(Delete(*key), name) for key in world_of(store, name).objects if key[0] not in OF_CLUSTER]
+        pools = worlds[0]
+    return pools, sent, found, several
+
+
+def _with_own_quota(pools: Pools, placed: Placed, step: Step) -> Pools:
+    """The quotas that are nobody's but the namespace's are known to Capsule's world, too."""
+    kind, name = key_of_step(step)
+    key = (placed.namespace, name)
+    if kind != "ResourceQuota":
+        return pools
+    if isinstance(step, Delete):
+        return msgspec.structs.replace(pools, quotas={k: v for k, v in pools.quotas.items() if k != key})
+    return pools
+
+
+def _replayed(
+    pools: Pools, step: Step, kind: str, name: str, namespace: str
+) -> tuple[tuple[Answer, ...], tuple[Pools, ...]]:
+    exists = _stored(pools, kind, name, namespace)
+    event = _event(step, kind, name, namespace, exists)
+    code = 200 if exists is not None or not isinstance(step, Apply) else 201
+    if event is None:
+        known = BY_KIND[kind].qualified
+        return (Answer(allowed=False, code=404, message=f'{known} "{name}" not found'),), (pools,)
+    if isinstance(step, Patch) and isinstance(exists, ResourcePoolClaim) and _is_idle_release(step, exists):
+        text = (
+            "the webhook takes the release annotation off again: the claim is unused, "
+            "so that it can be edited or deleted without a release"
+        )
+        return (Answer(allowed=False, code=200, message=text),), (pools,)
+    answers: dict[Answer, None] = {}
+    worlds: list[Pools] = []
+    for outcome in events.replay(pools, event):
+        if outcome.refusal is not None:
+            refusal = outcome.refusal
+            answers[Answer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)] = None
+        else:
+            answers[Answer(allowed=True, code=code)] = None
+        if outcome.world not in worlds:
+            worlds.append(outcome.world)
+    if isinstance(step, Delete) and kind != "ResourcePoolClaim":
+        worlds = [later.world for world in worlds for later in events.replay(world, events.Wait())]
+    return tuple(answers), tuple(worlds)
+
+
+def _is_idle_release(step: Patch, claim: ResourcePoolClaim) -> bool:
+    """Whether a claim is to be released that no pod uses. Source: capsule claim_mutating.go."""
+    annotations = (step.patch.get("metadata") or {}).get("annotations") or {}
+    return str(annotations.get(RELEASE, "")).lower() == "true" and not in_use(claim)
+
+
+def _stored(pools: Pools, kind: str, name: str, namespace: str) -> Any:
+    if kind == "Namespace":
+        return pools.namespaces.get(name)
+    return pools.pools.get(name) if kind == "ResourcePool" else pools.claims.get((namespace, name))
+
+
+def _event(step: Step, kind: str, name: str, namespace: str, stored: Any) -> events.Event | None:
+    struct = BY_KIND[kind].struct
+    if isinstance(step, Apply) and stored is None:
+        raw = step.object
+        if kind == "ResourcePoolClaim":
+            raw = {**raw, "metadata": {**raw["metadata"], "namespace": namespace}}
+        item = decoded({key: value for key, value in raw.items() if key != "status"}, struct)
+        return events.Create(labelled(item) if kind in _SELF else item)
+    if stored is None:
+        return None
+    if isinstance(step, Delete):
+        return events.Delete(kind, name, namespace)
+    patch = step.patch if isinstance(step, Patch) else _difference(raw_of(stored), applied(step, raw_of(stored)))
+    return events.Patch(kind, name, patch, namespace)
+
+
+def _difference(old: Raw, new: Raw) -> dict[str, Any]:
+    """A merge patch that makes of the stored object what a file holds: labels and annotations stay, the spec is the
+    file's.
+    """
+    patch: dict[str, Any] = {}
+    metadata = new.get("metadata") or {}
+    tags = {key: metadata[key] for key in ("labels", "annotations") if metadata.get(key)}
+    if tags:
+        patch["metadata"] = tags
+    spec = _replaced(old.get("spec") or {}, new.get("spec") or {})
+    return {**patch, "spec": spec} if spec else patch
+
+
+def _replaced(old: Raw, new: Raw) -> dict[str, Any]:
+    """What of ``old`` has to change to be ``new``; what is gone is null."""
+    found: dict[str, Any] = {}
+    for key, value in new.items():
+        held = old.get(key)
+        if isinstance(value, Mapping) and isinstance(held, Mapping):
+            inner = _replaced(held, value)
+            if inner:
+                found[key] = inner
+        elif value != held:
+            found[key] = value
+    # The pool that a webhook chose stays where a file names none.
+    return found | {key: None for key in old if key not in new and key != "pool"}
+
+
+def _changed_quotas(before: Pools, after: Pools) -> list[_Local]:
+    """What a step of Capsule's did to quotas, as steps of the namespaces."""
+    found: list[_Local] = []
+    for key, quota in after.quotas.items():
+        old = before.quotas.get(key)
+        if old is None or old.spec != quota.spec:
+            raw = {name: value for name, value in raw_of(quota).items() if name != "status"}
+            found.append(_Local(Apply(raw), key[0]))
+    found += [
+        _Local(Delete("ResourceQuota", name), space)
+        for space, name in before.quotas
+        if (space, name) not in after.quotas
+    ]
+    return found

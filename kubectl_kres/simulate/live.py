@@ -1,0 +1,226 @@
+"""A namespace as it was read: its objects as a world, its pods as the state that its controllers have come to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.admission.draft import Unparsable, parse_list
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import OwnerReference
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.shapes import pruned
+from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.state import (
+    DeploymentState,
+    JobState,
+    Pods,
+    Replica,
+    ReplicaSetState,
+    StatefulSetState,
+    WorkloadState,
+)
+from kubectl_kres.simulate.workloads import started
+from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_raw
+from kubectl_kres.store.store import Store
+
+#: What a world holds of a namespace, and of the cluster.
+IN_NAMESPACE = (
+    "LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service", "DaemonSet", "CronJob", *CONTROLLED,
+)  # fmt: skip
+OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass")
+_DESIRED = "deployment.kubernetes.io/desired-replicas"
+_MOST = "deployment.kubernetes.io/max-replicas"
+_HASH = "pod-template-hash"
+_REVISION = "controller-revision-hash"
+_ENDED = frozenset({"Succeeded", "Failed"})
+
+
+def raw_of(item: Any) -> dict[str, Any]:
+    """An object that was read as JSON has it, as far as it was kept."""
+    kind = BY_KIND[item.kind]
+    return {**msgspec.json.decode(msgspec.json.encode(item)), "kind": kind.kind, "apiVersion": kind.api_version}
+
+
+def world_of(store: Store, namespace: str) -> World:
+    """The objects of a namespace; ReplicaSets and Jobs that another object made are that one's."""
+    found: list[Raw] = []
+    for kind in IN_NAMESPACE:
+        found += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
+    for kind in OF_CLUSTER:
+        found += [raw_of(item) for item in store.all(kind)]
+    return World.of(found)
+
+
+def state_of(namespace: Namespace, world: World, store: Store, name: str) -> State:
+    """What the controllers have come to. What quotas say is used is believed; of new ones it is counted."""
+    return _Reading(namespace, world, store, name).state()
+
+
+def _owner(item: Any) -> OwnerReference | None:
+    for owner in item.metadata.owner_references or ():
+        if owner.controller:
+            return owner  # type: ignore[no-any-return]
+    return None
+
+
+class _Reading:
+    """Pods of one namespace by their owners."""
+
+    def __init__(self, namespace: Namespace, world: World, store: Store, name: str) -> None:
+        self.tables, self.world, self.store, self.name = namespace.tables, world, store, name
+        self.start, self.others = namespace.empty(world), namespace.others
+        self._shapes: dict[tuple[Any, ...], int] = {}
+        self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
+        self._finished: dict[Key, list[int]] = defaultdict(list)
+
+    def state(self) -> State:
+        state = self.start
+        shapes = self.tables.shapes
+        for pod in self.store.all("Pod", self.name):
+            shape = self._shape(pod)
+            owner = _owner(pod)
+            key = (owner.kind, owner.name) if owner is not None else ("Pod", pod.metadata.name)
+            if pod.status.phase in _ENDED:
+                state = state.charged(self.tables.finished_cost(shape))
+                self._finished[key].append(shape)
+            else:
+                state = state.charged(shapes[shape].cost)
+                if pod.metadata.deletion_timestamp is None:
+                    self._pods[key].append((pod, shape))
+                    if key[0] not in CONTROLLED:
+                        self.others.setdefault(key, []).append(shape)
+        workloads = tuple(self._workloads())
+        sets = sum(len(item.sets) for _, item in workloads if isinstance(item, DeploymentState))
+        state = state._replace(workloads=workloads, claims=frozenset(self._claims())).charged(
+            self.tables.set_cost(), sets
+        )
+        return self._as_told(state)
+
+    def _claims(self) -> Iterator[str]:
+        return (item.metadata.name for item in self.store.all("PersistentVolumeClaim", self.name))
+
+    def _as_told(self, state: State) -> State:
+        """With what the quotas' status says, and held against what it says."""
+        used, limits = list(state.used), list(state.limits)
+        for quota in self.store.all("ResourceQuota", self.name):
+            for number, amount in self._told(quota, quota.status.used):
+                used[number] = amount
+            for number, amount in self._told(quota, quota.spec.hard):
+                limits[number] = amount
+        return state._replace(used=tuple(used), limits=tuple(limits))
+
+    def _told(self, quota: ResourceQuota, values: Mapping[str, Any] | None) -> Iterable[tuple[int, int]]:
+        try:
+            amounts = parse_list(values, "status")
+        except Unparsable:
+            return
+        for resource, number in self.tables.measures.numbers(quota):
+            if resource in amounts:
+                self.tables.measures.formats.setdefault(number, amounts[resource].format)
+                yield number, amounts[resource].nano
+
+    def _shape(self, pod: Pod) -> int:
+        spec, status = pod.spec, pod.status
+        key = (
+            id(spec.containers),
+            id(spec.init_containers),
+            id(status.container_statuses),
+            id(status.init_container_statuses),
+            spec.priority_class_name,
+            spec.active_deadline_seconds,
+            repr(spec.resources),
+            repr(spec.overhead),
+            status.qos_class,
+        )
+        if key not in self._shapes:
+            alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(status, phase="Running"))
+            self._shapes[key] = self.tables.shape_of_pod(alive, pruned(msgspec.to_builtins(pod)))
+        return self._shapes[key]
+
+    def _workloads(self) -> Iterator[tuple[Key, WorkloadState]]:
+        sets: dict[Key, list[Workload]] = defaultdict(list)
+        for item in self.store.all("ReplicaSet", self.name):
+            owner = _owner(item)
+            if owner is not None:
+                sets[owner.kind, owner.name].append(item)
+        for key, raw in self.world.objects.items():
+            if key[0] in CONTROLLED:
+                fresh = started(raw, self.tables.template_of(raw))
+                yield key, self._filled(key, fresh, raw, sets[key])
+
+    def _filled(self, key: Key, fresh: WorkloadState, raw: Raw, sets: list[Workload]) -> WorkloadState:
+        match fresh:
+            case DeploymentState():
+                return fresh._replace(sets=tuple(self._sets(key, fresh, sets)))
+            case StatefulSetState():
+                return self._stateful_set(key, fresh, raw)
+            case JobState():
+                status = raw.get("status") or {}
+                ended = [
+                    one["type"]
+                    for one in status.get("conditions") or ()
+                    if one.get("status") == "True" and one.get("type") in {"Complete", "Failed"}
+                ]
+                done = fresh._replace(succeeded=status.get("succeeded", 0), ended=ended[0] if ended else "")
+                return done._replace(pods=self._of(key))
+            case ReplicaSetState():
+                return fresh._replace(pods=self._of(key))
+        return fresh
+
+    def _of(self, key: Key) -> Pods:
+        counts: dict[tuple[int, bool], int] = defaultdict(int)
+        for pod, shape in self._pods[key]:
+            counts[shape, pod.status.phase == "Running"] += 1
+        return tuple(sorted((shape, ready, number) for (shape, ready), number in counts.items()))
+
+    def _sets(self, key: Key, fresh: DeploymentState, sets: list[Workload]) -> Iterator[ReplicaSetState]:
+        for item in sorted(sets, key=lambda one: (one.metadata.creation_timestamp or "", one.metadata.name)):
+            template = self.tables.template(key, _without_hash(template_raw(raw_of(item))))
+            notes = item.metadata.annotations or {}
+            wanted = 1 if item.spec.replicas is None else item.spec.replicas
+            desired = _whole(notes.get(_DESIRED), fresh.replicas)
+            most = _whole(notes.get(_MOST), fresh.replicas + fresh.surge)
+            yield ReplicaSetState(template, wanted, self._of(("ReplicaSet", item.metadata.name)), desired, most)
+
+    def _stateful_set(self, key: Key, fresh: StatefulSetState, raw: Raw) -> StatefulSetState:
+        newest = (raw.get("status") or {}).get("updateRevision", "")
+        replicas: list[Replica] = []
+        older: set[int] = set()
+        for pod, shape in self._pods[key]:
+            name, _, ordinal = pod.metadata.name.rpartition("-")
+            if name != key[1] or not ordinal.isdigit():
+                continue
+            revision = (pod.metadata.labels or {}).get(_REVISION, newest)
+            template = fresh.template
+            if newest and revision != newest:
+                template = self.tables.template(key, _marked(raw, revision))
+                older.add(template)
+            replicas.append(Replica(int(ordinal), template, shape, pod.status.phase == "Running"))
+        current = min(older) if older else fresh.current
+        return fresh._replace(pods=tuple(sorted(replicas)), current=current)
+
+
+def _whole(text: str | None, default: int) -> int:
+    return int(text) if text is not None and text.isdigit() else default
+
+
+def _without_hash(template: Raw) -> dict[str, Any]:
+    """The template of a ReplicaSet as its Deployment has it."""
+    metadata = template.get("metadata") or {}
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key != _HASH}
+    return {**template, "metadata": {**metadata, "labels": labels}}
+
+
+def _marked(raw: Raw, revision: str) -> dict[str, Any]:
+    """A template that is not the present one: what it held was not read."""
+    template = template_raw(raw)
+    metadata = template.get("metadata") or {}
+    return {**template, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), _REVISION: revision}}}

@@ -1,0 +1,72 @@
+"""What becomes of the next pod of a workload: one that takes the place of a pod that is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.admission.pods import admit
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.shapes import SUFFIX, pod_of, pruned
+from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.state import WorkloadState, shapes_of, wanted_of
+from kubectl_kres.simulate.world import Key, template_raw
+
+
+class Next(Struct, frozen=True):
+    """The next pod of a workload. ``messages``: the server's words if it is refused. ``stored``: as it would be stored,
+    once for each order of LimitRanges that matters. ``pods``: how many pods of the workload there are.
+    """
+
+    key: Key
+    pods: int
+    wanted: int
+    messages: tuple[str, ...] = ()
+    stored: tuple[Mapping[str, Any], ...] = ()
+
+
+def next_pods(namespace: Namespace, state: State) -> Iterator[Next]:
+    """The next pod of everything that makes pods and has some, or wants some."""
+    world = namespace.tables.worlds[state.world]
+    for key, workload in state.workloads:
+        shapes = [shape for shape, _ in shapes_of(workload)]
+        wanted = wanted_of(workload)
+        if (shapes or wanted) and not getattr(workload, "ended", ""):
+            number = sum(many for _, many in shapes_of(workload))
+            yield _next(namespace, state, key, shapes, number, wanted, workload)
+    controlled = {key for key, _ in state.workloads}
+    for key, raw in sorted(world.objects.items(), key=lambda item: item[0]):
+        template = template_raw(raw)
+        if key not in controlled and template and key[0] != "Pod":
+            held = namespace.others.get(key, ())
+            yield _next(namespace, state, key, held, len(held), len(held))
+
+
+def _next(
+    namespace: Namespace,
+    state: State,
+    key: Key,
+    shapes: Any,
+    number: int,
+    wanted: int,
+    workload: WorkloadState | None = None,
+) -> Next:
+    tables = namespace.tables
+    raw = tables.templates[workload.template].raw if workload is not None else _template(namespace, state, key)
+    if shapes:
+        state = state.charged(tables.shapes[shapes[0]].cost, -1)
+    pod = decoded(pod_of(raw, key[1]), Pod)
+    outcomes = admit(pod, namespace.requests.policies(state), tables.server, journal=False)
+    messages = dict.fromkeys(
+        outcome.message.replace(f'{SUFFIX}"', '-*"', 1) for outcome in outcomes if not outcome.allowed
+    )
+    stored = {repr(outcome.object): pruned(outcome.object) for outcome in outcomes if outcome.object is not None}
+    return Next(key, number, wanted, tuple(messages), tuple(stored.values()))
+
+
+def _template(namespace: Namespace, state: State, key: Key) -> Any:
+    return template_raw(namespace.tables.worlds[state.world].objects[key])

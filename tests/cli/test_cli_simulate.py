@@ -1,0 +1,166 @@
+"""``simulate``: what a change does, in each format, with every kind of step, and what is said of bad ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.running import Kres
+from msgspec import structs
+
+from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.simulation.steps import given_steps
+from kubectl_kres.model import kinds
+from kubectl_kres.simulate.change import Patch
+from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as snapshots
+from kubectl_kres.snapshot.write import write
+
+SMALL = """
+apiVersion: v1
+kind: LimitRange
+metadata: {name: small}
+spec: {limits: [{type: Container, max: {cpu: 100m}}]}
+"""
+CHART = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: NAME}}
+  template:
+    metadata: {labels: {app: NAME}}
+    spec: {containers: [{name: c, image: example.test/x, resources: {requests: {cpu: 600m}}}]}
+"""
+QUOTA = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: team}
+spec: {hard: {requests.cpu: 2300m}}
+"""
+
+
+def written(folder: Path, *texts: str) -> Path:
+    path = folder / "change.yaml"
+    path.write_text("---".join(texts))
+    return path
+
+
+def test_nothing_changes_when_what_is_there_is_set_again(kres: Kres):
+    code, out, err = kres("simulate --demo -n shop --scale deploy/storefront=4 --exit-code")
+    assert (code, out, err) == (0, "Nothing changes.\n", "")
+
+
+def test_whom_a_limit_range_breaks(kres: Kres, tmp_path: Path):
+    code, out, err = kres(f"simulate --demo -n shop -f {written(tmp_path, SMALL)} --exit-code")
+    assert (code, err) == (1, "")
+    assert out.startswith("Worse:\n  shop  Deployment/storefront  4 of 4 pods, the next one is refused\n")
+    assert "maximum cpu usage per Container is 100m" in out
+
+
+def test_a_file_without_a_namespace_in_all_of_them(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, SMALL)
+    one = json.loads(kres(f"simulate --demo -n shop -f {path} -o json").out)["items"][0]
+    every = json.loads(kres(f"simulate --demo -A -f {path} -o json").out)["items"][0]
+    spaces = {item["subject"]["namespace"] for item in every["workloads"]}
+    assert {item["subject"]["namespace"] for item in one["workloads"]} == {"shop"} < spaces
+    assert every["outcome"] == "worse"
+
+
+def test_a_quota_that_is_lowered_is_over(kres: Kres):
+    code, out, _ = kres("simulate --demo -n checkout --set quota/team:spec.hard.pods=4")
+    assert code == 0
+    assert "checkout  ResourceQuota/team  pods: used 6 of 12 -> used 6 of 4, over by 2" in out
+
+
+def test_what_is_gone_makes_room(kres: Kres):
+    _, out, _ = kres("simulate --demo -n shop --delete deploy/storefront -o diff")
+    assert "- shop  Deployment/storefront: 4 of 4 pods\n" in out
+    assert "+ shop  Deployment/storefront" not in out
+    assert "+ shop  ResourceQuota/team requests.memory: 3392Mi of 5Gi\n" in out
+
+
+def test_two_deployments_that_do_not_fit_together(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, QUOTA, CHART.replace("NAME", "a"), CHART.replace("NAME", "b"))
+    code, out, _ = kres(f"simulate --offline -f {path} --exit-code")
+    assert code == 1
+    assert "Deployment/a  new: 0 to 3 of 3 pods" in out
+    assert "4 ends are possible" in out
+
+
+def test_releasing_a_claim_that_is_not_used_is_refused_in_the_webhooks_words(kres: Kres):
+    code, out, _ = kres("simulate --demo -n ml-notebooks --release claim/team")
+    assert code == 1
+    assert "step 1 (--release claim/team): set ResourcePoolClaim/team in ml-notebooks" in out
+    assert "the webhook takes the release annotation off again: the claim is unused" in out.replace("\n    ", " ")
+
+
+def test_a_refused_step_is_named_and_the_rest_goes_on(kres: Kres):
+    code, out, _ = kres("simulate --demo -n shop --delete deploy/none --scale deploy/storefront=1")
+    assert code == 1
+    assert 'step 1 (--delete deploy/none): delete Deployment/none in shop\n    deployments.apps "none" not found' in out
+    assert "Deployment/storefront  4 of 4 pods -> 1 of 1 pod" in out
+
+
+@pytest.mark.parametrize(
+    ("flags", "text"),
+    [
+        ("", "error: simulate needs a change"),
+        ("pod/x", 'error: simulate takes no arguments, only flags: "pod/x"'),
+        ("--scale deploy/web", 'error: invalid argument "deploy/web" for "--scale" flag: TYPE/NAME=N is expected'),
+        ("--scale cronjob/web=1", "error: --scale cronjob/web=1: cronjobs.batch have no replicas to scale"),
+        ("--scale deploy/a=1 --scale deploy/a=2", "error: --scale deploy/a=2 contradicts --scale deploy/a=1"),
+        ("--delete web", 'error: invalid argument "web" for "--delete" flag: TYPE/NAME is expected'),
+        ("--set quota/team", 'error: invalid argument "quota/team" for "--set" flag'),
+        ("--set quota/team:spec..hard=1", "the path cannot be read at column 5"),
+        ("--release pod/x", "error: --release pod/x: only claims on resource pools are released"),
+        ("--to x.kres", "error: --to goes with --from FILE"),
+        ("--from x.kres --scale deploy/a=1", "error: --from compares two moments: steps do not go with it"),
+    ],
+)
+def test_bad_steps(kres: Kres, flags: str, text: str):
+    code, out, err = kres(f"simulate --demo -n shop {flags}")
+    assert (code, out) == (2, "")
+    assert text in err
+    assert "Traceback" not in err
+
+
+def test_one_object_twice(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, QUOTA, QUOTA)
+    code, _, err = kres(f"simulate --demo -n shop -f {path}")
+    assert code == 2
+    assert f"ResourceQuota/team is given twice, first at {path}:2" in err
+
+
+def test_two_moments_compared(kres: Kres, tmp_path: Path):
+    before = tmp_path / "a.kres"
+    before.write_bytes(demo.path().read_bytes())
+    assert kres(f"simulate --from {before} --to {before}").out == "Nothing changes.\n"
+    after = tmp_path / "b.kres"
+    store = snapshots.read(str(before))
+    quota = store.get("ResourceQuota", "team", "shop")
+    store.add("ResourceQuota", structs.replace(quota, spec=structs.replace(quota.spec, hard={"pods": "4"})))
+    write(store, str(after))
+    code, out, _ = kres(f"simulate --from {before} --to {after} --exit-code")
+    assert (code, "ResourceQuota/team  pods: used 14 of 24 -> used 14 of 4, over by 10" in out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "patch"),
+    [
+        ("quota/q:spec.hard.requests.cpu=2", {"spec": {"hard": {"requests.cpu": 2}}}),
+        ("quota/q:spec.hard[requests.cpu]=2", {"spec": {"hard": {"requests.cpu": 2}}}),
+        (
+            "deploy/a:spec.template.spec.containers[app].resources.limits.memory=1Gi",
+            {"spec": {"template": {"spec": {"containers": [
+                {"name": "app", "resources": {"limits": {"memory": "1Gi"}}}]}}}},
+        ),
+        ("deploy/a:spec.paused=true", {"spec": {"paused": True}}),
+    ],
+)  # fmt: skip
+def test_values_that_are_set(text: str, patch: object):
+    found = given_steps(Options(), [("sets", text)], kinds.find, None)
+    assert isinstance(found[0].step, Patch)
+    assert found[0].step.patch == patch

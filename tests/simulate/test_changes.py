@@ -1,0 +1,123 @@
+"""What becomes of a change: properties that hold for any, and rules that the recordings do not show alone."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from simulate.samples import limit_range, play, pods, quota, workload
+
+from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle
+from kubectl_kres.simulate.controllers.deployment import fenceposts
+from kubectl_kres.simulate.explore import MOST_STATES
+from kubectl_kres.simulate.moves import Kubelet
+
+GIVEN = (
+    Apply(quota(requests_cpu="2")),
+    Apply(workload("Deployment", "a", "500m", 3)),
+    Apply(workload("StatefulSet", "s", "300m", 2)),
+)
+
+
+def test_nothing_changes_nothing():
+    namespace, states, _ = play([Settle()], given=GIVEN)
+    again = namespace.after(states, [], Kubelet(), between=False)
+    assert [namespace.end(state) for state in again.states] == [namespace.end(state) for state in states]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Scale("Deployment", "a", 1), Scale("StatefulSet", "s", 4)),
+        (Apply(limit_range(max={"cpu": "400m"})), Scale("Deployment", "a", 5)),
+        (Delete("Deployment", "a"), Apply(workload("Deployment", "b", "600m", 4))),
+        (Apply(quota(requests_cpu="1")), Patch("Deployment", "a", {"spec": {"replicas": 2}})),
+    ],
+)
+def test_a_then_b_is_a_and_b_with_a_rest_between(first, second):
+    together = play([first, Settle(), second], given=GIVEN)[2]
+    namespace, states, _ = play([first], given=(*GIVEN,))
+    del states
+    after_first = play([Settle()], given=(*GIVEN, first))[2]
+    assert after_first
+    one_by_one = play([second], given=(*GIVEN, first))[2]
+    shown = [(end.workloads, end.quotas, end.claims) for end in together]
+    assert shown == [(end.workloads, end.quotas, end.claims) for end in one_by_one]
+    del namespace
+
+
+def test_a_refused_step_leaves_the_rest_to_the_state_without_it():
+    ends = play([Scale("Deployment", "gone", 3), Scale("Deployment", "a", 1)], given=GIVEN)[2]
+    assert [[one.code for one in end.answers] for end in ends] == [[404, 200]]
+    assert ends[0].answers[0].message == 'deployments.apps "gone" not found'
+    assert pods(ends[0])["a"] == 1
+
+
+def test_two_workloads_race_for_the_room_of_a_quota():
+    steps = [Apply(quota(requests_cpu="2300m")), *(Apply(workload("Deployment", name, "600m", 3)) for name in "ab")]
+    assert sorted(tuple(pods(end).values()) for end in play(steps)[2]) == [(0, 3), (1, 2), (2, 1), (3, 0)]
+
+
+def test_beyond_the_ceiling_orders_are_drawn_and_the_answer_says_so():
+    steps = [Apply(quota(requests_cpu="20")), *(Apply(workload("Deployment", f"w{n}", "1", 9)) for n in range(6))]
+    namespace, _, _ = play([])
+    del namespace
+    world, states, ends = play(steps)
+    del world
+    assert 1 < len(states) < MOST_STATES
+    assert {sum(pods(end).values()) for end in ends} == {20}
+
+
+@pytest.mark.parametrize(
+    ("surge", "unavailable", "replicas", "expected"),
+    [
+        (None, None, 4, (1, 1)),
+        ("25%", "25%", 10, (3, 2)),
+        ("10%", "10%", 4, (1, 0)),
+        (0, 0, 4, (0, 1)),
+        (1, "100%", 3, (1, 3)),
+        (0, 5, 3, (0, 3)),
+        ("0%", "0%", 1, (0, 1)),
+    ],
+)
+def test_fenceposts(surge, unavailable, replicas, expected):
+    assert fenceposts(surge, unavailable, replicas) == expected
+
+
+def test_going_back_to_the_old_template_ends_a_stall():
+    strategy = {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}}
+    old, new = (Apply(workload("Deployment", "a", cpu, 4, **strategy)) for cpu in ("500m", "600m"))
+    given = (Apply(quota(requests_cpu="2")), old)
+    stalled = play([new], given=given)[2][0].workloads[0]
+    assert (stalled.updated, [one.wanted for one in stalled.older]) == (0, [4])
+    back = play([new, Settle(), old], given=given)[2][0].workloads[0]
+    assert (back.pods, back.updated, back.older) == (4, 4, ())
+
+
+def test_a_stateful_set_waits_for_what_is_not_ready():
+    ends = play([Apply(workload("StatefulSet", "s", "100m", 3))], kubelet=Kubelet(ready=False))[2]
+    assert [end.workloads[0].names for end in ends] == [("s-0",)]
+    parallel = workload("StatefulSet", "s", "100m", 3, podManagementPolicy="Parallel")
+    ends = play([Apply(parallel)], kubelet=Kubelet(ready=False))[2]
+    assert [end.workloads[0].names for end in ends] == [("s-0", "s-1", "s-2")]
+
+
+def test_counting_finished_pods_stops_a_job():
+    job = {
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"},
+        "spec": {"parallelism": 2, "completions": 4, "template": {"spec": {
+            "restartPolicy": "Never", "containers": [{"name": "c", "image": "example.test/x"}]}}},
+    }  # fmt: skip
+    steps = [Apply({**quota(), "spec": {"hard": {"count/pods": "3"}}}), Apply(job)]
+    end = play(steps, kubelet=Kubelet(jobs="complete"))[2][0].workloads[0]
+    assert (end.succeeded, end.conditions) == (3, ())
+    end = play(steps[1:], kubelet=Kubelet(jobs="complete"))[2][0].workloads[0]
+    assert (end.succeeded, end.conditions) == (4, ("Complete", "SuccessCriteriaMet"))
+
+
+def test_more_room_never_means_fewer_pods():
+    for low, high in pairwise(("1", "1500m", "2", "3")):
+        given = [Apply(workload("Deployment", "a", "500m", 4)), Apply(workload("StatefulSet", "s", "400m", 2))]
+        least = [max(sum(pods(end).values()) for end in play([Apply(quota(requests_cpu=hard)), *given])[2])
+                 for hard in (low, high)]  # fmt: skip
+        assert least[0] <= least[1]
