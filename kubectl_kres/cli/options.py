@@ -43,6 +43,7 @@ class Options(NamedTuple):
     verbosity: int = 0
     cache_dir: str = ""
     client: bool = False
+    rbac: bool = False
     out: str = ""
     recount: bool = False
     by: str = ""
@@ -263,6 +264,7 @@ DRIVER = _flag(
 SUMMARY = _flag("summary", "--summary", text="Pods by class, requests and limits, of each namespace.")
 QUESTION = _flag("question", "--for", metavar="VALUE", text="Answer for one value, as app.limits.memory.")
 CLIENT = _flag("client", "--client", text="Show the client only; no server is asked.")
+RBAC = _flag("rbac", "--rbac", text="Print the least rights that commands need, as roles for kubectl apply.")
 OUT = _flag(
     "out", "--out", metavar="FILE", text="The file to write; - is standard output. Compressed if it ends in .gz."
 )

@@ -11,13 +11,15 @@ from kubectl_kres import __version__
 from kubectl_kres.admission.versions import NEWEST, OLDEST, nearest, shown
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import say
-from kubectl_kres.cli.options import CLIENT, OUTPUT, Options
+from kubectl_kres.cli.options import CLIENT, OUTPUT, RBAC, Options
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render.escape import plain
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """Prints the client's part in any case, and then what kept the server's from being read."""
+    if options.rbac:
+        return _rbac(options, words)
     if words:
         raise UsageError(f"version takes no arguments, not {' '.join(words)}")
     failed: KresError | None = None
@@ -31,6 +33,22 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     sys.stdout.flush()
     if failed:
         raise failed
+    return 0
+
+
+def _rbac(options: Options, words: tuple[str, ...]) -> int:
+    """The roles that commands need, for the namespaces of ``-n`` or for all."""
+    from kubectl_kres.reports import rbac  # noqa: PLC0415, --client must stay fast
+
+    if options.client:
+        raise UsageError("--rbac and --client exclude each other")
+    found = rbac.roles(words, () if options.all_namespaces else options.namespaces)
+    if options.output in {"text", "yaml"}:
+        print("\n".join(rbac.lines(found, words)))
+        return 0
+    from kubectl_kres.cli.output import dump  # noqa: PLC0415, --client must stay fast
+
+    print(dump({"apiVersion": "v1", "kind": "List", "items": found}, options.output), end="")
     return 0
 
 
@@ -99,15 +117,28 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
 command = Command(
     "version",
     run,
-    text="Print the versions of this program, of the rules that it knows, and of the server of the current context.",
+    text="""
+        Print the versions of this program, of the rules that it knows, and of the server of the current context.
+
+        With --rbac the least roles that all commands need, or those that are named: a ClusterRole, or with -n a Role
+        for that namespace and a ClusterRole for what stands in none. No server is asked.
+        """,
     examples="""
         # Client and server
         kubectl kres version
 
         # The client alone; no server is asked
         kubectl kres version --client -o json
+
+        # What somebody must be allowed to read for explain and quota in one namespace
+        kubectl kres version --rbac explain quota -n shop
+
+        # All of it, for an on-call group
+        kubectl kres version --rbac | kubectl apply -f -
+        kubectl create clusterrolebinding kres --clusterrole=kubectl-kres --group=oncall
         """,
-    flags=(CLIENT, OUTPUT),
+    usage="[--rbac [COMMAND...]]",
+    flags=(CLIENT, RBAC, OUTPUT),
     formats=("text", "json", "yaml"),
     configured=False,
 )

@@ -1,0 +1,64 @@
+"""``version --rbac``: the roles that commands need."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from cli.running import Kres
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.reports.rbac import COMMANDS
+
+
+def test_all_commands(kres: Kres):
+    code, out, err = kres("version --rbac")
+    assert (code, err) == (0, "")
+    cluster, tekton = yaml.safe_load_all(out)
+    assert (cluster["kind"], tekton["kind"], tekton["metadata"]["namespace"]) == (
+        "ClusterRole",
+        "Role",
+        "tekton-pipelines",
+    )
+    granted = {resource for rule in cluster["rules"] for resource in rule["resources"]}
+    assert {"pods", "limitranges", "resourcequotas", "events", "resourcepools", "taskruns", "nodes"} <= granted
+    assert "secrets" not in out and "*" not in out
+    assert {verb for rule in cluster["rules"] for verb in rule["verbs"]} == {"get", "list"}
+    assert json.loads(kres("version --rbac -o json").out)["items"] == [cluster, tekton]
+
+
+def test_one_namespace(kres: Kres):
+    cluster, role, tekton = yaml.safe_load_all(kres("version --rbac explain -n shop").out)
+    assert role["metadata"] == {"name": "kubectl-kres", "namespace": "shop"}
+    assert {plural for rule in cluster["rules"] for plural in rule["resources"]} & {"pods", "limitranges"} == set()
+    assert ["pods"] in [rule["resources"] for rule in role["rules"]]
+    assert tekton["rules"][0]["resourceNames"]
+
+
+def test_one_command_needs_less(kres: Kres):
+    (cluster,) = yaml.safe_load_all(kres("version --rbac pools").out)
+    assert len(cluster["rules"]) == 4
+    assert any(
+        "watch" in rule["verbs"]
+        for role in yaml.safe_load_all(kres("version --rbac tui").out)
+        for rule in role["rules"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("version --rbac completion", "--rbac takes explain, quota"),
+        ("version --rbac --client", "exclude each other"),
+        ("version explain", "version takes no arguments"),
+    ],
+)
+def test_usage(kres: Kres, words: str, why: str):
+    code, out, err = kres(words)
+    assert (code, out) == (2, "")
+    assert why in err
+
+
+def test_kinds_are_known():
+    assert {right.kind for rights in COMMANDS.values() for right in rights} <= BY_KIND.keys()
