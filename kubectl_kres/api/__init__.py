@@ -11,7 +11,7 @@ faults are raised as ``KresError``. Importing this loads none of the engine: the
 
 from __future__ import annotations
 
-from kubectl_kres.api.answers import claims, diff, explain, explain_all, fit, qos, quota
+from kubectl_kres.api.answers import claims, denied, diff, explain, explain_all, fit, qos, quota
 from kubectl_kres.api.clusters import Cluster, demo, open_cluster, open_snapshot
 from kubectl_kres.api.results import Answer, Explanation, Value
 from kubectl_kres.errors import KresError
@@ -24,6 +24,7 @@ __all__ = [
     "Value",
     "claims",
     "demo",
+    "denied",
     "diff",
     "explain",
     "explain_all",

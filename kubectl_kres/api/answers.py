@@ -18,6 +18,7 @@ from kubectl_kres.errors import UsageError
 if TYPE_CHECKING:
     from kubectl_kres.api.clusters import Cluster
     from kubectl_kres.reports.capsule.claim import ClaimReport
+    from kubectl_kres.reports.denied import Denied
     from kubectl_kres.reports.diff import Difference
     from kubectl_kres.reports.fit import Fit
     from kubectl_kres.reports.qos import Quality
@@ -147,6 +148,42 @@ def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool 
     return [
         Answer(report, "Quota", reading.store.origin, lambda one, width: render.lines(one, width=width))
         for report in quota_reports(reading.store, quotas, ask, recounted=recount, by=by)
+    ]
+
+
+def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
+    """The workloads and TaskRuns of a namespace whose pods are being refused now, and what would let them in."""
+    from kubectl_kres.api.asking import ask_of, complete  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.model.kinds import BY_KIND  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.model.meta import ObjectRef  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render import fit as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports import denied as denying  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.needs import needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.subject import Subject  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.store.store import Store  # noqa: PLC0415, importing the package stays cheap
+
+    space, reading = namespace or cluster.namespace or "default", cluster.reading()
+    reading.fill(denying.denied_needs(space))
+    reading.fill(denying.pool_needs(reading.store, space))
+    store, ask = reading.store, ask_of(reading.store, "")
+    chosen = [
+        ObjectRef(kind, one.metadata.name, space)
+        for kind in denying.KINDS
+        for one in store.all(kind, space)
+        if denying.stands_alone(one)
+    ]
+    chosen += (
+        ObjectRef("TaskRun", one.metadata.name, space) for one in store.all("TaskRun", space) if denying.is_open(one)
+    )
+    subjects = [Subject(ref, BY_KIND[ref.kind]) for ref in chosen]
+    for subject in subjects:
+        if subject.ref.kind == "TaskRun":
+            complete(reading, Store(store.origin), subject, needs)
+    found = (denying.denied(store, subject, ask) for subject in subjects)
+    return [
+        Answer(report, "Denied", store.origin, lambda one, width: render.denied_lines(one, width=width))
+        for report in found
+        if report is not None
     ]
 
 

@@ -116,9 +116,15 @@ def lay(over: Store, store: Store) -> None:
     store.files.update(over.files)
 
 
+class ObjectName(str):
+    """TYPE/NAME, whatever it looks like: it is never a file."""
+
+    __slots__ = ()
+
+
 def is_file(text: str) -> bool:
-    """Whether a text names a file, and not TYPE/NAME."""
-    return text.endswith((".yaml", ".yml", ".json")) or Path(text).exists()
+    """Whether a text names a file, or with a slash at its end a folder, and not TYPE/NAME."""
+    return not isinstance(text, ObjectName) and text.endswith((".yaml", ".yml", ".json", "/"))
 
 
 def _manifests(items: Iterable[Any]) -> list[Manifest]:

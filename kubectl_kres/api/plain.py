@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_kres.errors import UsageError
+from kubectl_kres.manifests.number import Number
 
 
 def plain(item: Any) -> dict[str, Any]:
@@ -21,6 +22,8 @@ def plain(item: Any) -> dict[str, Any]:
 
 
 def _plain(item: Any) -> Any:
+    if isinstance(item, Number):
+        return float(item)
     if item is None or isinstance(item, (str, int, float, bool)):
         return item
     if isinstance(item, Mapping):

@@ -27,6 +27,7 @@ COMMANDS = {
     "qos": ("qos", "Show QoS classes, what decides them, and cgroups"),
     "tui": ("tui", "Look around on full screen: namespaces, pods, quotas, and why"),
     "snapshot": ("snapshot", "Save what the other commands read to a file"),
+    "mcp": ("mcp", "Answer agents over the Model Context Protocol"),
     "completion": ("completion", "Let kubectl complete commands, flags and names"),
     "version": ("version", "Print the versions of this program and of the server"),
     "schema": ("schema", "Print the JSON Schema of a command's output"),

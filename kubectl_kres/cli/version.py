@@ -135,7 +135,7 @@ command = Command(
 
         # All of it, for an on-call group
         kubectl kres version --rbac | kubectl apply -f -
-        kubectl create clusterrolebinding kres --clusterrole=kubectl-kres --group=oncall
+        kubectl create clusterrolebinding kres --clusterrole=kubectl-kres --group=sre
         """,
     usage="[--rbac [COMMAND...]]",
     flags=(CLIENT, RBAC, OUTPUT),

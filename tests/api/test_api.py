@@ -204,7 +204,7 @@ def test_assert_admitted(tmp_path: Path):
     with pytest.raises(AssertionError) as caught:
         assert_admitted([POD, POD], policies=[TEAM])
     text = str(caught.value)
-    assert text.startswith("2 of 2 objects would not be admitted\n\nrefused by ResourceQuota/team")
+    assert text.startswith("2 of 2 objects would not be admitted\n\nrefused: default/Pod/web: quota team")
     (tmp_path / "pod.yaml").write_text(yaml.safe_dump(POD).replace("1Gi", "64Mi"))
     assert_admitted(tmp_path / "pod.yaml", cluster=kres.demo(), namespace="shop")
     snapshot = Path(kres.__file__).parents[1] / "demo" / "shop.kres"

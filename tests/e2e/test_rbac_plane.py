@@ -51,7 +51,15 @@ def test_enough(demo: Any, kubectl: Any, tmp_path: Any):
 
 
 #: What is read only for objects that the demo does not have, or by flags that are not tried here.
-UNUSED = {"runtimeclasses", "storageclasses", "stepactions"}
+UNUSED = {
+    "runtimeclasses",
+    "storageclasses",
+    "stepactions",
+    "nodes",
+    "services",
+    "customresourcedefinitions",
+    "pipelines",
+}
 
 
 def rules(run: Any) -> list[Any]:

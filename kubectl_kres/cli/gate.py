@@ -1,0 +1,25 @@
+"""``python -m kubectl_kres.cli.gate [FLAGS] FILE...``: explain with ``--exit-code``, for hooks that append files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from kubectl_kres.cli.main import entry
+
+_MANIFESTS = (".yaml", ".yml", ".json")
+
+
+def words_of(arguments: Sequence[str]) -> list[str]:
+    """The words of ``explain``: each manifest at the end becomes ``-f FILE``."""
+    count = 0
+    while count < len(arguments) and arguments[-1 - count].endswith(_MANIFESTS):
+        count += 1
+    flags, files = arguments[: len(arguments) - count], arguments[len(arguments) - count :]
+    named = [word for file in files for word in ("-f", file)]
+    return ["explain", "--exit-code", "--color", "never", *flags, *named]
+
+
+if __name__ == "__main__":
+    sys.argv = ["kubectl-kres", *words_of(sys.argv[1:])]
+    sys.exit(entry())

@@ -1,0 +1,5 @@
+"""The command line's server and settings."""
+
+from __future__ import annotations
+
+from cli.conftest import api, nowhere  # noqa: F401, fixtures
