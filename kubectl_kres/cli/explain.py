@@ -143,7 +143,8 @@ class ExplainPage(Page):
 
         if self._explaining is None or self._explaining[0] is not turn:
             self._explaining = turn, explain_pooled.explaining_of(turn.store, tally)
-        yield from explain_pooled.reports(self, self._explaining[1], subject, tally, many=turn.many)
+        many = turn.many or self.options.output == "brief"
+        yield from explain_pooled.reports(self, self._explaining[1], subject, tally, many=many)
 
     def _pipeline(self, turn: Turn, subject: Subject, tally: Tally) -> Iterator[Answered]:
         from kubectl_kres.cli import explain_pipeline  # noqa: PLC0415, only what is needed is loaded
@@ -162,7 +163,8 @@ class ExplainPage(Page):
     def _answer(self, turn: Turn, subject: Subject) -> tuple[Explanation | PolicyExplanation | Outline, Answered]:
         if explains(subject.kind):
             policy = self._policy(turn, subject)
-            return policy, Answered(subject, policy, self._policy_lines(policy, many=turn.many))
+            many = turn.many or self.options.output == "brief"
+            return policy, Answered(subject, policy, self._policy_lines(policy, many=many))
         if self._brief(many=turn.many):
             outline = self._outline(turn, subject)
             self._line(verdict_word(outline.verdict)[0])
@@ -170,6 +172,8 @@ class ExplainPage(Page):
             return outline, Answered(subject, outline, lambda: [line()])
         found = explain(turn.store, subject, turn.ask)
         options = self.options
+        if options.output == "brief":
+            return found, Answered(subject, found, self._brief_lines(subject, found))
         if options.output in DOCUMENTS:
             return found, Answered(subject, narrowed(found, options.container, options.question))
         return found, Answered(subject, found, self._explanation_lines(found, many=turn.many))
@@ -178,7 +182,7 @@ class ExplainPage(Page):
         """Whether no more than a line is shown of an object."""
         options = self.options
         asked = options.steps or options.container or options.question
-        return options.output == "name" or (many and not asked and options.output not in DOCUMENTS)
+        return options.output == "name" or (many and not asked and options.output not in {*DOCUMENTS, "brief"})
 
     def _outline(self, turn: Turn, subject: Subject) -> Outline:
         if self._outlines is None or self._outlines[0] is not turn.store:
@@ -219,6 +223,19 @@ class ExplainPage(Page):
             width=self.width,
         )
         return lambda: [*gap, *whole(), *[""] * many]
+
+    def _brief_lines(self, subject: Subject, found: Explanation) -> Callable[[], list[str]]:
+        """Five lines at most; objects of a file are asked about by their file."""
+        from kubectl_kres.cli.proposed import same_source  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.render import brief  # noqa: PLC0415, only what is needed is loaded
+
+        if self.options.container or self.options.question or self.options.steps:
+            raise UsageError("-o brief says no more than five lines; it goes with no -c, --for and --steps")
+        flags = same_source(self.options)
+        gap = [""] * (self._blocks > 0)
+        self._blocks = 1
+        whole = partial(brief.lines, found, "" if subject.file else flags, color=self.color)
+        return lambda: [*gap, *whole()]
 
     def closing(self, tally: Tally) -> Iterator[str]:
         """The counts, and what of the files nothing looks at."""
@@ -295,6 +312,6 @@ command = Command(
         """,
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
     flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
-    formats=("text", "wide", "json", "yaml", "name", "describe"),
+    formats=("text", "wide", "brief", "json", "yaml", "name", "describe"),
     completes=_takes,
 )

@@ -59,7 +59,7 @@ def ask(*words: str) -> tuple[list[str], int]:
         (["--namesp"], ["--namespace"]),
         (["explain", "-n", "shop", "--namesp"], ["--namespace"]),
         (["explain", "--unknown", ""], []),
-        (["explain", "-o", ""], ["text", "wide", "json", "yaml", "name", "describe"]),
+        (["explain", "-o", ""], ["text", "wide", "brief", "json", "yaml", "name", "describe"]),
         (["diff", "-o", "w"], []),
         (["explain", "-oj"], ["-ojson"]),
         (["explain", "-o=j"], ["json"]),

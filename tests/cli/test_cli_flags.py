@@ -123,7 +123,7 @@ TIMEOUT = (
     "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding "
     "time unit (e.g. 1s | 2m | 3h)"
 )
-ALL = "custom-columns,describe,json,jsonpath,name,text,wide,yaml"
+ALL = "brief,custom-columns,describe,json,jsonpath,name,text,wide,yaml"
 
 
 @pytest.mark.parametrize(
