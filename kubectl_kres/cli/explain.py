@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kubectl_kres.cli.answers import Answered, Choose, Page, Query, Turn
+from kubectl_kres.cli.answers import Answered, Choose, Frame, Page, Query, Turn
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import (
     ALLOW_PARTIAL,
@@ -22,6 +22,7 @@ from kubectl_kres.cli.options import (
     Options,
 )
 from kubectl_kres.cli.output import DOCUMENTS, speaks_unicode
+from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.cli.subjects import chosen, making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
@@ -44,6 +45,7 @@ from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
     from kubectl_kres.reports.capsule.explain_pooled import Explaining
+    from kubectl_kres.reports.changes.together import Files, Together
 
 #: Kinds of Capsule that are explained.
 POOLED = ("ResourcePool", "ResourcePoolClaim")
@@ -104,14 +106,55 @@ class ExplainPage(Page):
         self._column = render.NAMES
         self._explaining: tuple[Turn, Explaining] | None = None
         self._outlines: tuple[Store, Outlines] | None = None
+        #: The objects of the input, if they have to be judged together.
+        self._files: Files | None = None
+        self._judged: tuple[Store, Turn] | None = None
+        self._together: Together | None = None
+
+    def run(self, frame: Frame, source: Source, given: Input, tally: Tally) -> Iterator[Answered]:
+        """The answers; of several objects of files also whether they fit together."""
+        if self.options.filenames and not (self.options.selector or self.options.container or self.options.question):
+            self._read(source, given)
+        yield from super().run(frame, source, given, tally)
+        found = self._together
+        if found is not None:
+            tally.answered(found.unseen, complete=found.complete, negative=found.negative and self.options.exit_code)
+            tally.count -= 1
+            if self.options.output in DOCUMENTS:
+                yield Answered(None, found)
+
+    def _read(self, source: Source, given: Input) -> None:
+        """What is there is read only where the objects of the files have to be counted beside it."""
+        if len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota":
+            return
+        from kubectl_kres.cli.simulation.joint import files_of  # noqa: PLC0415, only what is needed is loaded
+
+        files = files_of(given)
+        if files.counting:
+            source.fill(() if self.options.offline else files.needs())
+            self._files = files
+
+    def _with_files(self, turn: Turn) -> Turn:
+        """The turn with quotas that count what is there, and with those that pools of the files make."""
+        from kubectl_kres.reports.changes.together import together, with_policies  # noqa: PLC0415
+
+        if self._files is None:
+            return turn
+        if self._judged is None or self._judged[0] is not turn.store:
+            store = with_policies(turn.store, self._files, turn.ask.server)
+            self._judged = turn.store, turn._replace(store=store)
+            if self._files.several:
+                self._together = together(turn.store, self._files, turn.ask.server)
+        return turn._replace(store=self._judged[1].store)
 
     def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """The explanations of some objects; one without an explanation is missed."""
         self._left_out += turn.found.left_out
         self._column = render.name_column((one.ref for one in turn.found.subjects), self._column)
+        read, turn = turn, self._with_files(turn)
         for subject in turn.found.subjects:
             if subject.kind.kind in POOLED:
-                yield from self._pooled(turn, subject, tally)
+                yield from self._pooled(read, subject, tally)
                 continue
             if subject.kind.kind in PIPELINES:
                 yield from self._pipeline(turn, subject, tally)
@@ -242,6 +285,10 @@ class ExplainPage(Page):
         del tally
         if self._lined:
             yield render.counts(self._words)
+        if self._together is not None and self.options.output in {"text", "wide"}:
+            from kubectl_kres.render import together  # noqa: PLC0415, only what is needed is loaded
+
+            yield from together.lines(self._together, color=self.color, width=self.width)
         if self._left_out and self._whole:
             yield from [""] * (self._blocks > 0)
             yield from render.left_out_lines(self._left_out, color=self.color, width=self.width)

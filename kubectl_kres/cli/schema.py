@@ -37,6 +37,7 @@ MORE = {
         ("kubectl_kres.reports.capsule.pooled", "ClaimExplanation"),
         ("kubectl_kres.reports.capsule.pooled", "PoolExplanation"),
         ("kubectl_kres.reports.tekton.pipeline", "PipelineExplanation"),
+        ("kubectl_kres.reports.changes.together", "Together"),
     )
 }
 

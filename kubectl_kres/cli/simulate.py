@@ -223,7 +223,7 @@ command = Command(
         # On the bundled example, without a cluster
         kubectl kres simulate --demo --scale deploy/web=9
         """,
-    usage="(-f FILE | --delete TYPE/NAME | --from FILE)",
+    usage="(-f FILE | --delete ... | --from FILE)",
     flags=(*SIMULATED, *FILES, ALL_NAMESPACES, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
     formats=("text", "wide", "json", "yaml", "diff"),
 )

@@ -91,6 +91,8 @@ class Input:
         self.workloads: tuple[Manifest, ...] = ()
         self._explicit = bool(options.namespaces) and not options.all_namespaces
         self.manifests: Sequence[Manifest] = ()
+        #: Of objects that name none.
+        self.namespace = "default"
         self.faults: list[InputError] = []
         self.mistyped: list[InputError] = []
         stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
@@ -106,6 +108,7 @@ class Input:
 
     def place(self, namespace: str) -> None:
         """Give a namespace to the objects that name none. Raises InputError where ``-n`` and an object disagree."""
+        self.namespace = namespace
         left = overlay(self.policies, self.manifests, namespace=namespace, explicit=self._explicit, faults=self.faults)
         self.workloads = tuple(left)
         if not left and not self.policies.kinds():
@@ -121,6 +124,9 @@ class Input:
         """Put the policies into a store, where they replace objects of the same names."""
         for kind in self.policies.kinds():
             for item in self.policies.all(kind):
+                held = store.get(kind, item.metadata.name, item.metadata.namespace)
+                if held is not None and held is not item:
+                    store.beneath[ObjectRef(kind, item.metadata.name, item.metadata.namespace)] = held
                 store.add(kind, item)
         store.files.update(self.policies.files)
 

@@ -291,11 +291,11 @@ def _event(step: Step, kind: str, name: str, namespace: str, stored: Any) -> eve
         return None
     if isinstance(step, Delete):
         return events.Delete(kind, name, namespace)
-    patch = step.patch if isinstance(step, Patch) else _difference(raw_of(stored), applied(step, raw_of(stored)))
+    patch = step.patch if isinstance(step, Patch) else difference(raw_of(stored), applied(step, raw_of(stored)))
     return events.Patch(kind, name, patch, namespace)
 
 
-def _difference(old: Raw, new: Raw) -> dict[str, Any]:
+def difference(old: Raw, new: Raw) -> dict[str, Any]:
     """A merge patch that makes of the stored object what a file holds: labels and annotations stay, the spec is the
     file's.
     """

@@ -35,12 +35,14 @@ class Store:
     """The objects of one moment. An object added twice replaces the first one.
 
     Objects are any struct with ``metadata.namespace`` and ``metadata.name``. ``files`` names the file of an object that
-    came from ``-f``.
+    came from ``-f``; ``beneath`` holds the object that one of a file takes the place of.
     """
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.files: dict[ObjectRef, str] = {}
+        #: What is there in the place of an object of a file.
+        self.beneath: dict[ObjectRef, Any] = {}
         self._objects: dict[str, dict[str, dict[str, Any]]] = {}
         self._coverage: dict[Need, Coverage] = {}
         #: The same needs by what they name: a list of thousands of objects asks for the coverage of each.

@@ -152,8 +152,8 @@ def test_one_container_begins_with_its_table(kres: Kres, file: str):
 def test_a_service_beside_several_workloads_is_a_line_as_they_are(kres: Kres, tmp_path: Path):
     (tmp_path / "two.yaml").write_text(SERVICE + POD + "---\n" + POD.replace("name: p", "name: other"))
     lines = kres("explain", "-f", str(tmp_path / "two.yaml"), "--offline").out.splitlines()
-    assert [line.split()[1] for line in lines[:-1]] == ["default/Pod/p", "default/Pod/other", "default/Service/svc"]
-    assert lines[-1] == "3 objects: 3 admitted"
+    assert [line.split()[1] for line in lines[:3]] == ["default/Pod/p", "default/Pod/other", "default/Service/svc"]
+    assert lines[3:] == ["3 objects: 3 admitted", "together: all of it fits: p: 1 of 1, other: 1 of 1"]
 
 
 def test_quotas_of_files_are_shown_wherever_they_are(kres: Kres, tmp_path: Path):

@@ -20,10 +20,10 @@ from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.store.store import Store
 
 #: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
-_FIRST = (
+FIRST = (
     "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "ResourcePool", "ResourcePoolClaim", "ResourceQuota",
     "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet",
-    "Job", "CronJob",
+    "Job", "CronJob", "ReplicationController",
 )  # fmt: skip
 _RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
@@ -44,7 +44,7 @@ class Wanted(Struct, frozen=True):
 
 def ordered(manifests: Iterable[Manifest]) -> list[Manifest]:
     """The objects in the order of kinds, those of one kind as they stand."""
-    return sorted(manifests, key=lambda one: _FIRST.index(one.kind) if one.kind in _FIRST else len(_FIRST))
+    return sorted(manifests, key=lambda one: FIRST.index(one.kind) if one.kind in FIRST else len(FIRST))
 
 
 def given_steps(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.outcome import Refusal
-from kubectl_kres.capsule.events import Create, replay
+from kubectl_kres.capsule.events import Create, Event, Patch, replay
 from kubectl_kres.capsule.world import World, distinct, world_of
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
@@ -17,6 +17,8 @@ from kubectl_kres.reports.amounts import listed
 from kubectl_kres.reports.capsule.arrival import undecided
 from kubectl_kres.reports.capsule.claim import ClaimReport
 from kubectl_kres.reports.capsule.deeds import ref_of
+from kubectl_kres.simulate.cluster import difference
+from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Store
 
@@ -56,7 +58,9 @@ class Prediction(NamedTuple):
 def predicted(store: Store) -> Prediction:
     """The very store if no file holds a pool or claim without status; one with a status is taken as it is."""
     made = {
-        ref for ref in store.files if ref.kind in _KINDS[1:] and _bare(store.get(ref.kind, ref.name, ref.namespace))
+        ref
+        for ref in store.files
+        if ref.kind in _KINDS[1:] and (ref in store.beneath or _bare(store.get(ref.kind, ref.name, ref.namespace)))
     }
     if not made:
         return Prediction(store)
@@ -67,11 +71,11 @@ def predicted(store: Store) -> Prediction:
     order = {ref: number for number, ref in enumerate(store.files)}
     for ref in sorted(made, key=lambda one: (_KINDS.index(one.kind), order[one])):
         begun = begun if claims else worlds[0]
-        outcomes = [found for one in worlds for found in replay(one, Create(_item(store, ref)))]
+        outcomes = [found for one in worlds for found in replay(one, _event(store, ref))]
         said = next((_said(one.refusal) for one in outcomes if one.refusal is not None), "")
         if said:
             refused[ref] = said
-        elif ref.kind == "ResourcePoolClaim":
+        elif ref.kind == "ResourcePoolClaim" and ref not in store.beneath:
             claims.append(_item(store, ref))
         worlds = distinct(one.world for one in outcomes)[:_MOST]
     if len(worlds) > 1:
@@ -85,7 +89,8 @@ def predicted(store: Store) -> Prediction:
             f"next one comes; else others may get in: {listed(sorted(one.key for one in doubtful), _NAMED)}"
         )
     after = _with(store, worlds[0])
-    return Prediction(after, frozenset(made) - refused.keys(), refused, tuple(supposed), doubtful)
+    new = frozenset(made) - refused.keys()
+    return Prediction(after, new, refused, tuple(supposed), doubtful)
 
 
 def _said(refusal: Refusal) -> str:
@@ -98,6 +103,14 @@ def _bare(item: Any) -> bool:
     return not (item.status.conditions or getattr(item.status, "condition", None))
 
 
+def _event(store: Store, ref: ObjectRef) -> Event:
+    """What exists is edited, and keeps its time of creation, its status and its place; what does not is created."""
+    item, held = _item(store, ref), store.beneath.get(ref)
+    if held is None:
+        return Create(item)
+    return Patch(ref.kind, ref.name, difference(raw_of(held), raw_of(item)), ref.namespace)
+
+
 def _item(store: Store, ref: ObjectRef) -> Any:
     return store.get(ref.kind, ref.name, ref.namespace)
 
@@ -108,8 +121,11 @@ def _world(store: Store, made: Iterable[ObjectRef]) -> World:
 
     def there(kind: str) -> Iterable[Any]:
         for one in store.all(kind):
-            if ObjectRef(kind, one.metadata.name, one.metadata.namespace) not in gone:
+            ref = ObjectRef(kind, one.metadata.name, one.metadata.namespace)
+            if ref not in gone:
                 yield one
+            elif ref in store.beneath:
+                yield store.beneath[ref]
 
     spaces = {one.metadata.name: one for one in map(_labelled, store.all("Namespace"))}
     for ref in made:

@@ -1,0 +1,275 @@
+"""The objects of files judged together: what their policies come to, and how far their workloads get side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
+from kubectl_kres.quantity import Quantity
+from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.unseen import unread
+from kubectl_kres.reports.verdict import AS_FAR_AS_SEEN
+from kubectl_kres.simulate.change import Apply, key_of_step
+from kubectl_kres.simulate.cluster import POOLED, Outcome, Placed, Side, carried_out
+from kubectl_kres.simulate.ends import End, WorkloadEnd
+from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.state import pods_of
+from kubectl_kres.simulate.world import CONTROLLED, Key
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Policies whose effect depends on what is there, so that it is read.
+COUNTING = frozenset({"ResourceQuota", "PersistentVolumeClaim", *POOLED})
+#: Kinds whose objects are judged by the others of a file.
+JUDGED = frozenset({"Pod", *WORKLOADS})
+_COMING = JUDGED | {"PersistentVolumeClaim"}
+
+
+class Reach(Record, frozen=True):
+    """How far a workload of the files gets beside the others. ``most``: with more luck in the race for room."""
+
+    subject: ObjectRef
+    wanted: int
+    pods: int
+    most: int
+    messages: tuple[str, ...] = ()
+
+
+class Lack(Record, frozen=True):
+    """What a quota lacks for all that the files want: the amount of one resource."""
+
+    quota: ObjectRef
+    resource: str
+    amount: str
+
+
+class Together(Record, frozen=True):
+    """Whether the objects of the files, which ``subject`` stands for, fit together.
+
+    outcome: admitted, partly or refused, and whether all that the answer needs could be read. ends: how many the race
+    for room can have. refused: objects that the server does not take, with its words.
+    """
+
+    subject: ObjectRef
+    outcome: str
+    workloads: tuple[Reach, ...]
+    lacks: tuple[Lack, ...] = ()
+    refused: tuple[str, ...] = ()
+    ends: int = 1
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+    @property
+    def negative(self) -> bool:
+        """Whether something of the files does not come."""
+        return not self.outcome.startswith("admitted")
+
+
+class Files(Struct, frozen=True):
+    """The objects of an input as steps, in the order in which they are applied."""
+
+    steps: tuple[Placed, ...]
+
+    @property
+    def counting(self) -> bool:
+        """Whether what the cluster holds has to be counted for the answer."""
+        kinds = [key_of_step(placed.step)[0] for placed in self.steps]
+        judged = sum(kind in JUDGED for kind in kinds)
+        return judged > 1 or (judged > 0 and any(kind in COUNTING for kind in kinds)) or "ResourceQuota" in kinds
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one object whose pods or claims have to come."""
+        kinds = [key_of_step(placed.step)[0] for placed in self.steps]
+        return any(kind in JUDGED for kind in kinds) and sum(kind in _COMING for kind in kinds) > 1
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """The namespaces of the objects."""
+        return tuple(dict.fromkeys(placed.namespace for placed in self.steps if placed.namespace))
+
+    def needs(self) -> Iterator[Need]:
+        """What has to be read."""
+        yield from namespace_needs(self.spaces)
+        if any(key_of_step(placed.step)[0] in POOLED for placed in self.steps):
+            yield from pool_needs()
+
+
+def without_files(store: Store) -> Store:
+    """The store as it is without the objects of files."""
+    found = Store(store.origin)
+    for need, coverage in store.needs().items():
+        found.cover(need, coverage)
+    for kind in store.kinds():
+        for item in store.all(kind):
+            ref = ObjectRef(kind, item.metadata.name, item.metadata.namespace)
+            if ref in store.files:
+                item = store.beneath.get(ref)  # noqa: PLW2901 - what the file takes the place of
+            if item is not None:
+                found.add(kind, item)
+    return found
+
+
+def with_policies(store: Store, files: Files, server: Server) -> Store:
+    """The store after the policies of the files were applied: their quotas count what is there, pools have made theirs.
+
+    The workloads of the files are not there yet: each is judged by what is left.
+    """
+    policies = [placed for placed in files.steps if key_of_step(placed.step)[0] not in JUDGED | {"Service", "Job"}]
+    policies = [placed for placed in policies if key_of_step(placed.step)[0] != "PersistentVolumeClaim"]
+    kinds = {key_of_step(placed.step)[0] for placed in policies}
+    if not kinds & COUNTING or (store.origin.kind == "files" and not kinds & {*POOLED}):
+        return store
+    outcome = carried_out(without_files(store), policies, server, files.spaces)
+    after = _copied(store)
+    for space in outcome.after.spaces:
+        for quota in _quotas(outcome.after, space):
+            after.add("ResourceQuota", quota)
+    return after
+
+
+def _copied(store: Store) -> Store:
+    found = Store(store.origin)
+    found.files.update(store.files)
+    found.beneath.update(store.beneath)
+    for need, coverage in store.needs().items():
+        found.cover(need, coverage)
+    for kind in store.kinds():
+        for item in store.all(kind):
+            found.add(kind, item)
+    return found
+
+
+def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
+    """The quotas of a namespace with what its controller writes into their status."""
+    namespace, ends = side.spaces[space]
+    state = ends.states[0]
+    stored = {quota.metadata.name: quota for quota in namespace.tables.worlds[state.world].quotas}
+    for end in namespace.reader.quotas(state):
+        quota = stored[end.name]
+        metadata = replace(quota.metadata, namespace=space)
+        yield replace(quota, metadata=metadata, status=ResourceQuotaStatus(end.hard, end.used))
+
+
+def together(store: Store, files: Files, server: Server) -> Together:
+    """How far the workloads of the files get, all applied at once."""
+    outcome = carried_out(without_files(store), files.steps, server, files.spaces)
+    reaches: list[Reach] = []
+    lacks: list[Lack] = []
+    ends = 1
+    for space in files.spaces:
+        own = [key_of_step(placed.step) for placed in files.steps if placed.namespace == space]
+        found = list(_reaches(outcome, space, [key for key in own if key[0] in (*CONTROLLED, "Pod")]))
+        reaches += [reach for reach, _ in found]
+        ends *= max(1, outcome.after.spaces[space][1].usual) if found else 1
+        lacks += _lacks(outcome, space) if any(reach.pods < reach.wanted for reach, _ in found) else []
+    refused = tuple(
+        f"{one.kind}/{one.name}: {answer.message}"
+        for one in outcome.sent
+        for answer in one.answers[:1]
+        if not answer.allowed
+    )
+    # Without a cluster there is nothing but the files.
+    wanted = [need for need in files.needs() if need.required] if store.origin.kind != "files" else []
+    unseen = tuple(unread(store, wanted))
+    come = sum(reach.pods for reach in reaches)
+    short = any(reach.pods < reach.wanted for reach in reaches) or bool(refused)
+    word = "admitted" if not short else "partly" if come else "refused"
+    outcome_word = f"{word}{AS_FAR_AS_SEEN}" if unseen and not short else word
+    return Together(
+        ObjectRef("Files", store.origin.name),
+        outcome_word,
+        tuple(reaches),
+        tuple(lacks),
+        refused,
+        ends,
+        unseen,
+        complete=not unseen,
+    )
+
+
+def _first(outcome: Outcome, space: str, keys: Sequence[Key]) -> State:
+    """Of all ends the one in which who stands first in the files came first."""
+    _, ends = outcome.after.spaces[space]
+    usual = ends.states[: ends.usual]
+    return max(usual, key=lambda state: [_pods(state, key) for key in keys])
+
+
+def _pods(state: State, key: Key) -> int:
+    return next((pods_of(workload) for other, workload in state.workloads if other == key), 0)
+
+
+def _reaches(outcome: Outcome, space: str, keys: Sequence[Key]) -> Iterator[tuple[Reach, WorkloadEnd | None]]:
+    if space not in outcome.after.spaces:
+        return
+    namespace, ends = outcome.after.spaces[space]
+    state = _first(outcome, space, keys)
+    end = namespace.end(state)
+    usual = ends.states[: ends.usual]
+    for key in dict.fromkeys(keys):
+        reached = next((one for one in end.workloads if one.key == key), None)
+        ref = ObjectRef(*key, space)
+        if reached is None:
+            yield Reach(ref, 1, 0, 0, tuple(_words(outcome, key, space))), None
+            continue
+        most = max((_pods(other, key) for other in usual), default=reached.pods) if key[0] != "Pod" else 1
+        messages = tuple(dict.fromkeys(text for refused in reached.refused for text in refused.messages))
+        yield Reach(ref, _wanted(reached), reached.pods, max(most, reached.pods), messages), reached
+
+
+def _wanted(end: WorkloadEnd) -> int:
+    """Of a Job only as many pods as are not there and refused are wanting."""
+    if end.kind == "Job" and not any(refused.kind == "Pod" for refused in end.refused):
+        return end.pods
+    return end.wanted
+
+
+def _words(outcome: Outcome, key: Key, space: str) -> Iterator[str]:
+    for one in outcome.sent:
+        if (one.kind, one.name, one.namespace) == (*key, space):
+            yield from (answer.message for answer in one.answers if answer.message)
+
+
+def _lacks(outcome: Outcome, space: str) -> Iterator[Lack]:
+    """What is used at the end, and what the missing pods would use, beyond what each quota allows."""
+    namespace, _ = outcome.after.spaces[space]
+    tables = namespace.tables
+    state = outcome.after.states(space)[0]
+    asked = list(state.used)
+    world = tables.worlds[state.world]
+    for key, workload in state.workloads:
+        missing = _missing(namespace.end(state), key)
+        options = tables.options(workload.template, world)
+        if missing and options:
+            for number, amount in tables.shapes[options[0]].cost:
+                asked[number] += amount * missing
+    for number, limit in enumerate(state.limits):
+        measure = tables.measures.items[number]
+        if limit is not None and asked[number] > limit and asked[number] > state.used[number]:
+            notation = tables.measures.formats.get(number, "DecimalSI")
+            lacking = Quantity(asked[number] - limit, notation)
+            yield Lack(ObjectRef("ResourceQuota", measure.quota, space), measure.resource, str(lacking))
+
+
+def _missing(end: End, key: Key) -> int:
+    one = next((one for one in end.workloads if one.key == key), None)
+    return max(0, _wanted(one) - one.pods) if one is not None else 0
+
+
+def steps_of(objects: Iterable[tuple[Any, str, str]]) -> Files:
+    """``objects``: raw object, namespace and place in the file, in the order in which they are applied."""
+    placed = []
+    for raw, namespace, label in objects:
+        kind = BY_KIND.get(str(raw.get("kind", "")))
+        space = "" if kind is not None and not kind.namespaced else namespace
+        placed.append(Placed(Apply(raw, kept=True, label=label), space))
+    return Files(tuple(placed))

@@ -1,0 +1,136 @@
+"""The objects of files judged together: the five cases that were wrong when each was judged alone, and their kin."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cli.running import Kres
+
+QUOTA = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: team, namespace: NS}
+spec: {hard: {HARD}}
+"""
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME, namespace: NS}
+spec:
+  replicas: REPLICAS
+  selector: {matchLabels: {app: NAME}}
+  template:
+    metadata: {labels: {app: NAME}}
+    spec: {containers: [{name: c, image: example.test/x, resources: {requests: {cpu: 600m}}}]}
+"""
+POOL = """
+apiVersion: capsule.clastix.io/v1beta2
+kind: ResourcePool
+metadata: {name: zeros}
+spec:
+  config: {defaultsZero: true}
+  selectors: [{matchLabels: {team: new}}]
+  quota: {hard: {requests.cpu: "2"}}
+"""
+NAMESPACE = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: fresh, labels: {team: new}}
+"""
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: fresh}
+spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 100m}}}]}
+"""
+CLAIM = """
+apiVersion: capsule.clastix.io/v1beta2
+kind: ResourcePoolClaim
+metadata: {name: enough, namespace: fresh}
+spec: {pool: zeros, claim: {requests.cpu: "1"}}
+"""
+EDIT = """
+apiVersion: capsule.clastix.io/v1beta2
+kind: ResourcePoolClaim
+metadata: {name: team, namespace: ml-notebooks}
+spec: {pool: ml-compute, claim: {requests.cpu: "2", requests.memory: 2Gi}}
+"""
+
+
+def written(folder: Path, *texts: str) -> Path:
+    path = folder / "all.yaml"
+    path.write_text("---".join(texts))
+    return path
+
+
+def deployment(name: str, replicas: int = 3, namespace: str = "shop") -> str:
+    return DEPLOYMENT.replace("NAME", name).replace("REPLICAS", str(replicas)).replace("NS", namespace)
+
+
+def quota(hard: str, namespace: str = "shop") -> str:
+    return QUOTA.replace("HARD", hard).replace("NS", namespace)
+
+
+def test_a_new_quota_counts_the_pods_that_run(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, quota("pods: '4'").replace("team", "small"), deployment("a", 1))
+    code, out, err = kres(f"explain -f {path} --demo --exit-code")
+    assert (code, err) == (1, "")
+    assert "exceeded quota: small, requested: pods=1, used: pods=14, limited: pods=4" in out
+
+
+def test_two_deployments_that_fit_alone_do_not_fit_together(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, quota("requests.cpu: 2300m"), deployment("a"), deployment("b"))
+    code, out, err = kres(f"explain -f {path} --offline --exit-code")
+    assert (code, err) == (1, "")
+    assert "together: not all of it fits: a: 3 of 3, b: 0 of 3, quota team lacks 1300m of" in out
+    found = json.loads(kres(f"explain -f {path} --offline -o json").out)["items"][-1]
+    assert found["outcome"] == "partly"
+    assert [(one["subject"]["name"], one["pods"], one["most"]) for one in found["workloads"]] == [
+        ("a", 3, 3),
+        ("b", 0, 3),
+    ]
+    assert found["lacks"][0]["amount"] == "1300m"
+
+
+def test_a_pool_that_gives_zeros_to_a_new_namespace_makes_a_quota_of_zero(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, POOL, NAMESPACE, POD)
+    code, out, _ = kres(f"explain -f {path} --demo --exit-code")
+    assert code == 1
+    assert "exceeded quota: capsule-pool-zeros, requested: requests.cpu=100m, used: requests.cpu=0" in out
+
+
+def test_an_edit_of_a_claim_is_an_edit(kres: Kres, tmp_path: Path):
+    """What claims proposes, given back with -f: the claim keeps what it holds, and its place."""
+    code, out, _ = kres(f"claims team -n ml-notebooks -f {written(tmp_path, EDIT)} --demo --exit-code")
+    assert (code, out.splitlines()[0]) == (0, "would be allocated: ml-notebooks/team of pool ml-compute")
+
+
+def test_of_twenty_replicas_two_fit(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, quota("requests.cpu: 1300m"), deployment("twenty", 20))
+    code, out, _ = kres(f"explain -f {path} --offline --exit-code")
+    assert code == 1
+    assert out.startswith("partly: shop/Deployment/twenty")
+
+
+def test_a_claim_grows_the_quota_for_the_workload_that_stands_beside_it(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, POOL, NAMESPACE, POD, CLAIM)
+    code, out, _ = kres(f"explain -f {path} --demo --exit-code")
+    assert code == 0
+    assert "admitted" in out
+
+
+def test_what_exists_is_updated(kres: Kres, tmp_path: Path):
+    """The quota of the namespace keeps what is used; the workload of the same name is not there twice."""
+    path = written(tmp_path, quota("pods: '15'"), deployment("storefront", 4), deployment("cart", 2))
+    found = json.loads(kres(f"explain -f {path} --demo -o json").out)["items"][-1]
+    assert [(one["subject"]["name"], one["wanted"]) for one in found["workloads"]] == [("storefront", 4), ("cart", 2)]
+    assert found["outcome"] in {"admitted", "partly"}
+
+
+def test_what_could_not_be_read_is_told(kres: Kres, tmp_path: Path):
+    """A snapshot of another namespace knows nothing of this one."""
+    path = written(tmp_path, quota("pods: '5'", "elsewhere"), deployment("a", 1, "elsewhere"))
+    code, out, _ = kres(f"explain -f {path} --demo")
+    assert code in {0, 4}
+    assert "pods" in out
