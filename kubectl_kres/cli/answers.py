@@ -47,12 +47,13 @@ Choose = Callable[[Source, Input, Options, Sequence[str], str], Iterator[Found]]
 class Answered(NamedTuple):
     """The answer for one object: its report, and what draws the report's lines.
 
-    ``subject`` None: the report is about no single object.
+    ``subject`` None: the report is about no single object. ``row``: its cells, where it is a row of a table.
     """
 
     subject: Subject | None
     report: Any
     lines: Callable[[], Iterable[str]] = tuple
+    row: Any = None
 
 
 class Page:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kubectl_kres.cli.answers import Answered, Choose, Frame, Page, Query, Turn
 from kubectl_kres.cli.command import Command
@@ -21,14 +21,16 @@ from kubectl_kres.cli.options import (
     WATCHING,
     Options,
 )
-from kubectl_kres.cli.output import DOCUMENTS, speaks_unicode
+from kubectl_kres.cli.output import DOCUMENTS, is_terminal, named, speaks_unicode
 from kubectl_kres.cli.source import Input, Source
 from kubectl_kres.cli.subjects import chosen, making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import Kind, find
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render import explain as render
+from kubectl_kres.render import listed
 from kubectl_kres.render import policy as render_policy
 from kubectl_kres.render.verdict import verdict_word
 from kubectl_kres.reports.explain import explain
@@ -103,7 +105,6 @@ class ExplainPage(Page):
         self._blocks = 0
         self._lined = False
         self._left_out: tuple[str, ...] = ()
-        self._column = render.NAMES
         self._explaining: tuple[Turn, Explaining] | None = None
         self._outlines: tuple[Store, Outlines] | None = None
         #: The objects of the input, if they have to be judged together.
@@ -150,7 +151,6 @@ class ExplainPage(Page):
     def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """The explanations of some objects; one without an explanation is missed."""
         self._left_out += turn.found.left_out
-        self._column = render.name_column((one.ref for one in turn.found.subjects), self._column)
         read, turn = turn, self._with_files(turn)
         for subject in turn.found.subjects:
             if subject.kind.kind in POOLED:
@@ -167,7 +167,7 @@ class ExplainPage(Page):
             yield answered
             verdict = found.verdict
             refused = verdict is not None and is_negative(verdict)
-            conflicts = isinstance(found, PolicyExplanation) and bool(found.contradictions)
+            conflicts = isinstance(found, PolicyExplanation) and render_policy.word(found)[0] in {"conflict", "over"}
             if verdict is not None:
                 tally.meets("admitted", not refused, complete=found.complete)
             negative = self.options.exit_code and (refused or conflicts)
@@ -197,6 +197,30 @@ class ExplainPage(Page):
                 self._line(verdict_word(verdict)[0])
             yield answered
 
+    def _row(self, subject: Subject, report: Any, row: Callable[[], listed.Row]) -> Answered:
+        """An object that is shown by a row of the table."""
+        if self.options.output not in {"text", "wide", "brief"}:
+            return Answered(subject, report)
+        self.tabled = True
+        return Answered(subject, report, row=row())
+
+    def table(self, answers: Sequence[Answered]) -> Iterator[str]:
+        """A table of the objects, and what is drawn in another way."""
+        rows = [(answered.subject, answered.row) for answered in answers if answered.row is not None]
+        kinds = {subject.kind for subject, _ in rows if subject is not None}
+        by_ref = {row.ref: subject for subject, row in rows if subject is not None}
+        several = len(kinds) > 1
+
+        def name(ref: ObjectRef) -> str:
+            return named(by_ref[ref]) if several and ref in by_ref else ref.name
+
+        wide = self.options.output == "wide"
+        cut = self.width if is_terminal() and not wide else 0
+        yield from listed.table([row for _, row in rows], name, width=cut, wide=wide, color=self.color)
+        for answered in answers:
+            if answered.row is None:
+                yield from answered.lines()
+
     def _line(self, word: str) -> None:
         """An object is shown by one line, and counted at the end by this word."""
         if self.options.output in {"text", "wide"}:
@@ -206,13 +230,14 @@ class ExplainPage(Page):
     def _answer(self, turn: Turn, subject: Subject) -> tuple[Explanation | PolicyExplanation | Outline, Answered]:
         if explains(subject.kind):
             policy = self._policy(turn, subject)
-            many = turn.many or self.options.output == "brief"
-            return policy, Answered(subject, policy, self._policy_lines(policy, many=many))
+            if turn.many or self.options.output == "brief":
+                self._line(render_policy.word(policy)[0])
+                return policy, self._row(subject, policy, partial(render_policy.row_of, policy))
+            return policy, Answered(subject, policy, self._policy_lines(policy))
         if self._brief(many=turn.many):
             outline = self._outline(turn, subject)
             self._line(verdict_word(outline.verdict)[0])
-            line = partial(render.summary, outline, color=self.color, column=self._column)
-            return outline, Answered(subject, outline, lambda: [line()])
+            return outline, self._row(subject, outline, partial(listed.row_of, outline))
         found = explain(turn.store, subject, turn.ask)
         options = self.options
         if options.output == "brief":
@@ -240,13 +265,9 @@ class ExplainPage(Page):
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
         return found
 
-    def _policy_lines(self, found: PolicyExplanation, *, many: bool) -> Callable[[], list[str]]:
+    def _policy_lines(self, found: PolicyExplanation) -> Callable[[], list[str]]:
         gap = [""] * (self._blocks > 0)
-        self._blocks = 0 if many else 1
-        if many:
-            self._line(render_policy.word(found)[0])
-            line = partial(render_policy.summary, found, color=self.color, column=self._column)
-            return lambda: [*gap, line()]
+        self._blocks = 1
         plain = not speaks_unicode()
         whole = partial(render_policy.lines, found, ascii_only=plain, color=self.color, width=self.width)
         return lambda: [*gap, *whole()]

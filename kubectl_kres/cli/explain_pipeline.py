@@ -35,17 +35,15 @@ def reports(page: Page, turn: Turn, subject: Subject, tally: Tally) -> Iterator[
         tally.missed(error)
         return
     brief = turn.many and not (options.steps or options.container)
-    draw = partial(_brief if brief else _whole, page, found, many=turn.many)
     report = shown if options.output in DOCUMENTS else found
-    yield Answered(subject, report, draw), found.verdict if brief else None
+    if brief:
+        page.tabled = options.output in {"text", "wide", "brief"}
+        yield Answered(subject, report, row=render.row_of(found)), found.verdict
+    else:
+        yield Answered(subject, report, partial(_whole, page, found, many=turn.many)), None
     refused = is_negative(found.verdict)
     tally.meets("admitted", not refused, complete=found.complete)
     tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)
-
-
-def _brief(page: Page, found: PipelineExplanation, *, many: bool) -> list[str]:
-    del many
-    return [render.summary(found, color=page.color)]
 
 
 def _whole(page: Page, found: PipelineExplanation, *, many: bool) -> list[str]:

@@ -133,6 +133,7 @@ class ContainerStatus(Base, frozen=True):
 
     name: str = ""
     restart_count: int = 0
+    ready: bool | None = None
     resources: ResourceRequirements | None = None
     allocated_resources: ResourceList | None = None
     state: ContainerState | None = None

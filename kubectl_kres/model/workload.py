@@ -106,6 +106,7 @@ class WorkloadStatus(Base, frozen=True):
     desired_number_scheduled: int = 0
     current_number_scheduled: int = 0
     updated_number_scheduled: int = 0
+    number_ready: int = 0
     conditions: tuple[Condition, ...] | None = None
     current_revision: str = ""
     update_revision: str = ""

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.outcome import Finding
 from kubectl_kres.provenance.rules import RULES
+from kubectl_kres.render.line import clipped
 from kubectl_kres.reports.spare import short_by
 
 #: So many causes are named; the rest is counted.
 _MOST = 2
+#: Cells of a sentence that is not ours.
+_LONGEST = 160
 _BOUNDS = {"limitrange/max": "above the max", "limitrange/min": "below the min"}
 
 
@@ -50,11 +53,14 @@ def _other(finding: Finding, names: Mapping[str, str]) -> str:
         return f"{value}{asked} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
     if finding.rule == "limitrange/ratio":
         return f"limit to request of {value} is above the max ratio {finding.limit} of {_object(finding)}"
-    if finding.rule in RULES:
-        title = RULES[finding.rule].title.rstrip(".")
-        where = f"{value}: " if finding.path else ""
-        return f"{where}{title[:1].lower()}{title[1:]}" if not where else f"{where}{title}"
-    return finding.text
+    if finding.rule == "validation/request-over-limit" and finding.limit:
+        asked = f" {finding.asked}" if finding.asked else ""
+        return f"{value}{asked} is above its limit {finding.limit}"
+    if finding.text:
+        where = f"{value}: " if finding.rule == "quantity/unparsable" else ""
+        return clipped(f"{where}{finding.text}", _LONGEST)
+    title = RULES[finding.rule].title.rstrip(".") if finding.rule in RULES else finding.rule
+    return f"{value}: {title}" if finding.path else title
 
 
 def _value(finding: Finding, names: Mapping[str, str]) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.headline import counted, headline
@@ -17,10 +16,9 @@ from kubectl_kres.render.remedy import remedy_lines
 from kubectl_kres.render.steps import shown_source, text
 from kubectl_kres.render.tekton import condition_lines, task_lines
 from kubectl_kres.render.values import CELL, answer, orders, tables, title
-from kubectl_kres.render.verdict import PARTLY, blind, message_of, verdict_word
+from kubectl_kres.render.verdict import PARTLY, blind, message_of
 from kubectl_kres.reports import question as asked
 from kubectl_kres.reports.explanation import Explanation, Fact, Total
-from kubectl_kres.reports.outline import Outline
 from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.reports.verdict import MEANINGS
 
@@ -50,30 +48,8 @@ def lines(
         yield draw(line, color=color)
 
 
-#: Width of names in lists, and how far it grows for long ones.
-NAMES, _MOST_NAMES = 40, 72
 #: What objects come to, as the last line of a list counts them.
-_COUNTED = (*MEANINGS, "sound", "at odds")
-
-
-def name_column(refs: Iterable[ObjectRef], before: int = NAMES) -> int:
-    """How wide the names of a list are, where those seen before took ``before``."""
-    return max([before, *(min(size(ref.full), _MOST_NAMES) for ref in refs)])
-
-
-def summary(outline: Outline, *, color: bool = False, column: int = NAMES) -> str:
-    """One line for one of many objects: verdict, name, QoS class, and the remedy if it is refused.
-
-    ``column``: how wide names are.
-    """
-    word, tone = verdict_word(outline.verdict)
-    seen = blind(outline.unseen) if outline.remedy else not outline.complete
-    rest = f"{f'  {outline.remedy}' if outline.remedy else ''}{f' {PARTLY}' if seen else ''}"
-    line: Line = [
-        (tone, padded(word, 17)),
-        ("", f"{padded(outline.subject.full, column)} {padded(outline.quality or '-', 10)}{rest}"),
-    ]
-    return draw(line, color=color)
+_COUNTED = (*MEANINGS, "ok", "over", "conflict")
 
 
 def counts(words: Sequence[str]) -> str:
@@ -231,7 +207,7 @@ def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
     for demand in explanation.demands:
         lacks = [f"{', '.join(who)} lack{'s' * (len(who) == 1)} {name}" for name, who in demand.lacking.items()]
         if lacks:
-            head = f"quota {demand.quota} demands {', '.join(demand.names)} of every container"
+            head = f"quota {demand.quota} requires {', '.join(demand.names)} on every container"
             yield [("", "")]
             yield from toned("bad", wrapped(f"{head}: {'; '.join(lacks)}", width, rest="  "))
 

@@ -11,6 +11,9 @@ from kubectl_kres.reports.explanation import Blocked, Explanation, Verdict
 from kubectl_kres.reports.replicas import Replicas
 from kubectl_kres.reports.verdict import AS_FAR_AS_SEEN, word_of
 
+#: What the pod itself is called where its containers have names.
+LEVEL = "the pod level"
+
 
 def headline(explanation: Explanation) -> tuple[Tone, str, str]:
     """Tone and word, and what follows on the line."""
@@ -23,7 +26,7 @@ def headline(explanation: Explanation) -> tuple[Tone, str, str]:
     if word == "admitted":
         text += _admitted(explanation)
     else:
-        names = {one.path: one.name or "pod level" for one in reversed(explanation.containers)}
+        names = {"spec": LEVEL, **{one.path: one.name for one in reversed(explanation.containers) if one.name}}
         text += f": {why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))}"
     if seen:
         kinds = dict.fromkeys(one.kind for one in explanation.unseen if one.required)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.explain import explanation_lines, fact_lines
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.listed import Row
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.render.remedy import remedy_lines
 from kubectl_kres.render.tekton import time_text
@@ -33,14 +34,14 @@ def lines(
         yield draw(line, color=color)
 
 
-def summary(found: PipelineExplanation, *, color: bool = False) -> str:
-    """One line for one of many objects."""
-    word, tone = verdict_word(found.verdict) if not found.ended else ("ended", "")
-    ref = found.subject
+def row_of(found: PipelineExplanation) -> Row:
+    """The row of one of many objects."""
+    tone: Tone = "" if found.ended else verdict_word(found.verdict)[1]
     text = f"{len(found.tasks)} task{'s' * (len(found.tasks) != 1)}"
     told = found.verdict.allowed is not True or (found.ended and bool(found.remedies))
     rest = found.remedies[0].text if told and found.remedies else _tight(found).removeprefix(", ")
-    return draw([(tone, padded(word, 17)), ("", f"{padded(ref.full, 40)} {padded(text, 10)}  {rest}")], color=color)
+    because = "; ".join(filter(None, (text, rest)))
+    return Row(found.subject, "ended" if found.ended else found.verdict.outcome, tone, because)
 
 
 def pipeline_lines(found: PipelineExplanation, *, steps: bool, width: int) -> Iterator[Line]:

@@ -8,16 +8,21 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.edited import edited
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
+from kubectl_kres.render.listed import Row
 from kubectl_kres.render.quota import quota_lines
 from kubectl_kres.render.remarks import remarks
 from kubectl_kres.render.remedy import remedy_lines
 from kubectl_kres.render.values import tables
 from kubectl_kres.render.verdict import PARTLY, blind, partly, verdict_word
+from kubectl_kres.reports.amounts import listed
 from kubectl_kres.reports.explanation import Demand, Explanation
 from kubectl_kres.reports.policy import Band, Default, PolicyExplanation
+from kubectl_kres.reports.verdict import AS_FAR_AS_SEEN
 
 _LABEL, _CELL = 32, 20
 _HEADS = ("MIN", "MAX", "RATIO")
+#: Percent of a hard that nothing is left of.
+_FULL = 100
 _NOUNS = {"PersistentVolumeClaim": "claim", "Service": "service"}
 
 
@@ -27,26 +32,33 @@ def lines(found: PolicyExplanation, *, ascii_only: bool = False, color: bool = F
         yield draw(line, color=color)
 
 
-def summary(found: PolicyExplanation, *, color: bool = False, column: int = 40) -> str:
-    """One line for one of many objects. ``column``: how wide names are."""
+def row_of(found: PolicyExplanation) -> Row:
+    """The row of one of many objects."""
     said, tone = word(found)
-    seen = "" if found.complete or said == "refused" else f" {PARTLY}"
-    line: Line = [(tone, padded(said, 17)), ("", f"{padded(found.subject.full, column)} {_gist(found)}{seen}".rstrip())]
-    return draw(line, color=color)
+    if found.verdict is not None:
+        said = found.verdict.outcome
+    elif not found.complete:
+        said = f"{said}{AS_FAR_AS_SEEN}"
+    return Row(found.subject, said, tone, _gist(found))
 
 
 def word(found: PolicyExplanation) -> tuple[str, Tone]:
     """What the answer comes to, in a word, and its tone."""
     if found.verdict is not None:
         return verdict_word(found.verdict)
-    return ("at odds", "warn") if found.contradictions else ("sound", "good")
+    uses = [use for report in found.quotas for use in report.uses]
+    if any(use.over for use in uses):
+        return "over", "bad"
+    if found.contradictions:
+        return "conflict", "warn"
+    return ("full", "warn") if any((use.percent or 0) >= _FULL for use in uses) else ("ok", "good")
 
 
 def _gist(found: PolicyExplanation) -> str:
     if found.verdict is not None and found.verdict.allowed is not True:
         first, *others = [one.text for one in found.remedies] or [found.verdict.message]
         return f"{first} (and {len(others)} more)" if others else first
-    if found.contradictions:
+    if found.contradictions and not any(use.over for report in found.quotas for use in report.uses):
         more = f" (and {len(found.contradictions) - 1} more)" if len(found.contradictions) > 1 else ""
         return f"{found.contradictions[0]}{more}"
     if found.costs:
@@ -55,7 +67,12 @@ def _gist(found: PolicyExplanation) -> str:
         )
     uses = [use for report in found.quotas for use in report.uses if use.percent is not None]
     fullest = max(uses, key=lambda use: use.percent or 0, default=None)
-    return f"{fullest.name} is used to {fullest.percent}%" if fullest is not None else ""
+    if fullest is None:
+        return ""
+    over = [f"{use.name} {use.used} of {use.hard}" for use in uses if use.over]
+    if over:
+        return f"used {listed(over)}"
+    return f"{fullest.name} is used to {fullest.percent}%"
 
 
 def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
@@ -63,7 +80,7 @@ def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> I
     yield from _head(found, width)
     if found.contradictions:
         yield [("", "")]
-        yield [("strong", "at odds")]
+        yield [("strong", "conflict")]
         for text in found.contradictions:
             yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
     yield from _defaults(found.defaults, width)
@@ -181,7 +198,7 @@ def _setters(band: Band) -> str:
 
 def _demand(demand: Demand, width: int, *, seen: bool) -> Iterator[Line]:
     names = ", ".join(demand.names)
-    text = f"quota {demand.quota} demands of every container: {names}"
+    text = f"quota {demand.quota} requires on every container: {names}"
     filled = [name for name in demand.names if name not in demand.unfilled]
     rest = f"; LimitRanges fill in {', '.join(filled)}" if filled else "; no LimitRange fills that in"
     if not seen:

@@ -120,7 +120,7 @@ def contradictions(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: 
     yield from _rivals(limits)
     for demand in demanded:
         for name in demand.unfilled:
-            yield f"quota {demand.quota} demands {name} of every container, and no LimitRange gives a default for it"
+            yield f"quota {demand.quota} requires {name} on every container, but no LimitRange sets a default"
     yield from _too_small(found, quotas)
 
 

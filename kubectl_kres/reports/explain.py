@@ -24,6 +24,7 @@ from kubectl_kres.reports import facts, filed
 from kubectl_kres.reports.analysis import Analysis
 from kubectl_kres.reports.capsule.deeds import directed
 from kubectl_kres.reports.capsule.pool_trail import claiming, trails
+from kubectl_kres.reports.condition import state_of
 from kubectl_kres.reports.demands import demands_of
 from kubectl_kres.reports.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen, Verdict
 from kubectl_kres.reports.gates import gates
@@ -131,6 +132,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         remedies=advice.remedies,
         note=advice.note,
         spare=spare_of(verdict),
+        state=_state(store, subject),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
         qos=qos.explain(draft) if draft is not None else None,
@@ -161,8 +163,10 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     )
 
 
-def verdict_and_sentences(store: Store, subject: Subject, analysis: Analysis) -> tuple[Verdict, tuple[str, ...]]:
-    """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried."""
+def verdict_and_sentences(
+    store: Store, subject: Subject, analysis: Analysis
+) -> tuple[Verdict, tuple[str, ...], Replicas | None]:
+    """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried; its pods."""
     start, bare = analysis.start, verdict_of(analysis.outcomes)
     pods = _replicas(store, subject, start)
     wants = bare.allowed is not True or (pods.missing if pods is not None else start.live is None)
@@ -170,10 +174,10 @@ def verdict_and_sentences(store: Store, subject: Subject, analysis: Analysis) ->
     seen = _facts(store, subject, start) if wants else ()
     verdict = worded(bare, unseen_of(store, subject), needed_of(store, subject, analysis, pods, seen))
     if word_of(verdict) in {"admitted", "full"}:
-        return verdict, ()
+        return verdict, (), pods
     if bare.allowed is not True:
-        return verdict, sentences_of(store, subject, analysis)
-    return verdict, tuple(one.text for one in _advice(store, subject, analysis, seen, pods).remedies)
+        return verdict, sentences_of(store, subject, analysis), pods
+    return verdict, tuple(one.text for one in _advice(store, subject, analysis, seen, pods).remedies), pods
 
 
 class Advice(NamedTuple):
@@ -288,6 +292,11 @@ def _costs(analysis: Analysis, draft: Draft | None, ask: Ask) -> Iterator[QuotaC
         cost = another.get(charge.quota)
         fits, over = (cost.fits, cost.exceeded) if cost is not None else (None, ())
         yield QuotaCost(charge.quota, charge, counted=True, fits=fits, exceeded=over)
+
+
+def _state(store: Store, subject: Subject) -> str:
+    ref = subject.ref
+    return state_of(ref.kind, store.get(ref.kind, ref.name, ref.namespace)) if subject.raw is None else ""
 
 
 def _demands(start: Start, known: Policies, draft: Draft | None) -> tuple[Demand, ...]:

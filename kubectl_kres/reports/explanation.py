@@ -220,6 +220,7 @@ class Explanation(Record, frozen=True):
     ``remedies``: ways to let in what is refused or missing, each complete alone; none where nothing is missing, and
     ``spare`` then says what a further pod lacks. ``note``: what else is to be said of that: why there is nothing to
     change, or what was probably meant.
+    ``state``: what matters of how the object fares: a reason why it does not run, that it is suspended or paused.
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
     figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
@@ -255,3 +256,4 @@ class Explanation(Record, frozen=True):
     journal: Journal = ()
     tekton: TektonPart | None = None
     spare: tuple[Spare, ...] = ()
+    state: str = ""

@@ -28,7 +28,9 @@ def needed_of(
     comes = end is not None and end.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return Needed(missing, comes=comes)
-    if subject.raw is not None or analysis.start.owner is None or analysis.tekton is not None:
+    if analysis.tekton is not None:
+        return Needed(missing)
+    if subject.raw is not None or analysis.start.owner is None:
         return Needed(missing, _fits(analysis))
     newest = newest_pod(store, subject, analysis)
     about = [fact for fact in seen if not _of_older_set(store, subject, analysis, fact)]

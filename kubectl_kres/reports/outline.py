@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import structs
 
 from kubectl_kres.admission import qos
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.alike import signature
 from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.condition import ready_of, state_of
 from kubectl_kres.reports.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.explanation import Unseen, Verdict
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.replicas import Replicas
 from kubectl_kres.reports.start import Start, start_of
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.tekton.taskrun import run_behind
+from kubectl_kres.reports.values import names_of
 from kubectl_kres.store.store import Store
 
 #: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
@@ -25,6 +30,8 @@ class Outline(Record, frozen=True):
     """``verdict``: without the server's words. ``quality``: the QoS class; empty where nothing could be decoded.
 
     ``remedy``: the smallest, with a count of further ones that are needed too; empty for what is admitted.
+    ``names``: of containers, by path. ``replicas``: of a workload that exists. ``ready`` and ``state``: how it fares,
+    as ``reports.condition`` has it; ``live``: it is a pod that exists, ``ended``: a run that has.
     """
 
     subject: ObjectRef
@@ -33,6 +40,12 @@ class Outline(Record, frozen=True):
     remedy: str = ""
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
+    names: Mapping[str, str] = {}
+    replicas: Replicas | None = None
+    ready: str = ""
+    state: str = ""
+    live: bool = False
+    ended: bool = False
 
 
 class Outlines:
@@ -47,7 +60,16 @@ class Outlines:
         found = self._pod(subject) if _alone(self._store, subject) else self._any(subject)
         unseen = unseen_of(self._store, subject)
         complete = not any(one.required for one in unseen)
-        return structs.replace(found, subject=subject.ref, unseen=unseen, complete=complete)
+        ref = subject.ref
+        stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
+        return structs.replace(
+            found,
+            subject=ref,
+            unseen=unseen,
+            complete=complete,
+            ready=ready_of(ref.kind, stored),
+            state=state_of(ref.kind, stored),
+        )
 
     def _pod(self, subject: Subject) -> Outline:
         """Of a live pod that no run made."""
@@ -82,9 +104,19 @@ def _alone(store: Store, subject: Subject) -> bool:
 
 def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
     draft = analysis.outcomes[0].draft
-    whole, remedies = verdict_and_sentences(store, subject, analysis)
+    whole, remedies, replicas = verdict_and_sentences(store, subject, analysis)
     # The words of a refusal name the pod, and those that are alike share their line.
     verdict = structs.replace(whole, message="", causes=(), others=())
     first, *more = remedies or ("",)
     remedy = f"{first} (and {len(more)} more)" if more else first
-    return Outline(subject.ref, verdict, qos.class_of(draft) if draft is not None else "", remedy)
+    part = analysis.tekton
+    return Outline(
+        subject.ref,
+        verdict,
+        qos.class_of(draft) if draft is not None else "",
+        remedy,
+        names={"spec": "the pod level", **names_of(analysis.start.pod)} if verdict.findings else {},
+        replicas=replicas,
+        live=analysis.start.live is not None,
+        ended=part is not None and part.about_another,
+    )

@@ -27,12 +27,16 @@ from kubectl_kres.reports.subject import Ask
 from kubectl_kres.reports.unseen import unread
 from kubectl_kres.store.store import Store
 
+#: Percent of what is used although nothing may be.
+_OF_NOTHING = 10_000
+
 
 class Use(Record, frozen=True):
     """One name of a quota: ``used`` + ``left`` = ``hard``. ``used`` absent: the quota controller has not counted yet.
 
-    percent: ``used`` of ``hard`` in whole hundredths, rounded down; absent if ``hard`` is zero. wanted: ``spec.hard``
-    where it is not what is enforced, empty if it no longer names the resource. counted: what a recount found. unread:
+    percent: ``used`` of ``hard`` in whole hundredths, rounded down; of a ``hard`` of zero 10000, absent if nothing is
+    used. wanted: ``spec.hard`` where it is not what is enforced, empty if it no longer names the resource. counted:
+    what a recount found. unread:
     the kind that a recount would need and that was not read.
     """
 
@@ -142,12 +146,18 @@ def _uses(quota: ResourceQuota, wanted: Quantities) -> tuple[Use, ...]:
     )
 
 
+def _percent(used: Quantity, hard: Quantity) -> int | None:
+    """A quota that has something of nothing is the worst there is, and must not be missed by who looks at figures."""
+    found = percent_of(used, hard)
+    return _OF_NOTHING if found is None and used.nano > 0 else found
+
+
 def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quantity | None) -> Use:
     bound = hard if hard is not None else wanted or ZERO
     other = None if hard is None or hard == wanted else "" if wanted is None else str(wanted)
     if used is None:
         return Use(name, str(bound), wanted=other)
-    return Use(name, str(bound), str(used), str(bound - used), percent_of(used, bound), other)
+    return Use(name, str(bound), str(used), str(bound - used), _percent(used, bound), other)
 
 
 def _recounted(uses: Sequence[Use], quota: ResourceQuota, objects: Objects, ask: Ask, *, told: bool) -> tuple[Use, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from bench.made import objects
-from reports.outlined import outline_of
+from reports.outlined import outline_of, shown
 
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.meta import ObjectRef
@@ -46,7 +46,7 @@ def test_a_line_is_that_of_the_explanation(which: str, folder: Path) -> None:
     lines, met = Outlines(store, ask), set()
     for subject in subjects(store):
         found = lines.outline(subject)
-        assert found == outline_of(explain(store, subject, ask))
+        assert shown(found) == shown(outline_of(explain(store, subject, ask)))
         met.add((subject.ref.kind, found.allowed))
     assert {("Pod", True), ("Deployment", True), ("Deployment", False), ("TaskRun", True)} <= met
     assert which == "demo" or ("Pod", False) in met

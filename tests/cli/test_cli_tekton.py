@@ -217,7 +217,7 @@ def test_what_cannot_be_answered(kres: Kres, ci: Api, text: str, code: int, said
 def test_what_a_run_refers_to_and_does_not_exist_is_told_alike_in_lists(kres: Kres, ci: Api):
     embedded = {"taskSpec": {"steps": [{"name": "a", "ref": {"name": "act"}}]}, "taskRef": None}
     ci.objects += [run("g", taskRef={"name": "gone"}), run("s", **embedded)]
-    listed = kres("explain tr").out
+    listed = kres("explain tr -o wide").out
     for name, kind in (("g", "Task gone"), ("s", "StepAction act")):
         remedy = f"create {kind}, or refer to one that is there, and start a new run"
         assert remedy in " ".join(kres(f"explain tr/{name}").out.split())

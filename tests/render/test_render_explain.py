@@ -13,8 +13,9 @@ from reports.stored import made, store_of, subject, template
 from kubectl_kres.admission.server import Server
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import data
-from kubectl_kres.render.explain import counts, lines, summary
+from kubectl_kres.render.explain import counts, lines
 from kubectl_kres.render.line import size
+from kubectl_kres.render.listed import row_of, table
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation
 from kubectl_kres.reports.subject import Ask
@@ -157,11 +158,23 @@ def test_colours_change_no_text(name):
 
 
 def test_summary_lines_up_and_says_the_remedy():
-    shown = [summary(outline_of(found(name))) for name in ("defaults", "max-refused", "order-refused")]
-    assert [line.split()[0] for line in shown] == ["admitted", "refused", "depends-on-order"]
+    outlines = [outline_of(found(name)) for name in ("defaults", "max-refused", "order-refused")]
+    head, *shown = table([row_of(one) for one in outlines], lambda ref: ref.name, wide=True)
+    assert head.split() == ["NAMESPACE", "NAME", "QOS", "OUTCOME", "WHY", "REMEDY"]
+    outcomes = [line[head.index("OUTCOME") :].split()[0] for line in shown]
+    assert outcomes == ["admitted", "refused", "depends-on-order"]
     assert len({line.index("Burstable") for line in shown}) == 1
-    assert shown[1].startswith("refused")
-    assert "nothing to change" not in shown[0]
+    assert "memory of app 2Gi is above the max 1Gi of LimitRange bounds" in shown[1]
+    assert shown[0].split()[-2:] == ["-", "-"]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80])
+def test_a_table_is_cut_to_its_width(width: int):
+    rows = [row_of(outline_of(found(name))) for name in ("defaults", "max-refused")]
+    whole = [*table(rows, lambda ref: ref.name)]
+    cut = [*table(rows, lambda ref: ref.name, width=width)]
+    assert max(map(size, cut)) <= width < max(map(size, whole))
+    assert [line.split()[:2] for line in cut] == [line.split()[:2] for line in whole]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +183,7 @@ def test_summary_lines_up_and_says_the_remedy():
         ("", "no objects"),
         ("admitted admitted", "2 objects: 2 admitted"),
         ("admitted refused full refused", "4 objects: 1 admitted, 1 full, 2 refused"),
-        ("sound admitted", "2 objects: 1 admitted, 1 sound"),
+        ("ok admitted", "2 objects: 1 admitted, 1 ok"),
     ],
 )
 def test_counts(words, text):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from kubectl_kres.render.listed import row_of
 from kubectl_kres.reports.explanation import Explanation
 from kubectl_kres.reports.outline import Outline
 
@@ -12,8 +13,16 @@ def outline_of(found: Explanation) -> Outline:
     """Without what mends it, which a list says without trying it."""
     verdict = structs.replace(found.verdict, message="", causes=(), others=())
     quality = found.qos.name if found.qos is not None else ""
-    return Outline(found.subject, verdict, quality, "", found.unseen, found.complete)
+    names = {one.path: one.name for one in found.containers if one.role != "pod"}
+    names = {"spec": "the pod level", **names} if verdict.findings else {}
+    ended = found.tekton is not None and found.tekton.about_another
+    return Outline(
+        found.subject, verdict, quality, "", found.unseen, found.complete, names,
+        replicas=found.replicas, state=found.state, live=found.live, ended=ended,
+    )  # fmt: skip
 
 
-def without_remedy(outline: Outline) -> Outline:
-    return structs.replace(outline, remedy="")
+def shown(outline: Outline) -> object:
+    """What the line says; containers that nothing is said of have no names here, and ready pods are not explained."""
+    row = row_of(outline)._replace(ready="", remedy="")
+    return structs.replace(outline, names={}, ready="", remedy=""), row

@@ -98,7 +98,7 @@ LOW, HIGH = limits("low", container(min={"cpu": "2"})), limits("high", container
         ),
         (
             [quota({"limits.cpu": "4", "pods": "3"})],
-            ["quota team demands limits.cpu of every container, and no LimitRange gives a default for it"],
+            ["quota team requires limits.cpu on every container, but no LimitRange sets a default"],
         ),
         (
             [quota({"requests.cpu": "4", "cpu": "4", "limits.cpu": "4"}), limits("a", container(default={"cpu": "1"}))],

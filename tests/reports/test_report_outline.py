@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports.outlined import outline_of, without_remedy
+from reports.outlined import outline_of, shown
 from reports.stored import limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.model.meta import ObjectRef
@@ -21,9 +21,7 @@ def lines(store: Store, *names: str) -> list[Outline]:
     """Made in this order by one and the same maker, and each that of its explanation."""
     outlines = Outlines(store, Ask())
     found = [outlines.outline(subject(name)) for name in names]
-    assert [without_remedy(one) for one in found] == [
-        outline_of(explain(store, subject(name), Ask())) for name in names
-    ]
+    assert [*map(shown, found)] == [shown(outline_of(explain(store, subject(name), Ask()))) for name in names]
     return found
 
 
