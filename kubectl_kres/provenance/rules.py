@@ -360,6 +360,7 @@ RULES: Mapping[str, Rule] = {
     "server/feature-gate": Rule("A feature gate that nobody gave is as the version ships it.", _SUPPOSED),
     "start/live": Rule("Where no template is found, admission starts from the live pod.", _SUPPOSED),
     "file/unchecked": Rule("What is not checked of a file is taken as valid.", _SUPPOSED),
+    "file/exists": Rule("An object of a file that exists already is changed by apply; create is refused.", _SUPPOSED),
     "file/taken-as-new": Rule("An object of a file that could not be looked up is taken as new.", _SUPPOSED),
     "claim/default-class": Rule(
         "A claim that names no storage class gets the newest of the default ones.",

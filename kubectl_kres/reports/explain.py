@@ -341,9 +341,10 @@ def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tup
     """What is taken for granted of a manifest."""
     if not subject.file:
         return ()
+    there = tuple(filed.existing(store, subject))
     if any(one.allowed for one in outcomes):
-        return (filed.UNCHECKED,)
-    return tuple(filed.taken_as_new(store, subject, outcomes))
+        return (*there, filed.UNCHECKED)
+    return (*there, *filed.taken_as_new(store, subject, outcomes))
 
 
 def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) -> tuple[Assume, ...]:

@@ -39,7 +39,7 @@ from kubectl_kres.reports.quota import quota_reports
 from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.remedy import Remedy, remedies
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.unplaced import namespace_needs, no_namespace
+from kubectl_kres.reports.unplaced import namespace_needs, unplaced
 from kubectl_kres.reports.unseen import unread
 from kubectl_kres.reports.verdict import verdict_of, worded
 from kubectl_kres.store.coverage import Need
@@ -138,7 +138,9 @@ def _explained(store: Store, subject: Subject, item: Any, ask: Ask) -> PolicyExp
 
 def _placed(scene: _Scene, found: PolicyExplanation) -> PolicyExplanation:
     """The answer, or that a file's object cannot be stored, since its namespace does not exist."""
-    refusal = no_namespace(scene.store, scene.ref.namespace) if scene.ref in scene.store.files else None
+    refusal = (
+        unplaced(scene.store, scene.ref, BY_KIND[scene.ref.kind].qualified) if scene.ref in scene.store.files else None
+    )
     if refusal is None or (found.verdict is not None and found.verdict.code == 400):
         return found
     outcomes = (Outcome(False, refusal.code, refusal),)

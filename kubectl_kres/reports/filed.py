@@ -17,7 +17,7 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.analysis import Analysis
 from kubectl_kres.reports.pod_claims import instead, with_claims
 from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.unplaced import no_kind, no_namespace
+from kubectl_kres.reports.unplaced import no_kind, unplaced
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -35,7 +35,7 @@ def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Anal
     if unknown is not None:
         return structs.replace(analysis, outcomes=tuple(instead(one, unknown) for one in analysis.outcomes))
     found = _decoded(store, subject, ask, analysis)
-    nowhere = no_namespace(store, subject.ref.namespace) if subject.file else None
+    nowhere = unplaced(store, subject.ref, subject.kind.qualified) if subject.file else None
     if nowhere is None or any(one.code == 400 for one in found.outcomes):
         return found
     first = tuple(instead(one, nowhere) for one in found.outcomes)
@@ -118,6 +118,16 @@ def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) ->
     if not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
         text = f"{ref} could not be looked up: it is taken as new"
         yield Assume("request", "file/taken-as-new", text)
+
+
+def existing(store: Store, subject: Subject) -> Iterator[Assume]:
+    """That there is an object of that name already, so that it cannot be created."""
+    if not subject.file or store.origin.kind == "files" or not exists(store, subject):
+        return
+    ref = subject.ref
+    then = "this is the answer if it were not there" if ref.kind == "Pod" else "this is the answer to applying the file"
+    said = f'409 {subject.kind.qualified} "{ref.name}" already exists'
+    yield Assume("request", "file/exists", f"{ref} exists: creating it is answered with {said}; {then}")
 
 
 def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:

@@ -71,8 +71,10 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
 
 
 def _itself(store: Store, subject: Subject) -> Iterator[Need]:
-    """The object that a file would change, where a quota counts it if it is new."""
+    """The object that a file would change: a pod is not created again, a quota counts a workload if it is new."""
     ref = subject.ref
+    if ref.kind == "Pod" and subject.file and store.origin.kind == "cluster":
+        yield Need(ref.kind, ref.namespace, ref.name, required=False)
     if ref.kind not in WORKLOADS or subject.kind != BY_KIND[ref.kind]:
         return
     names = object_usage(subject.kind.qualified)

@@ -276,6 +276,10 @@ def _no_namespace(case: Case) -> Iterator[str]:
     yield f"create the namespace first (kubectl create namespace {name}), or name one that there is"
 
 
+def _ending(case: Case) -> Iterator[str]:
+    yield f"wait until namespace {case.finding.observed} is gone and create it again, or name another one"
+
+
 def _no_kind(case: Case) -> Iterator[str]:
     yield nearest_kind(case.finding.resource, case.finding.observed)
 
@@ -289,6 +293,7 @@ def _wrong_type(case: Case) -> Iterator[str]:
 _REMEDIES: Mapping[str, Remedy] = {
     "decoding/type": _wrong_type,
     "namespace/not-found": _no_namespace,
+    "namespace/terminating": _ending,
     "kubectl/no-match": _no_kind,
     "limitrange/max": _bounds,
     "limitrange/min": _bounds,

@@ -1,4 +1,4 @@
-"""Why the object of a file has no place in the cluster: the server has no such kind, or no such namespace."""
+"""Why the object of a file has no place in the cluster: no such kind, no such namespace, or one that is ending."""
 
 from __future__ import annotations
 
@@ -6,23 +6,47 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
-from kubectl_kres.admission.outcome import Finding, Refusal
+from msgspec import structs
+
+from kubectl_kres.admission.outcome import Cause, Finding, Refusal, forbidden_object
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
-#: Namespaces that the API server makes itself.
+#: Namespaces that the API server makes itself, and lets nobody delete.
 _OWN = frozenset({"default", "kube-system", "kube-public", "kube-node-lease"})
 _POLICIES = ("LimitRange", "ResourceQuota")
 
 
 def namespace_needs(store: Store, namespace: str) -> Iterator[Need]:
-    """The namespace itself, where nothing that was read shows that it exists."""
-    empty = all(store.covered(Need(kind, namespace)).known for kind in _POLICIES)
-    if namespace and namespace not in _OWN and empty and not _stored(store, namespace) and store.origin.kind != "files":
+    """The namespace itself: it may not exist, or be on its way out."""
+    if namespace and namespace not in _OWN and store.origin.kind != "files":
         yield Need("Namespace", name=namespace, required=False)
+
+
+def unplaced(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
+    """What the plugin NamespaceLifecycle answers, before any that looks at resources; None: nothing, or not known.
+
+    ``resource``: the plural of the object's kind, with its group.
+    """
+    return no_namespace(store, ref.namespace) or _ending(store, ref, resource)
+
+
+def _ending(store: Store, ref: ObjectRef, resource: str) -> Refusal | None:
+    """403 where the namespace is being deleted. Source: apiserver/pkg/admission/plugin/namespace/lifecycle."""
+    space = ref.namespace
+    found = store.get("Namespace", space)
+    if not space or found is None or ObjectRef("Namespace", space) in store.files:
+        return None
+    if found.status.phase != "Terminating" and not found.metadata.deletion_timestamp:
+        return None
+    text = f"unable to create new content in namespace {space} because it is being terminated"
+    finding = Finding(text, "namespace/terminating", observed=space)
+    refusal = forbidden_object(resource, ref.name, (finding,))
+    cause = Cause("metadata.namespace", "NamespaceTerminating", f"namespace {space} is being terminated")
+    return structs.replace(refusal, causes=(cause,))
 
 
 def _stored(store: Store, namespace: str) -> bool:
@@ -41,6 +65,8 @@ def no_namespace(store: Store, namespace: str) -> Refusal | None:
     """
     need = next(namespace_needs(store, namespace), None)
     if need is None or not store.covered(need).known or store.get("Namespace", namespace) is not None:
+        return None
+    if _stored(store, namespace):
         return None
     text = f'namespaces "{namespace}" not found'
     return Refusal(404, "NotFound", text, (Finding(text, "namespace/not-found", observed=namespace),))

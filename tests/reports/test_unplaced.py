@@ -60,11 +60,29 @@ def test_a_namespace_that_may_not_be_read_is_taken_to_exist():
     assert found.verdict.allowed and found.complete
 
 
-def test_it_is_read_only_where_the_namespace_seems_empty():
+def test_it_is_read_for_files_since_it_may_be_on_its_way_out():
     wanted = Need("Namespace", name="ns", required=False)
     assert wanted in needs(store_of(), subject("Pod/a", POD, "a.yaml"))
-    assert wanted not in needs(store_of(limits("l")), subject("Pod/a", POD, "a.yaml"))
+    assert wanted in needs(store_of(limits("l")), subject("Pod/a", POD, "a.yaml"))
     assert wanted not in needs(store_of(made("Pod", "a", spec={"containers": []})), subject("Pod/a"))
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Deployment"])
+def test_a_namespace_that_is_being_deleted(kind: str):
+    ending = {**PLACE, "status": {"phase": "Terminating"}}
+    raw = POD if kind == "Pod" else workload(kind, "apps/v1")
+    found = explain(store_of(ending, limits("l")), subject(f"{kind}/a", raw, "a.yaml"), Ask())
+    plural = {"Pod": "pods", "Deployment": "deployments.apps"}[kind]
+    said = f'{plural} "a" is forbidden: unable to create new content in namespace ns because it is being terminated'
+    assert (found.verdict.code, found.verdict.message) == (403, said)
+    assert advised(found) == ("wait until namespace ns is gone and create it again, or name another one",)
+
+
+def test_an_object_that_exists_is_said():
+    found = explain(store_of(PLACE, POD), subject("Pod/a", POD, "a.yaml"), Ask())
+    said = 'Pod/a exists: creating it is answered with 409 pods "a" already exists; '
+    assert f"{said}this is the answer if it were not there" in [one.text for one in found.assumptions]
+    assert found.verdict.allowed
 
 
 def test_the_files_own_faults_come_first():
