@@ -45,9 +45,14 @@ def class_of(draft: Draft) -> str:
     return "Guaranteed" if complete and requests == limits else "Burstable"
 
 
-def explain(draft: Draft) -> QoS:
-    """The class with what decides it."""
+def explain(draft: Draft, brought: str = "") -> QoS:
+    """The class with what decides it. ``brought``: what the pod says of itself, which the server stores unchecked.
+
+    Source: registry/core/pod strategy.go PrepareForCreate; apis/core/v1/helper/qos GetPodQOS.
+    """
     name = class_of(draft)
+    if brought and brought != name:
+        return QoS(brought, f"the manifest brings status.qosClass, which is kept; its values alone are {name}")
     if draft.pod is not None:
         where = "spec.resources"
         if name == "BestEffort":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.draft import SIDES, Draft, Quantities, Slot
-from kubectl_kres.admission.field import FieldError, forbidden, invalid
+from kubectl_kres.admission.field import FieldError, forbidden, invalid, required
 from kubectl_kres.admission.pod_level import validate_pod_level
 from kubectl_kres.admission.qos import class_of
 from kubectl_kres.admission.server import Server
@@ -98,6 +98,9 @@ def _order_errors(old: Pod, new: Pod) -> Iterator[FieldError]:
     for key, before, after in pairs:
         if len(before) != len(after):
             yield forbidden(f"spec.{key}", f"{key} may not be added or removed on resize", "resize/containers")
+            known = {one.name for one in before}
+            bare = (index for index, one in enumerate(after) if one.name not in known and not one.image)
+            yield from (required(f"spec.{key}[{index}].image", rule="validation/image") for index in bare)
             continue
         for index, (was, is_) in enumerate(zip(before, after, strict=True)):
             if was.name != is_.name:

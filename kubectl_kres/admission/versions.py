@@ -10,11 +10,16 @@ OLDEST: Version = (1, 27)
 NEWEST: Version = (1, 36)
 
 _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\D.*)?")
+_EMULATED = re.compile(r".* \(emulates (\d{1,4}\.\d{1,4})\)")
 
 
 def parse(text: str) -> Version | None:
-    """Major and minor of a ``gitVersion`` such as ``v1.33.2-gke.100``, or of ``1.33``; None if it is neither."""
-    found = _VERSION.fullmatch(text)
+    """Major and minor of a ``gitVersion`` such as ``v1.33.2-gke.100``, or of ``1.33``; None if it is neither.
+
+    Of a server that emulates another version the rules are those of that one.
+    """
+    emulated = _EMULATED.fullmatch(text)
+    found = _VERSION.fullmatch(emulated[1] if emulated else text)
     return (int(found[1]), int(found[2])) if found else None
 
 
@@ -27,6 +32,13 @@ def nearest(text: str) -> tuple[Version, str]:
         return asked, ""
     age, used = ("older", OLDEST) if asked < OLDEST else ("newer", NEWEST)
     return used, f"Kubernetes {shown(asked)} is {age} than the rules known here: those of {shown(used)} are used"
+
+
+def emulating(git_version: str, major: str, minor: str) -> str:
+    """A ``gitVersion`` with what the server says that it emulates, if that is another version."""
+    numbers = f"{major}.{minor}"
+    other = parse(git_version) is not None and parse(numbers) not in {None, parse(git_version)}
+    return f"{git_version} (emulates {numbers})" if other else git_version
 
 
 def shown(version: Version) -> str:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_kres.admission.versions import emulating
 from kubectl_kres.cluster import discovery, lists
 from kubectl_kres.cluster.answer import Answer, body, error, one_line, status
 from kubectl_kres.cluster.connection import Connection
@@ -46,6 +47,12 @@ Progress = Callable[[Need, int], None]
 
 class _Version(Struct, frozen=True, rename="camel"):
     git_version: str | None = None
+    emulation_major: str | None = None
+    emulation_minor: str | None = None
+
+    @property
+    def shown(self) -> str:
+        return emulating(self.git_version or "", self.emulation_major or "", self.emulation_minor or "")
 
 
 class _Head(Struct, frozen=True, rename="camel"):
@@ -183,9 +190,12 @@ def raw(connection: Connection, kind: Kind, namespace: str, name: str) -> Mappin
 
 
 def version(connection: Connection) -> str:
-    """The server's ``gitVersion``; empty if it does not say or may not be asked. Raises as ``Connection.get``."""
+    """The server's ``gitVersion``, with the version that it emulates if that is another one.
+
+    Empty if it does not say or may not be asked. Raises as ``Connection.get``.
+    """
     try:
-        return msgspec.json.decode(connection.get("/version"), type=_Version).git_version or ""
+        return msgspec.json.decode(connection.get("/version"), type=_Version).shown
     except Unauthenticated:
         raise
     except (StatusError, *lists.UNREADABLE):

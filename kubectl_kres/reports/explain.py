@@ -135,8 +135,8 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         state=_state(store, subject),
         containers=containers,
         totals=tuple(_totals(draft)) if draft is not None else (),
-        qos=qos.explain(draft) if draft is not None else None,
-        qos_alternatives=tuple(sorted(_other_classes(outcomes))),
+        qos=qos.explain(draft, _brought(start)) if draft is not None else None,
+        qos_alternatives=() if _brought(start) else tuple(sorted(_other_classes(outcomes))),
         replicas=pods,
         live=start.live is not None,
         live_qos=start.live.status.qos_class if start.live is not None else "",
@@ -319,6 +319,11 @@ def _totals(draft: Draft) -> Iterator[Total]:
             if name in sums[side]:
                 value = sums[side][name]
                 yield Total(side, name, str(value), explain_total(draft, side, name, value, parts[side]))
+
+
+def _brought(start: Start) -> str:
+    """The class that the pod of a file says it has."""
+    return start.pod.status.qos_class if start.live is None else ""
 
 
 def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:

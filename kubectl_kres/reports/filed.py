@@ -100,7 +100,7 @@ def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -
     full = uncounted(raw, analysis.known.policies, ask.server)
     if not full:
         return analysis
-    outcomes = tuple(instead(pod, one.refusal) for one in full for pod in pods if one.refusal is not None)
+    outcomes = tuple(instead(pod, one.refusal, warned=True) for one in full for pod in pods if one.refusal is not None)
     return structs.replace(analysis, outcomes=outcomes, then=(*pods, *analysis.then))
 
 

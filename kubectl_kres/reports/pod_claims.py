@@ -52,13 +52,14 @@ def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Serv
     if not found.refusals:
         return structs.replace(analysis, claims=found)
     pods = analysis.outcomes
-    outcomes = tuple(instead(pod, refusal) for refusal in found.refusals for pod in pods)
+    outcomes = tuple(instead(pod, refusal, warned=True) for refusal in found.refusals for pod in pods)
     return structs.replace(analysis, claims=found, outcomes=outcomes, then=(*pods, *analysis.then))
 
 
-def instead(outcome: Outcome, refusal: Refusal) -> Outcome:
-    """The outcome with its figures, refused for another reason."""
-    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=(), object=None)
+def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
+    """The outcome with its figures, refused for another reason. ``warned``: that comes after validation has warned."""
+    warnings = outcome.warnings if warned else ()
+    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=warnings, object=None)
 
 
 def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> PodClaims | None:

@@ -186,8 +186,13 @@ def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[U
     live = analysis.start.live
     if live is not None and _blind(live, unseen):
         draft = _running(live, draft, "", server)[0]
-    found = qos.explain(draft)
-    others = {qos.class_of(one.draft) for one in analysis.outcomes if one.draft is not None} - {found.name}
+    brought = analysis.start.pod.status.qos_class if live is None else ""
+    found = qos.explain(draft, brought)
+    others = (
+        set()
+        if brought
+        else {qos.class_of(one.draft) for one in analysis.outcomes if one.draft is not None} - {found.name}
+    )
     stored = ""
     if live is not None:
         stored = live.status.qos_class or qos.class_of(draft_pod(live, server))

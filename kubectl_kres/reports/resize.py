@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec import structs
+
 from kubectl_kres.admission.aggregate import of_pod
 from kubectl_kres.admission.defaulting import decoded_draft
 from kubectl_kres.admission.draft import SIDES, Draft, Quantities, parse_list
@@ -29,7 +31,7 @@ from kubectl_kres.reports.remedies.model import Remedy
 from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.remedy import remedies
 from kubectl_kres.reports.remedy_resize import REMEDIES
-from kubectl_kres.reports.resize_patch import patched
+from kubectl_kres.reports.resize_patch import patched, refused_patch
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.unseen import unread
 from kubectl_kres.reports.verdict import verdict_of, worded
@@ -76,6 +78,7 @@ def resize(store: Store, subject: Subject, patch: Any, ask: Ask) -> Resize:
     new, ignored = patched(old, patch)
     known, node = policies(store, subject.ref.namespace, ask.server), node_of(store, old)
     outcomes = put_resize(old, new, known.policies, ask.server, node=node)
+    outcomes = tuple(_blamed(patch, one) for one in outcomes)
     first = outcomes[0]
     same = same_containers(old, new)
     changed = tuple(_changes(old, first, ask.server)) if same else ()
@@ -119,6 +122,15 @@ def _stored(store: Store, subject: Subject) -> Pod:
     if not isinstance(found, Pod):
         raise NotFound(f'pods "{subject.ref.name}" not found', code=404, reason="NotFound")
     return found
+
+
+def _blamed(patch: Any, outcome: Outcome) -> Outcome:
+    """A patch cannot be decoded by itself: what is no quantity in it is a fault of the patch."""
+    refusal = outcome.refusal
+    if refusal is None or refusal.code != 400:
+        return outcome
+    blamed = refused_patch(patch, refusal)
+    return structs.replace(outcome, code=blamed.code, refusal=blamed)
 
 
 def _names(pod: Pod) -> str:

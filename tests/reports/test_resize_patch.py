@@ -62,7 +62,7 @@ LIMITS = {"cpu": "2", "memory": "1Gi"}
         ({"spec": {"resources": {}}}, {"resources": {}}),
         ({"spec": {"resources": None}}, {}),
         ({"spec": {"containers": [{"name": "new"}]}},
-         {"containers": [*STORED["spec"]["containers"], {"name": "new"}]}),
+         {"containers": [{"name": "new"}, *STORED["spec"]["containers"]]}),
         ({"spec": {"containers": [{"name": "log", "$patch": "delete"}]}},
          {"containers": STORED["spec"]["containers"][:1]}),
         ({"spec": {"initContainers": [{"name": "init", "resources": {"limits": {"cpu": "1"}}}]}},
@@ -103,3 +103,32 @@ def test_bad_patches(patch: Any, message: str):
         patched(msgspec.convert(STORED, Pod), patch)
     assert caught.value.message == f"--resize: {message}"
     assert caught.value.hint != ""
+
+
+@pytest.mark.parametrize(
+    ("sent", "names"),
+    [
+        ("b", "abc"),
+        ("ac", "abc"),
+        ("abc", "abc"),
+        ("ba", "bac"),
+        ("ca", "bca"),
+        ("cb", "acb"),
+        ("cba", "cba"),
+        ("d", "dabc"),
+        ("bd", "abdc"),
+    ],
+)
+def test_a_strategic_merge_keeps_the_order_of_the_patch(sent: str, names: str):
+    """What the patch does not name comes before what stood behind it; a server answers another order with 422."""
+    stored = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": name} for name in "abc"]}}
+    new, _ = patched(msgspec.convert(stored, Pod), {"spec": {"containers": [{"name": name} for name in sent]}})
+    assert "".join(one.name for one in new.spec.containers or ()) == names
+
+
+def test_kubectl_edit_says_the_order_itself():
+    stored = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": name} for name in "abc"]}}
+    order = [{"name": name} for name in "abc"]
+    spec = {"$setElementOrder/containers": order, "containers": [{"name": "c"}, {"name": "a"}]}
+    new, _ = patched(msgspec.convert(stored, Pod), {"spec": spec})
+    assert "".join(one.name for one in new.spec.containers or ()) == "abc"
