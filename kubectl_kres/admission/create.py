@@ -11,6 +11,7 @@ from kubectl_kres.admission import limitrange, quota_object
 from kubectl_kres.admission.answer import answered, name_of, not_valid, undecodable
 from kubectl_kres.admission.claims import admit_claim, create_claim
 from kubectl_kres.admission.draft import parse_list
+from kubectl_kres.admission.dropped import with_known_volumes
 from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.metadata_structure import metadata_errors, owner_notices
 from kubectl_kres.admission.names import given_name
@@ -79,8 +80,9 @@ def create_pod(raw: Mapping[str, Any], policies: Policies, server: Server) -> tu
     if undecoded is not None:
         return (undecoded,)
     pod, unknown = decoded(raw, Pod), sorted((*unknown_fields(raw, "Pod"), *owner_notices(raw)))
-    more = (*name_notices(name_of(raw)), *pod_notices(raw))
-    return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(raw, server))
+    kept = with_known_volumes(raw, server)
+    more = (*name_notices(name_of(raw)), *pod_notices(kept))
+    return admit(pod, policies, server, decoded=unknown, warnings=more, faults=pod_errors(kept, server))
 
 
 def _create_limit_range(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from kubectl_kres.admission.raw_fields import items, mapping, pointer, text
 from kubectl_kres.admission.server import Server
 from kubectl_kres.model.pod import Container, Pod
+from kubectl_kres.model.raw import Raw
 
 
 def without_unknown(pod: Pod, server: Server) -> Pod:
@@ -46,3 +48,25 @@ def _kept(
             for one in found
         )  # fmt: skip
     return found
+
+
+def with_known_volumes(raw: Raw, server: Server) -> Raw:
+    """A pod or template as sent, without volumes of images and what mounts them where the server knows none.
+
+    Source: api/pod/util.go dropImageVolumes.
+    """
+    spec = mapping(raw, "spec")
+    names = {text(one, "name") for one in items(spec, "volumes") if pointer(one, "image") is not None}
+    if server.on("ImageVolume") or not names:
+        return raw
+    kept = {**spec, "volumes": [one for one in items(spec, "volumes") if pointer(one, "image") is None]}
+    for key in ("containers", "initContainers", "ephemeralContainers"):
+        if isinstance(spec.get(key), list):
+            kept[key] = [
+                {
+                    **one,
+                    "volumeMounts": [mount for mount in items(one, "volumeMounts") if text(mount, "name") not in names],
+                }
+                for one in items(spec, key)
+            ]
+    return {**raw, "spec": kept}

@@ -26,6 +26,7 @@ GATES: Mapping[str, tuple[int, int]] = {
     "RelaxedDNSSearchValidation": (32, 33),
     "PodLifecycleSleepActionAllowZero": (32, 33),
     "EnvFiles": (34, 35),
+    "ImageVolume": (31, 35),
     "HostnameOverride": (34, 35),
     "MatchLabelKeysInPodTopologySpreadSelectorMerge": (34, 34),
     "StrictIPCIDRValidation": (33, 36),

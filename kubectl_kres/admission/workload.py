@@ -11,7 +11,7 @@ from msgspec import structs
 from kubectl_kres.admission.answer import answered, name_of
 from kubectl_kres.admission.claim_structure import claim_warnings, template_errors
 from kubectl_kres.admission.draft import Unparsable, draft_pod, round_up
-from kubectl_kres.admission.dropped import without_unknown
+from kubectl_kres.admission.dropped import with_known_volumes, without_unknown
 from kubectl_kres.admission.field import FieldError, forbidden
 from kubectl_kres.admission.metadata_structure import metadata_errors
 from kubectl_kres.admission.notices import pod_notices, template_notices
@@ -62,7 +62,8 @@ def invalid_workload(raw: Raw, path: str, spec: Raw, pod: Pod, server: Server) -
     own += workload_errors(raw, path)
     errors: list[FieldError] = []
     if not skips_template(raw):
-        shaped = spec_errors(checked_spec(raw, spec), server)
+        kept = mapping(with_known_volumes({"spec": spec}, server), "spec")
+        shaped = spec_errors(checked_spec(raw, kept), server)
         within = [*shaped, *validate_containers(draft, server), *validate_pod_level(draft)]
         errors = [_in_template(error) for error in within]
         tags = [*tag_errors(metadata, path), *annotation_errors(metadata, spec, f"{path}.annotations")]
@@ -89,7 +90,7 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
         return (refused,)
     draft = draft_pod(pod, server)
     round_up(draft)
-    notices = (*pod_warnings(draft), *pod_notices(template), *template_notices(template))
+    notices = (*pod_warnings(draft), *pod_notices(with_known_volumes(template, server)), *template_notices(template))
     warnings = [*(_placed(text, at) for text in notices), *workload_warnings(raw), *claim_warnings(raw)]
     stored = {"metadata": {"name": name_of(raw)}}
     return answered(stored, counting_request(raw), policies, server, warnings=warnings)

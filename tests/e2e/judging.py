@@ -35,8 +35,9 @@ def judge(asking: Asking, namespace: str, object_: Data, policies: Policies, ser
 def without_chance(reply: Reply, object_: Data) -> Reply:
     """The reply with what predictions write for what is random: UIDs, and the ends of names that are made."""
     text = _UID.sub(UID, json.dumps(reply.body, ensure_ascii=False))
-    head = object_["metadata"].get("generateName")
-    if head and not object_["metadata"].get("name"):
+    metadata = object_.get("metadata") or {}
+    head = metadata.get("generateName")
+    if head and not metadata.get("name"):
         text = re.sub(rf"{re.escape(head)}[bcdfghjklmnpqrstvwxz2456789]{{5}}", f"{head}{RANDOM}", text)
     body: Any = json.loads(text)
     return reply._replace(body=body)
