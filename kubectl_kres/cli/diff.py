@@ -14,7 +14,8 @@ from kubectl_kres.cli.subjects import COUNTED, chosen, making_pods
 from kubectl_kres.cli.tally import Tally
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.render import diff as render
-from kubectl_kres.reports.diff import Difference, diff, differences
+from kubectl_kres.reports.diff import Difference, Differences, diff
+from kubectl_kres.reports.explain import unseen_of
 from kubectl_kres.reports.explain_policy import explain_policy, policy_needs
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.subject import Subject
@@ -46,6 +47,8 @@ class DiffPage(Page):
         self.width = width(wide=False)
         self._changed = 0
         self._listed = False
+        self._many: Differences | None = None
+        self._patterns = render.Patterns(color=self.color, width=self.width)
 
     def run(self, frame: Frame, source: Source, given: Input, tally: Tally) -> Iterator[Answered]:
         """Of a list it is noted how much of it differs: stdout may be applied as a patch."""
@@ -56,7 +59,10 @@ class DiffPage(Page):
     def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """The differences of some objects; one that cannot be compared is missed."""
         self._listed = self._listed or (turn.found.listed and not self.options.filenames)
-        for subject, found in _compared(turn, tally):
+        if self._listed and turn.found.subjects and turn.found.subjects[0].ref.kind == "Pod":
+            yield from self._pods(turn, tally)
+            return
+        for subject, found in tally.each(turn.found.subjects, partial(_difference, turn)):
             if found is None:
                 tally.answered((), complete=True, negative=False)
                 continue
@@ -66,16 +72,25 @@ class DiffPage(Page):
             if found.changed or not unchanged:
                 yield Answered(subject, found, partial(render.lines, found, color=self.color, width=self.width))
 
-
-def _compared(turn: Turn, tally: Tally) -> Iterator[tuple[Subject, Difference | None]]:
-    """Each object with its difference; None: none, which is found faster for the pods of a list."""
-    subjects = turn.found.subjects
-    if turn.found.listed and subjects and subjects[0].ref.kind == "Pod":
-        found = (turn.store.get("Pod", one.ref.name, one.ref.namespace) for one in subjects)
-        pods = (pod for pod in found if pod is not None)
-        yield from zip(subjects, differences(turn.store, pods, turn.ask), strict=True)
-        return
-    yield from tally.each(subjects, partial(_difference, turn))
+    def _pods(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
+        """Of a list of pods only those that differ; for their names alone it is enough to know that they do."""
+        many = self._many = self._many or Differences(turn.store, turn.ask)
+        for subject in turn.found.subjects:
+            pod = turn.store.get("Pod", subject.ref.name, subject.ref.namespace)
+            if pod is None:
+                continue
+            if self.options.output == "name":
+                changed, unseen = many.changed(pod), unseen_of(turn.store, subject)
+                complete, answered = not any(one.required for one in unseen), Answered(subject, None)
+            elif (found := many.of(pod)) is not None:
+                changed, unseen, complete = True, found.unseen, found.complete
+                answered = Answered(subject, found, partial(self._patterns.lines, found, many.pattern))
+            else:
+                changed, unseen, complete, answered = False, (), True, None
+            tally.answered(unseen, complete=complete, negative=changed)
+            self._changed += changed
+            if changed and answered is not None:
+                yield answered
 
 
 def _difference(turn: Turn, subject: Subject) -> Difference | None:

@@ -9,9 +9,12 @@ from kubectl_kres.render.line import Line, draw, size, wrapped
 from kubectl_kres.render.steps import own, shown_source
 from kubectl_kres.render.verdict import message_of, partly
 from kubectl_kres.render.yamllines import yaml_lines
-from kubectl_kres.reports.diff import Difference, Reason
+from kubectl_kres.reports.diff import Difference, Reason, renamed
 
 _CONTEXT = 3
+#: Patterns that are kept, and the letter that stands for each one of a name.
+_KEPT = 1000
+_STAND_IN = "q"
 _Yaml = list[tuple[str, str]]
 
 
@@ -21,6 +24,40 @@ def lines(difference: Difference, *, color: bool = False, width: int = 80) -> It
         return
     for line in difference_lines(difference, width):
         yield draw(line, color=color)
+
+
+class Patterns:
+    """Draws differences; those that are equal but for their pod's name are drawn once."""
+
+    def __init__(self, *, color: bool, width: int) -> None:
+        self._color, self._width = color, width
+        self._drawn: dict[int, tuple[Difference, str, str]] = {}
+
+    def lines(self, difference: Difference, pattern: Difference | None) -> list[str]:
+        """The lines of a difference that is equal to ``pattern`` but for the name; None: it has no equal."""
+        name = difference.subject.name
+        if pattern is None or len(pattern.subject.name) != len(name):
+            return self._lines(difference)
+        if id(pattern) not in self._drawn or self._drawn[id(pattern)][0] is not pattern:
+            if len(self._drawn) >= _KEPT:
+                self._drawn.clear()
+            self._drawn[id(pattern)] = self._pattern(pattern)
+        _, stand_in, text = self._drawn[id(pattern)]
+        return text.replace(stand_in, name).split("\n") if stand_in else self._lines(difference)
+
+    def _lines(self, difference: Difference) -> list[str]:
+        return list(lines(difference, color=self._color, width=self._width))
+
+    def _pattern(self, pattern: Difference) -> tuple[Difference, str, str]:
+        """What is drawn with a name that stands nowhere else; no stand-in where it is not the name alone that differs.
+
+        The stand-in is as long as the name, so that lines break at the same words.
+        """
+        name, drawn = pattern.subject.name, "\n".join(self._lines(pattern))
+        stand_in = _STAND_IN * len(name)
+        text = "\n".join(self._lines(renamed(pattern, stand_in)))
+        exact = stand_in not in drawn and text.replace(stand_in, name) == drawn
+        return pattern, stand_in if exact else "", text
 
 
 def difference_lines(difference: Difference, width: int) -> Iterator[Line]:

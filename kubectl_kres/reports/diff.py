@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeGuard
+
+import msgspec
+from msgspec import structs
 
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import admit, stored_pod
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Derive, Set, Source
+from kubectl_kres.reports import facts
 from kubectl_kres.reports.alike import signature
 from kubectl_kres.reports.explain import Analysis, analyse, analysis_of, explained, stores
 from kubectl_kres.reports.explanation import Explanation, Unseen, Value, Verdict
+from kubectl_kres.reports.live import edited, tells
+from kubectl_kres.reports.needs import controller
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.record import Record
@@ -59,27 +65,132 @@ def diff(store: Store, subject: Subject, ask: Ask) -> Difference:
     return _compared(store, subject, analysis_of(store, subject, ask), ask)
 
 
-def differences(store: Store, pods: Iterable[Pod], ask: Ask) -> Iterator[Difference | None]:
-    """One answer per live pod: None where nothing differs. Policies are parsed once per namespace.
+#: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
+_KEPT = 1000
+_ENCODER = msgspec.msgpack.Encoder()
 
-    Pods that were made alike and live alike, as those of a workload do, are looked at once.
+
+class Differences:
+    """Answers for many live pods. Those that were made alike and live alike, as those of a workload do, are looked at
+    once.
+
+    ``pattern``: of the last answer the first one that it is equal to but for the pod's name; None: it has no equal.
     """
-    same: dict[tuple[str, bytes, bytes], bool] = {}
-    for pod in pods:
+
+    def __init__(self, store: Store, ask: Ask) -> None:
+        self._store, self._ask = store, ask
+        self._unchanged: dict[tuple[Any, ...], bool] = {}
+        self._alike: dict[tuple[Any, ...], tuple[Known, Difference]] = {}
+        self.pattern: Difference | None = None
+
+    def changed(self, pod: Pod) -> bool:
+        """Whether the pod would get other values today, or would be refused: without saying why."""
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
-        if run_behind(store, named) is not None:
-            found = diff(store, named, ask)
-            yield found if found.changed else None
-            continue
-        start, known = start_of_live(store, pod), policies(store, namespace, ask.server)
-        key = (namespace, *signature(start, pod))
-        if key not in same:
-            same[key] = unchanged(start, known, ask)
-        if same[key]:
-            yield None
-        else:
-            yield _compared(store, named, analyse(start, known, ask), ask)
+        if run_behind(self._store, named) is not None:
+            return diff(self._store, named, self._ask).changed
+        start, known = start_of_live(self._store, pod), policies(self._store, namespace, self._ask.server)
+        return not self._same(start, pod, known)
+
+    def of(self, pod: Pod) -> Difference | None:
+        """None where nothing differs. Raises what ``explain`` raises."""
+        self.pattern = None
+        namespace = pod.metadata.namespace
+        named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
+        if run_behind(self._store, named) is not None:
+            found = diff(self._store, named, self._ask)
+            return found if found.changed else None
+        start, known = start_of_live(self._store, pod), policies(self._store, namespace, self._ask.server)
+        if self._same(start, pod, known):
+            return None
+        key = _told_alike(self._store, start, pod)
+        held = self._alike.get(key) if key is not None else None
+        if held is not None and held[0] is known:
+            self.pattern = held[1]
+            return renamed(held[1], pod.metadata.name)
+        found = _compared(self._store, named, analyse(start, known, self._ask), self._ask)
+        if key is not None and _only_named(found):
+            if len(self._alike) >= _KEPT:
+                self._alike.clear()
+            self._alike[key] = known, found
+            self.pattern = found
+        return found
+
+    def _same(self, start: Start, pod: Pod, known: Known) -> bool:
+        key = (pod.metadata.namespace, *signature(start, pod))
+        if key not in self._unchanged:
+            if len(self._unchanged) >= _KEPT:
+                self._unchanged.clear()
+            self._unchanged[key] = unchanged(start, known, self._ask)
+        return self._unchanged[key]
+
+
+def _told_alike(store: Store, start: Start, live: Pod) -> tuple[Any, ...] | None:
+    """All that an answer about a pod depends on but for its name; None for a pod with a story of its own."""
+    if edited(live) or any(facts.of_pod(live)) or not controller(live)[0]:
+        return None
+    metadata = live.metadata
+    marks = tuple(item for item in sorted((metadata.annotations or {}).items()) if tells(item[0]))
+    # Whoever was edited after the pod was created may be why it differs.
+    times = {
+        entry.time or ""
+        for one in (start.owner, *(store.all(kind, metadata.namespace) for kind in ("LimitRange", "ResourceQuota")))
+        for item in (one if isinstance(one, Iterator) else (one,))
+        if item is not None and isinstance(item.metadata, ManagedMetadata)
+        for entry in item.metadata.managed_fields or ()
+    }
+    created = metadata.creation_timestamp or ""
+    later = tuple(sorted(time for time in times if time > created))
+    source, spec = start.source, live.spec
+    made = (source.kind, source.name, source.namespace, source.field, start.prefix, start.text)
+    held = (spec.overhead, spec.priority_class_name, live.status.qos_class, live.status.phase)
+    return metadata.namespace, *signature(start, live), *made, _ENCODER.encode(held), marks, later
+
+
+def _only_named(found: Difference) -> bool:
+    """Whether the pod's name stands nowhere but where ``renamed`` writes another one."""
+    name = found.subject.name
+    places = 3 if found.after else 1
+    places += found.verdict.message.startswith(_heads(name))
+    places += sum(_is_own(reason.source, name) for reason in found.reasons.values())
+    return msgspec.json.encode(found).count(msgspec.json.encode(name)[1:-1]) == places
+
+
+def _heads(name: str) -> tuple[str, str]:
+    """How the server begins to speak of a pod."""
+    return f'pods "{name}" ', f'Pod "{name}" '
+
+
+def renamed(found: Difference, name: str) -> Difference:
+    """What an answer says of another pod that is its equal but for the name."""
+    verdict, old = found.verdict, found.subject.name
+    for head, other in zip(_heads(old), _heads(name), strict=True):
+        if verdict.message.startswith(head):
+            verdict = structs.replace(verdict, message=other + verdict.message[len(head) :])
+    return structs.replace(
+        found,
+        subject=structs.replace(found.subject, name=name),
+        before=_with_name(found.before, name),
+        after=_with_name(found.after, name),
+        reasons={path: _reason_of(reason, old, name) for path, reason in found.reasons.items()},
+        verdict=verdict,
+    )
+
+
+def _is_own(source: Source | None, name: str) -> TypeGuard[Source]:
+    """Whether the pod itself is behind a value."""
+    return source is not None and source.kind == "Pod" and source.name == name
+
+
+def _reason_of(reason: Reason, old: str, name: str) -> Reason:
+    source = reason.source
+    if not _is_own(source, old):
+        return reason
+    return structs.replace(reason, source=structs.replace(source, name=name))
+
+
+def _with_name(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    return {**document, "metadata": {**document["metadata"], "name": name}} if document else document
 
 
 def unchanged(start: Start, known: Known, ask: Ask) -> bool:

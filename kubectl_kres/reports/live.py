@@ -30,6 +30,17 @@ _OF_RUN = (
 _CONTROLLERS = {"kube-controller-manager", "kube-scheduler", "kubelet"}
 
 
+def edited(pod: Pod) -> bool:
+    """Whether somebody but the controllers wrote to the pod, or resized it, as far as its field managers are known."""
+    managed = pod.metadata.managed_fields if isinstance(pod.metadata, ManagedMetadata) else None
+    return any(entry.subresource == "resize" or entry.manager not in _CONTROLLERS for entry in managed or ())
+
+
+def tells(annotation: str) -> bool:
+    """Whether an annotation of that key is looked at."""
+    return annotation in {ANNOTATION, VPA} or annotation.startswith(tuple(INJECTORS))
+
+
 def why_different(
     pod: Pod,
     path: str,

@@ -8,7 +8,7 @@ from reports.stored import made, owned_by, store_of, subject, template
 from kubectl_kres.admission.server import Server
 from kubectl_kres.reports import diff as reports
 from kubectl_kres.reports import policies as known
-from kubectl_kres.reports.diff import diff, differences
+from kubectl_kres.reports.diff import Differences, diff
 from kubectl_kres.reports.subject import Ask
 
 CPU = {"requests": {"cpu": "1"}}
@@ -45,7 +45,7 @@ OWNER = made("ReplicaSet", "r", spec=template(app(CPU)))
 def test_one_and_many_agree(objects, containers, changed):
     store = store_of(OWNER, pod("p", *containers), *objects)
     single = diff(store, subject("Pod/p"), Ask())
-    [many] = differences(store, store.all("Pod"), Ask())
+    [many] = map(Differences(store, Ask()).of, store.all("Pod"))
     assert single.changed is changed
     assert (many is None) is not changed
     if many is not None:
@@ -61,7 +61,7 @@ def test_pods_that_are_alike_are_looked_at_once(monkeypatch):
     pods = [pod(f"p{n}", app(CPU)) for n in range(5)]
     pods[2] = pod("p2", app({**CPU, "limits": {"cpu": "3"}}))
     store = store_of(OWNER, *pods)
-    found = [*differences(store, store.all("Pod"), Ask())]
+    found = [*map(Differences(store, Ask()).of, store.all("Pod"))]
     assert [one is None for one in found] == [True, True, False, True, True]
     assert looked == ["p0", "p2"]
 

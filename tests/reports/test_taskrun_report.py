@@ -13,7 +13,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render import explain as render
 from kubectl_kres.reports.denied import denied
-from kubectl_kres.reports.diff import diff, differences
+from kubectl_kres.reports.diff import Differences, diff
 from kubectl_kres.reports.explain import explain
 from kubectl_kres.reports.explanation import Explanation
 from kubectl_kres.reports.fit import fit
@@ -286,7 +286,7 @@ def test_lists_of_pods_say_the_same():
     assert whole is not None
     assert brief is not None
     assert (brief.qos, brief.refused) == (whole.qos, whole.refused)
-    (listed,) = differences(store, [store.get("Pod", "r-pod", "ns")], ASK)
+    listed = Differences(store, ASK).of(store.get("Pod", "r-pod", "ns"))
     assert listed == diff(store, subject("Pod/r-pod"), ASK)
 
 
