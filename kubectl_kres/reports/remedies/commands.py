@@ -24,24 +24,24 @@ def commands(of: Origin, edits: Sequence[Edit], kept: Mapping[ObjectRef, str]) -
     return tuple(_lines(of, [one for one in edits if one.object not in kept]))
 
 
-def needs_file(edits: Sequence[Edit]) -> str:
-    """Why edits of the template cannot be made in place; empty: they can, or there are none."""
-    for one in edits:
-        kind = one.object.kind
-        if isinstance(one, SetValue) and kind == "Job":
-            return "the template of a Job cannot be changed: delete the Job and create it again with these values"
-        if isinstance(one, SetValue) and kind == "Pod":
-            return "the requests and limits of a pod are changed in its manifest, which is then created anew"
-        if isinstance(one, SetValue) and kind not in _PATCHED:
-            return f"change the manifest of {one.object}"
-        if one.action == "create":
-            return f"kubectl creates a {kind} from a manifest only"
-        if "volumeClaimTemplates" in one.field:
-            return (
-                "claim templates cannot be changed: delete the StatefulSet with --cascade=orphan and create it again "
-                "with these values"
-            )
-    return ""
+def unchangeable(edits: Sequence[Edit]) -> dict[ObjectRef, str]:
+    """Objects of which an edit cannot be made in place, so that none of theirs is, each with why."""
+    return {one.object: why for one in edits if (why := _why_not(one))}
+
+
+def _why_not(one: Edit) -> str:
+    kind = one.object.kind
+    if one.action == "create":
+        return f"kubectl creates a {kind} from a manifest only"
+    if "volumeClaimTemplates" in one.field:
+        return "claim templates cannot be changed: delete the StatefulSet and create it again with these values"
+    if not isinstance(one, SetValue) or kind in _PATCHED:
+        return ""
+    if kind == "Job":
+        return "the template of a Job cannot be changed: delete the Job and create it again with these values"
+    if kind == "Pod":
+        return "the requests and limits of a pod are changed in its manifest, which is then created anew"
+    return f"change the manifest of {one.object}"
 
 
 def _lines(of: Origin, edits: Sequence[Edit]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.analysis import Analysis
 from kubectl_kres.reports.capsule.pool_trail import PoolTrail, managed_quotas, trail_of, waiting_words
 from kubectl_kres.reports.remedies import words
-from kubectl_kres.reports.remedies.commands import asking, commands, needs_file
+from kubectl_kres.reports.remedies.commands import asking, commands, unchangeable
 from kubectl_kres.reports.remedies.keepers import keeper
 from kubectl_kres.reports.remedies.model import (
     Admits,
@@ -328,16 +328,17 @@ class _Search:
         of = self.store.origin
         filed = [one for one in edits if self.subject.raw is not None and one.object == self.subject.ref]
         made = [one for one in edits if one not in filed]
+        fixed = {ref: told for ref, told in unchangeable(made).items() if ref not in kept}
         why = [
             *(f"{ref}: {told}" for ref, told in kept.items()),
             *([f"make the edits in {self.subject.file or 'the file'}"] if filed else []),
-            *([told] if (told := needs_file(made)) else []),
+            *dict.fromkeys(fixed.values()),
         ]
         raising = [one for one in edits if isinstance(one, RaiseQuota)]
         return Remedy(
             words.sentence(edits),
             edits,
-            commands(of, made, kept),
+            commands(of, made, {**kept, **fixed}),
             "; ".join(why),
             Admits(trial.place.wanted, trial.place.wanted),
             proven=True,
@@ -391,7 +392,7 @@ class _Search:
     def _kept(self, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
         for ref in dict.fromkeys(one.object for one in edits):
             if _from_file(self.store, ref):
-                yield ref, "it is in a file: make the edit there"
+                yield ref, f"make the edit in {self.store.files[ref]}"
                 continue
             found = self.store.get(ref.kind, ref.name, ref.namespace)
             metadata = getattr(found, "metadata", None)
