@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from kubectl_kres.cli.main import entry
+from kubectl_kres.cli.start import entry
 
 sys.exit(entry())

@@ -59,6 +59,8 @@ def applied(options: Options, given: Collection[str]) -> Options:
 def _read(path: Path) -> str | None:
     """The text; None if there is no file, or none that can be seen: HOME may be somebody else's, as in containers."""
     try:
+        if path.is_fifo():
+            raise InputError("a pipe, not a file", file=str(path))
         with path.open("rb") as file:
             data = file.read(_LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):

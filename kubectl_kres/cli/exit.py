@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import platform
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
@@ -29,7 +30,7 @@ from kubectl_kres.render.escape import capped, plain
 _ORDER = (Exit.BUG, Exit.INTERRUPTED, Exit.USAGE, Exit.UNREAD, Exit.PARTIAL, Exit.NEGATIVE)
 
 #: What a full or broken disk behind a redirected stdout answers.
-_FULL = {errno.ENOSPC, errno.EIO, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_FULL = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 #: Sentences that kubectl prints without ``error:`` before them.
 _WHOLE = (
@@ -61,23 +62,72 @@ def _write(text: str) -> None:
         return
     try:
         sys.stderr.write(f"{text}\n")
-    except BrokenPipeError:
+    except OSError:
+        # It is closed, or what it goes to is full: the exit code still tells.
         _abandon(sys.stderr)
 
 
-def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
+class Closed(io.TextIOBase):
+    """Standard output of a program that was started without one: what is written to it is an error."""
+
+    encoding = "utf-8"
+
+    def write(self, _text: str) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """Raises OSError: there is nothing to write to."""
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+
+class _Heedless:
+    """Standard output whose reader may go: what follows is lost, and the exit code still tells what was asked."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return int(self._try(lambda: self._stream.write(text)))
+
+    def flush(self) -> None:
+        self._try(self._stream.flush)
+
+    def _try(self, deed: Callable[[], Any]) -> Any:
+        try:
+            return deed()
+        except BrokenPipeError:
+            _abandon(self._stream)
+            return 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def guarded(run: Callable[[], int], *, verbose: bool = False, whole: bool = False) -> int:
     """What ``run`` returns, or the code of the error that it ended with, which is told on stderr.
 
-    A closed stdout ends quietly. ``verbose``: with a traceback for every error. What nobody raises on purpose is a
-    bug, told with its traceback.
+    A closed stdout ends quietly. ``verbose``: with a traceback for every error. ``whole``: the exit code is asked for,
+    and needs the whole run even if nobody reads what it prints. What nobody raises on purpose is a bug, told with its
+    traceback.
     """
+    stdout = sys.stdout
+    if whole:
+        sys.stdout = _Heedless(stdout)
+    try:
+        return _guarded(run, verbose=verbose)
+    finally:
+        sys.stdout = stdout
+
+
+def _guarded(run: Callable[[], int], *, verbose: bool) -> int:
+    code: int | None = None
     try:
         code = run()
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
         _abandon(sys.stdout)
-        return Exit.ANSWERED
+        return Exit.ANSWERED if code is None else code
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except click.exceptions.Exit as end:
@@ -90,6 +140,9 @@ def guarded(run: Callable[[], int], *, verbose: bool = False) -> int:
         if verbose:
             _trace(error)
         return error.exit_code
+    except MemoryError:
+        say("error: the memory does not suffice: ask about fewer objects, or with a smaller --chunk-size")
+        return Exit.UNREAD
     except Exception as error:  # noqa: BLE001, whatever it is, it is a bug
         if isinstance(error, OSError) and error.errno in _FULL:
             say(f"error: writing the output: {(error.strerror or str(error)).lower()}")

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import cast
 
 from kubectl_kres.cli import exit as ending
+from kubectl_kres.cli.ended import Ended, die, heeded
 from kubectl_kres.cli.program import COMPLETE, COMPLETER, Program
 
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.
@@ -26,6 +27,8 @@ def program_name(called: str) -> str:
 
 def entry(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line, ``sys.argv`` if none is given, and returns the exit code."""
+    if sys.stdout is None:
+        sys.stdout = ending.Closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # Whatever the locale is: pipes carry UTF-8, as kubectl's do, and no character ends the program.
@@ -37,7 +40,12 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         return complete(words[words[:1] == [COMPLETE] :])
     name = program_name(sys.argv[0])
     verbose = _LOUDEST.search(" ".join(words)) is not None
-    return ending.guarded(lambda: _run(name, words), verbose=verbose)
+    try:
+        with heeded():
+            return ending.guarded(lambda: _run(name, words), verbose=verbose, whole="--exit-code" in words)
+    except Ended as end:
+        die(end.number)
+        return 128 + end.number
 
 
 def _run(name: str, words: list[str]) -> int:

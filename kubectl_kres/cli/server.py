@@ -14,6 +14,7 @@ from kubectl_kres.admission.server import GATES, LOCKED, LimitedResource, Server
 from kubectl_kres.admission.versions import nearest, parse, shown
 from kubectl_kres.cli.options import Options
 from kubectl_kres.errors import InputError, UsageError
+from kubectl_kres.manifests.files import content
 
 Form = TypeVar("Form")
 
@@ -115,7 +116,7 @@ def _loaded(file: str) -> Mapping[str, Any]:
     import yaml  # noqa: PLC0415, only for this flag
 
     try:
-        data = yaml.safe_load(Path(file).read_bytes())
+        data = yaml.safe_load(content(file))
     except FileNotFoundError as error:
         raise InputError("does not exist", file=file) from error
     except OSError as error:

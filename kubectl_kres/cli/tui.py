@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.ended import Ended
 from kubectl_kres.cli.options import ALL_NAMESPACES, ASCII, DEMO, NO_MOUSE, SERVER, SNAPSHOT, THEME, Options
 from kubectl_kres.errors import UsageError
 from kubectl_kres.tui.first import first_frame
@@ -46,6 +47,8 @@ def _shown(options: Options, words: tuple[str, ...]) -> int:
         app.run(mouse=not options.no_mouse)
     finally:
         session.feed.close()
+    if app.ended:
+        raise Ended(app.ended)
     return app.return_code or 0
 
 

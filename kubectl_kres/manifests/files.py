@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import glob
 import os
+import select
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from time import monotonic, sleep
 from typing import BinaryIO
 
 from kubectl_kres.errors import InputError
@@ -16,6 +19,9 @@ STDIN = "STDIN"
 
 #: Bytes of one file. The largest list that etcd serves in one piece is far below.
 LARGEST = 256 * 1024 * 1024
+#: Seconds to wait for somebody who writes to a pipe, and between two looks.
+PATIENCE, _LOOK = 5.0, 0.05
+_PIECE = 1 << 16
 
 
 def named(argument: str, *, recursive: bool) -> list[str]:
@@ -55,7 +61,7 @@ def text(file: str, stdin: BinaryIO) -> str:
     """
     shown = STDIN if file == "-" else file
     try:
-        data = stdin.read(LARGEST + 1) if file == "-" else _bytes(file)
+        data = stdin.read(LARGEST + 1) if file == "-" else content(file)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=shown) from error
     if len(data) > LARGEST:
@@ -74,9 +80,40 @@ def text(file: str, stdin: BinaryIO) -> str:
         ) from error
 
 
-def _bytes(file: str) -> bytes:
-    with Path(file).open("rb") as opened:
-        return opened.read(LARGEST + 1)
+def content(file: str) -> bytes:
+    """What is in a file, up to one byte more than LARGEST, or what comes through a pipe as of ``<(command)``, however
+    long that takes. Raises OSError, and InputError for a pipe that nobody opens to write.
+    """
+    handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        if stat.S_ISFIFO(os.fstat(handle).st_mode):
+            return b"".join(_piped(handle, file))
+        with open(handle, "rb", closefd=False) as opened:
+            return opened.read(LARGEST + 1)
+    finally:
+        os.close(handle)
+
+
+def _piped(handle: int, file: str) -> Iterator[bytes]:
+    """What comes until the last writer is gone. One that writes nothing yet is told from none by what reading says."""
+    size, end = 0, monotonic() + PATIENCE
+    opened = False
+    while size <= LARGEST:
+        try:
+            piece = os.read(handle, _PIECE)
+        except BlockingIOError:
+            opened = True
+            select.select([handle], [], [])
+            continue
+        if piece:
+            size += len(piece)
+            yield piece
+        elif size or opened:
+            return
+        elif monotonic() >= end:
+            raise InputError("is a pipe that nobody writes to", file=file)
+        else:
+            sleep(_LOOK)
 
 
 def _inside(directory: str, *, recursive: bool) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -60,6 +60,10 @@ def _unnulled(raw: Any, path: Sequence[Step]) -> Any:
     return without_nulls(raw) if isinstance(path[-1], int) else _without(raw, path)
 
 
+#: What msgspec calls the types of what was read.
+_TYPES = {str: "str", int: "int", float: "float", bool: "bool", list: "array", dict: "object", type(None): "null"}
+
+
 def _wrong(message: str, raw: Any) -> tuple[tuple[Step, ...], str, str]:
     """Path, expected and found type of what msgspec complains of.
 
@@ -72,11 +76,18 @@ def _wrong(message: str, raw: Any) -> tuple[tuple[Step, ...], str, str]:
     for name, index in _STEP.findall(found[3] or ""):
         step: Step = name or (0 if index == "..." else int(index))
         if index == "...":
-            step = next(key for key, item in value.items() if not isinstance(item, str) or isinstance(item, Number))
+            step = _key(value, found[2])
         path.append(step)
         value = value[step]
     names = [name for name in found[1].split(" | ") if name != "null"]
     return tuple(path), " or ".join(_WORDS.get(name, name) for name in names), _WORDS.get(found[2], found[2])
+
+
+def _key(value: Mapping[str, Any], got: str) -> Step:
+    """The first key of a map whose value is of the type that was found, else of any but a text's."""
+    of_type = (key for key, item in value.items() if _TYPES.get(type(item)) == got)
+    other = (key for key, item in value.items() if not isinstance(item, str) or isinstance(item, Number))
+    return next(of_type, None) or next(other, None) or next(iter(value))
 
 
 def _fault(manifest: Manifest, path: Sequence[Step], expected: str, got: str) -> InputError:

@@ -104,7 +104,12 @@ def _clamped(quantity: Quantity, bounds: Bounds) -> Quantity:
 
 
 def _least(limit: Quantity, ratio: Quantity, unit: int) -> Quantity:
-    """The smallest request that ``limit`` is not too far above, by the server's own floating point comparison."""
+    """The smallest request that ``limit`` is not too far above, by the server's own floating point comparison.
+
+    A ratio below one, which no server stores, allows none: the limit itself is the nearest.
+    """
+    if ratio.nano <= 0:
+        return limit
     nano = -(-limit.nano * 10**9 // (ratio.nano * unit)) * unit
     while nano < limit.nano and limit.nano / nano * 1000 > ratio.milli():
         nano += unit

@@ -155,6 +155,8 @@ def _end(path: str, line: memoryview, crc: int) -> End:
 def _opened(path: str) -> Iterator[BufferedReader | gzip.GzipFile]:
     """The bytes of a snapshot, unpacked if they are gzipped; what goes wrong below comes out as SnapshotError."""
     try:
+        if Path(path).is_fifo():
+            raise SnapshotError(f"{path}: it is a pipe; a snapshot is read from a file")
         with Path(path).open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)

@@ -52,6 +52,8 @@ def write_stream(
     except BrokenPipeError:
         raise
     except OSError as error:
+        if path == "-":
+            raise
         message = f"{path}: the snapshot cannot be written: {error.strerror or error}"
         raise SnapshotError(message, hint="no file was changed; choose another place with --out") from error
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import ClassVar
 
 from textual import events
@@ -70,6 +73,8 @@ class Kres(App[None]):
         self.panes: dict[str, Pane] = {}
         self.pane: Pane | None = None
         self.paused = self._missed = False
+        #: The signal that ended it, 0 if none did.
+        self.ended = 0
         self._chosen = theme
         self._remark: Timer | None = None
         self._said: Line = ()
@@ -84,9 +89,25 @@ class Kres(App[None]):
         return Shell(ascii_only=self.session.setting.ascii_only)
 
     def on_mount(self) -> None:
+        self._heed()
         self.theme = self._chosen or themes.DARK.name
         self.screen.set_class(True, "ready")
         self.call_after_refresh(self._start)
+
+    def _heed(self) -> None:
+        """Let signals that end programs end this one as ``q`` does: the terminal must be given back as it was."""
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            # Who started us ignoring one, as nohup does, is obeyed.
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                # Not on Windows, and not outside of the main thread.
+                with suppress(NotImplementedError, RuntimeError, ValueError):
+                    loop.add_signal_handler(number, self._end, number)
+
+    def _end(self, number: int) -> None:
+        self.ended = number
+        self.exit()
 
     def _start(self) -> None:
         self.show()

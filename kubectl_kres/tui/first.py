@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr, suppress
 from io import StringIO
 
 from kubectl_kres.render.escape import capped, plain
@@ -40,10 +40,13 @@ def first_frame(origin: str, way: str, *, ascii_only: bool) -> Iterator[None]:
         with redirect_stderr(said):
             yield
     except BaseException:
-        _write(_LEAVE)
+        # The terminal itself may be gone.
+        with suppress(OSError):
+            _write(_LEAVE)
         raise
     finally:
-        termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
+        with suppress(termios.error):
+            termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
         if sys.stderr is not None:
             sys.stderr.write(said.getvalue())
 

@@ -31,6 +31,6 @@ def leave(code: int) -> None:
 
 if __name__ == "__main__":
     restore()
-    from kubectl_kres.cli.main import entry
+    from kubectl_kres.cli.start import entry
 
     leave(entry())

@@ -1,0 +1,49 @@
+"""What a signal that ends programs does here: first what is half done is cleaned up, then it ends the program."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+#: What a time limit of a CI sends, and what goes out when a terminal is closed.
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+class Ended(BaseException):
+    """A signal came; ``number`` is its own."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def heeded() -> Iterator[None]:
+    """Within, the signals raise Ended once. Who started us ignoring one, as nohup does, is obeyed."""
+    before = {}
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            try:
+                before[number] = signal.signal(number, _raise)
+            except ValueError:  # not the main thread: the program is part of another one
+                break
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _raise(number: int, _frame: FrameType | None) -> None:
+    # The next one ends the program at once.
+    signal.signal(number, signal.SIG_DFL)
+    raise Ended(number)
+
+
+def die(number: int) -> None:
+    """End by the signal, as whoever sent it expects."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)

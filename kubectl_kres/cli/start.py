@@ -1,0 +1,15 @@
+"""The door of the program: Ctrl-C ends it in silence from here on, also while it is still being loaded."""
+
+from __future__ import annotations
+
+_INTERRUPTED = 130
+
+
+def entry() -> int:
+    """Runs the command line and returns the exit code."""
+    try:
+        from kubectl_kres.cli.main import entry as run  # noqa: PLC0415, what takes time must be within
+
+        return run()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
