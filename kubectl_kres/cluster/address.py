@@ -13,7 +13,9 @@ def parse(text: str) -> str:
     Raises ConfigError, which shows no password, for what is no address; a user in it is refused too.
     Source: client-go rest.DefaultServerURL; kubectl decides on http before it looks at any field of TLS.
     """
-    given = text.strip()
+    given = text
+    if given != given.strip():
+        raise ConfigError(f'the server "{shown(given)}" has blanks around its address')
     if "://" not in given:
         if given.rstrip("/").count("/"):
             raise ConfigError(f'host must be a URL or a host:port pair: "{shown(given)}"')

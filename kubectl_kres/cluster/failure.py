@@ -50,7 +50,7 @@ def failed(error: Exception, server: str) -> ClusterError:
     """The error to show for one of urllib3's, ``server`` being the address that was asked."""
     host = urlsplit(server).netloc
     if isinstance(error, exceptions.ProxyError):
-        return Unreachable(f"{UNABLE}proxyconnect tcp: {_plain(error.original_error, host)}")
+        return Unreachable(f"{UNABLE}proxyconnect tcp: {_plain(error.original_error, _proxy_of(error) or 'the proxy')}")
     if isinstance(error, exceptions.TimeoutError | TimeoutError) and not isinstance(
         error, exceptions.NewConnectionError
     ):
@@ -60,6 +60,13 @@ def failed(error: Exception, server: str) -> ClusterError:
         sentence = f"The connection to the server {host} was refused - did you specify the right host or port?"
         return Unreachable(sentence, refused=True)
     return Unreachable(UNABLE + _plain(error, host))
+
+
+def _proxy_of(error: exceptions.ProxyError) -> str:
+    """The address that was dialled, which is the proxy's and not the server's; empty if it is not known."""
+    dialled = getattr(error.original_error, "conn", None)
+    host, port = getattr(dialled, "host", ""), getattr(dialled, "port", "")
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}" if host else ""
 
 
 def _late(error: Exception, host: str) -> TimedOut:

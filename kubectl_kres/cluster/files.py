@@ -6,6 +6,7 @@ import errno
 import os
 import select
 import stat
+import sys
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -54,9 +55,25 @@ def paths(kubeconfig: str, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def candidates(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The files of ``KUBECONFIG``, each once, or ``~/.kube/config`` if it is empty."""
-    listed = [path for path in environ.get("KUBECONFIG", "").split(os.pathsep) if path]
-    return tuple(dict.fromkeys(listed)) or (str(Path.home() / ".kube" / "config"),)
+    """The files of ``KUBECONFIG``, each once, or ``~/.kube/config`` if it is empty.
+
+    Separators alone name no file, and a missing home is the folder that we stand in, as kubectl has it.
+    Source: client-go clientcmd NewDefaultClientConfigLoadingRules.
+    """
+    listed = environ.get("KUBECONFIG", "")
+    if listed:
+        return tuple(dict.fromkeys(path for path in listed.split(os.pathsep) if path))
+    return (in_home("config", environ),)
+
+
+def in_home(name: str, environ: Mapping[str, str]) -> str:
+    """A file of kubectl's folder in the home that ``HOME`` names; without one below the folder that we stand in.
+
+    Source: client-go util/homedir.HomeDir.
+    """
+    if sys.platform == "win32":
+        return str(Path.home() / ".kube" / name)
+    return str(Path(environ.get("HOME", "")) / ".kube" / name)
 
 
 def read(names: Iterable[str]) -> Merged:

@@ -45,8 +45,14 @@ class Identity:
             return self._held
 
     def renewed(self, refused: Credentials) -> Credentials | None:
-        """The credentials to try after a 401; None if a plugin gave none of them. Raises ConfigError if it fails."""
+        """The credentials to try after a 401: a plugin's new ones, or what the token file holds by now.
+
+        None if there are none but those that were refused. Raises ConfigError if the plugin fails.
+        """
         with self._lock:
+            if self._file:
+                self._held = self._read()
+                return self._held if self._held != refused else None
             if self._plugin is None:
                 return None
             if self._held is refused:

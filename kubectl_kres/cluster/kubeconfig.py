@@ -56,7 +56,7 @@ def _without_context(options: ConnectOptions, merged: Merged, name: str, environ
         raise ConfigError(f'context "{name}" does not exist')
     if name:
         raise ConfigError(f"Error in configuration: context was not found for specified context: {name}")
-    inside = bool(environ.get("KUBERNETES_SERVICE_HOST")) and not options.kubeconfig
+    inside = all(environ.get(f"KUBERNETES_SERVICE_{one}") for one in ("HOST", "PORT")) and not options.kubeconfig
     if not (options.server or options.cluster or inside):
         raise _nothing_chosen(options, merged, environ)
 
@@ -66,6 +66,8 @@ def _nothing_chosen(options: ConnectOptions, merged: Merged, environ: Mapping[st
     where = os.pathsep.join(looked)
     if merged.files:
         return ConfigError(f"no current context is set in {where}; use --context or kubectl config use-context")
+    if not looked:
+        return ConfigError("no kubeconfig: KUBECONFIG names no file; use --kubeconfig or set KUBECONFIG")
     hint = "KUBECONFIG is taken literally, ~ included" if any(name.startswith("~") for name in looked) else ""
     return ConfigError(f"no kubeconfig: {where} does not exist; use --kubeconfig or set KUBECONFIG", hint=hint)
 
@@ -153,7 +155,7 @@ def _in_cluster(options: ConnectOptions, environ: Mapping[str, str]) -> Target:
             "--as needs a kubeconfig: the service account of a pod is used without one",
             hint="name one with --kubeconfig, or give --server and --token",
         )
-    host, port = environ["KUBERNETES_SERVICE_HOST"], environ.get("KUBERNETES_SERVICE_PORT") or "443"
+    host, port = environ["KUBERNETES_SERVICE_HOST"], environ["KUBERNETES_SERVICE_PORT"]
     token = SERVICE_ACCOUNT / "token"
     if not token.exists():
         raise ConfigError(f"no kubeconfig, and {token} does not exist")

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from kubectl_kres.cluster import tree
 from kubectl_kres.cluster.answer import one_line
 from kubectl_kres.cluster.entries import Exec
 from kubectl_kres.cluster.policy import Policy, allow
@@ -60,6 +61,8 @@ def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: Policy) -> Iss
     except ConfigError as error:
         raise failed(error.message) from error
     if command is None:
+        if {"/", os.sep} & set(plugin.command) and Path(plugin.command).is_file():
+            raise failed(f"exec: fork/exec {plugin.command}: permission denied")
         raise failed(f"exec: executable {plugin.command} not found", plugin.install_hint or "")
     try:
         done = subprocess.run(
@@ -106,12 +109,24 @@ def _interactive(plugin: Exec, user: str) -> bool:
     return terminal and mode != "Never"
 
 
-def _issued(output: bytes, version: str) -> Issued:
+def _decoded(output: bytes) -> _Credential:
+    """The answer, in JSON or in YAML. Source: apimachinery serializer/json, which takes both."""
     try:
-        credential = msgspec.json.decode(output, type=_Credential)
+        return msgspec.json.decode(output, type=_Credential)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return msgspec.convert(tree.parse(output), _Credential)
+    except (tree.TreeError, msgspec.ValidationError, RecursionError):
         raise failed("decoding stdout: it is no ExecCredential") from None
-    if credential.api_version != version or credential.kind != "ExecCredential":
+
+
+def _issued(output: bytes, version: str) -> Issued:
+    credential = _decoded(output)
+    if credential.api_version == version and credential.kind != "ExecCredential":
+        kind = one_line(credential.kind)
+        raise failed(f"decoding stdout: it is {f'of kind {kind}' if kind else 'of no kind'}, not an ExecCredential")
+    if credential.api_version != version:
         raise failed(
             f"exec plugin is configured to use API version {version}, "
             f"plugin returned version {one_line(credential.api_version) or 'none'}"

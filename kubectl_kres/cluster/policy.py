@@ -52,7 +52,7 @@ def load(kuberc: str, environ: Mapping[str, str]) -> tuple[Policy, tuple[str, ..
         if kuberc:
             raise ConfigError("disabling kuberc via KUBERC=off and passing kuberc flag are mutually exclusive")
         return Policy(), ()
-    usual = str(Path.home() / ".kube" / "kuberc")
+    usual = files.in_home("kuberc", environ)
     file = kuberc or named or usual
     if file == usual and not Path(file).exists():
         return Policy(), ()

@@ -46,6 +46,11 @@ def choose(server: str, own: str | None, environ: Mapping[str, str]) -> Proxy | 
     parts = urlsplit(server)
     named = _variable(environ, "HTTPS_PROXY" if parts.scheme == "https" else "HTTP_PROXY")
     port = parts.port or _PORTS[parts.scheme]
+    if named and parts.scheme == "http" and environ.get("REQUEST_METHOD"):
+        raise ConfigError(
+            "refusing to use HTTP_PROXY value in CGI environment; see golang.org/s/cgihttpproxy",
+            hint="REQUEST_METHOD is set, and whoever sends a request to a CGI program chooses HTTP_PROXY",
+        )
     if not named or not _reached_through(parts.hostname or "", port, _variable(environ, "NO_PROXY")):
         return None
     try:

@@ -77,6 +77,8 @@ def _show(made: ssl.SSLContext, credentials: Credentials) -> None:
             made.load_cert_chain(name, password="")
         except (ssl.SSLError, ValueError) as error:
             why = getattr(error, "reason", None) or str(error)
+            if b"ENCRYPTED" in credentials.key:
+                why = "the key is encrypted, and nobody is asked for its password"
             raise ConfigError(
                 f"the client certificate and key cannot be used: {why.replace('_', ' ').lower()}"
             ) from error

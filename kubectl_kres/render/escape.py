@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
-#: Controls (C0, DEL, C1), bidirectional marks and overrides, line and paragraph separators, lone surrogates.
-_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-_UNSAFE_IN_LINES = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+#: Bidirectional marks and overrides, line and paragraph separators, lone surrogates; and what takes no room and means
+#: nothing, with which two names could look the same. Joiners are part of scripts and of emoji.
+_HIDDEN = "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f"
+#: Controls (C0, DEL, C1) beside them.
+_UNSAFE = f"[\x00-\x1f\x7f-\x9f{_HIDDEN}]"
+_UNSAFE_IN_LINES = f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_HIDDEN}]"
 _REPLACED = "\ufffd"
 
 #: Vowels and final consonants of Hangul that are drawn into the syllable before them.
@@ -15,7 +18,7 @@ _JOINED_JAMO = range(0x1160, 0x1200)
 
 
 def plain(text: str, *, keep_newlines: bool = False) -> str:
-    """``text`` with each character that could move the cursor or turn the reading direction replaced by U+FFFD.
+    """``text`` with each character that could move the cursor, turn the reading direction or hide replaced by U+FFFD.
 
     ``keep_newlines`` lets newlines and tabs through.
     """

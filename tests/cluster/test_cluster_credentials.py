@@ -187,7 +187,7 @@ def test_a_command_with_a_slash_belongs_to_the_directory_of_its_kubeconfig(scrip
         (
             credential(kind="Pod", token="t"),
             {},
-            f"{GETTING}exec plugin is configured to use API version {V1}, ",
+            f"{GETTING}decoding stdout: it is of kind Pod, not an ExecCredential",
         ),
         (credential(), {}, f"{GETTING}exec plugin didn't return a token or cert/key pair"),
         (
@@ -236,3 +236,19 @@ def test_a_file_that_is_no_program_is_an_error(tmp_path):
     path.chmod(0o700)
     with pytest.raises(ConfigError, match="exec format error"):
         resolve(plugged(str(path)))
+
+
+def test_a_plugin_may_answer_in_yaml(script):
+    """As kubectl's decoder takes it."""
+    command = script(f"printf 'apiVersion: {V1}\\nkind: ExecCredential\\nstatus: {{token: abc}}\\n'")
+    user = {"command": command, "apiVersion": V1, "interactiveMode": "Never"}
+    assert resolve(target({"exec": user})).authorization == "Bearer abc"
+
+
+def test_a_plugin_that_may_not_be_run(script):
+    command = script("true")
+    Path(command).chmod(0o600)
+    user = {"command": command, "apiVersion": V1, "interactiveMode": "Never", "installHint": "get it"}
+    with pytest.raises(ConfigError) as caught:
+        resolve(target({"exec": user}))
+    assert caught.value.message == f"{GETTING}exec: fork/exec {command}: permission denied"

@@ -10,7 +10,6 @@ import pytest
 from cluster import kubectl
 
 from kubectl_kres.cluster import kubeconfig
-from kubectl_kres.cluster.credentials import Credentials
 from kubectl_kres.cluster.entries import Cluster, Exec, User
 from kubectl_kres.cluster.identity import Identity
 from kubectl_kres.cluster.kubeconfig import load
@@ -152,7 +151,22 @@ def test_a_token_file_is_read_again_and_an_unreadable_one_is_remembered(tmp_path
     clock.now += 60
     seen.append(identity.current().authorization)
     assert seen == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]
-    assert identity.renewed(Credentials()) is None
+    assert identity.renewed(identity.current()) is None
+
+
+def test_a_token_that_is_refused_is_read_again_at_once(tmp_path):
+    file = tmp_path / "token"
+    file.write_text("one\n")
+    identity = Identity(Target("https://h", "", user=User(token_file=str(file))), Clock())
+    refused = identity.current()
+    assert identity.renewed(refused) is None
+    file.write_text("two\n")
+    renewed = identity.renewed(refused)
+    assert renewed is not None
+    assert renewed.authorization == "Bearer two"
+    assert identity.current() == renewed
+    file.unlink()
+    assert identity.renewed(renewed) is None
 
 
 def test_inside_a_cluster_the_token_is_read_again(tmp_path, monkeypatch):
@@ -160,7 +174,7 @@ def test_inside_a_cluster_the_token_is_read_again(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "token").write_text("one")
     clock = Clock()
-    inside = {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+    inside = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
     identity = Identity(load(ConnectOptions(), inside), clock)
     first = identity.current().authorization
     (tmp_path / "token").write_text("two")

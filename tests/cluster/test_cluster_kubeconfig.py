@@ -169,12 +169,39 @@ def test_a_file_that_is_named_must_exist_and_be_a_file(tmp_path):
 def test_without_any_file_the_answer_names_those_looked_for(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(ConfigError) as caught:
-        load(ConnectOptions(), {})
+        load(ConnectOptions(), {"HOME": str(tmp_path)})
     assert caught.value.message.startswith(f"no kubeconfig: {tmp_path}/.kube/config does not exist")
     with pytest.raises(ConfigError) as caught:
         load(ConnectOptions(), {"KUBECONFIG": "~/kube.yaml"})
     assert caught.value.message.startswith("no kubeconfig: ~/kube.yaml does not exist")
     assert "literally" in caught.value.hint
+
+
+@pytest.mark.parametrize("separators", [":", "::"])
+def test_separators_name_no_file(separators, write, tmp_path):
+    """kubectl asks localhost:8080 then, and never the file in the home."""
+    write(config(), ".kube/config")
+    with pytest.raises(ConfigError, match=r"^no kubeconfig: KUBECONFIG names no file; "):
+        load(ConnectOptions(), {"KUBECONFIG": separators, "HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize("environ", [{}, {"HOME": ""}])
+def test_without_a_home_it_is_the_folder_that_we_stand_in(environ, write, tmp_path, monkeypatch):
+    write(config(cluster={"server": "https://here"}), ".kube/config")
+    monkeypatch.chdir(tmp_path)
+    assert load(ConnectOptions(), environ).server == "https://here"
+
+
+@pytest.mark.parametrize("name", ["HOST", "PORT"])
+def test_half_of_a_cluster_is_none(pod, name):
+    with pytest.raises(ConfigError, match="no kubeconfig: "):
+        load(ConnectOptions(), {f"KUBERNETES_SERVICE_{name}": "443"})
+
+
+@pytest.mark.parametrize("server", [" https://h", "https://h ", "https://h\n"])
+def test_a_server_with_blanks_around_is_refused(write, server):
+    with pytest.raises(ConfigError):
+        load(ConnectOptions(kubeconfig=write(config(cluster={"server": server}))), {})
 
 
 def test_of_two_files_with_different_current_contexts_the_first_wins(write):
@@ -236,14 +263,17 @@ def pod(tmp_path, monkeypatch):
     ],
 )
 def test_inside_a_cluster_the_service_account_is_used(pod, environ, flag, server, namespace):
-    target = load(ConnectOptions(namespace=flag), {"KUBERNETES_SERVICE_HOST": "10.0.0.1", **environ})
+    target = load(
+        ConnectOptions(namespace=flag),
+        {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443", **environ},
+    )
     assert (target.server, target.namespace, target.context) == (server, namespace, "")
     assert target.user.token_file == str(pod / "token")
     assert target.cluster.certificate_authority == str(pod / "ca.crt")
 
 
 def test_inside_a_cluster_a_kubeconfig_wins_and_a_missing_account_is_said(pod, write):
-    environ = {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+    environ = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
     assert load(ConnectOptions(), {**environ, "KUBECONFIG": write(config())}).server == HTTPS
     with pytest.raises(ConfigError, match="no current context"):
         load(ConnectOptions(kubeconfig=write({}, "none")), environ)

@@ -176,3 +176,11 @@ def test_without_pysocks_a_socks_proxy_is_one_line(monkeypatch):
         monkeypatch.delattr(sys.modules[module.rpartition(".")[0]], "socks", raising=False)
     with pytest.raises(ConfigError, match=r"^the proxy socks5://h:1080 needs the Python package PySocks$"):
         connect(Target("https://c.test", "", cluster=Cluster(proxy_url="socks5://u:s3cret@h")))
+
+
+def test_in_a_cgi_program_http_proxy_is_the_visitors():
+    environ = {"HTTP_PROXY": "http://evil.test", "HTTPS_PROXY": "http://good.test", "REQUEST_METHOD": "GET"}
+    with pytest.raises(ConfigError, match=r"^refusing to use HTTP_PROXY value in CGI environment; see golang.org/"):
+        proxy.choose("http://c.test", None, environ)
+    assert proxy.choose("https://c.test", None, environ).host == "good.test"
+    assert proxy.choose("http://c.test", None, {"REQUEST_METHOD": "GET"}) is None
