@@ -198,3 +198,36 @@ def test_what_cannot_be_shown_is_said_in_a_line(terminal, words, code, said):
     assert screen.ended() == code
     assert b"Traceback" not in screen.seen
     assert said in screen.seen.rpartition(b"\x1b[?1049l")[2], "it is said on the screen that stays"
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_gives_the_terminal_back(terminal, sent):
+    """The alternate screen is left, the mouse is not reported any more, the cursor is shown, and lines are edited."""
+    screen = terminal("tui", "--demo")
+    screen.read_until(b"quota/best-effort")
+    screen.program.send_signal(sent)
+    assert screen.ended() == -sent
+    for left in (b"\x1b[?1049l", b"\x1b[?1000l", b"\x1b[?25h"):
+        assert left in screen.seen, left
+    assert screen.seen.rindex(b"\x1b[?1049l") > screen.seen.rindex(b"\x1b[?1049h")
+    assert b"Traceback" not in screen.seen
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_the_screens_are_loaded(terminal, sent):
+    screen = terminal("tui", "--demo")
+    screen.read_until(b"\x1b[?1049h")
+    screen.program.send_signal(sent)
+    assert screen.ended() == -sent
+    assert b"\x1b[?1049l" in screen.seen
+    assert b"Traceback" not in screen.seen
+
+
+def test_a_terminal_that_is_closed(terminal):
+    """Whoever closes the window leaves no program behind."""
+    screen = terminal("tui", "--demo")
+    screen.read_until(b"quota/best-effort")
+    master, screen.master = screen.master, os.open(os.devnull, os.O_RDONLY)
+    os.close(master)
+    screen.program.send_signal(signal.SIGHUP)
+    assert screen.program.wait(30) in {-signal.SIGHUP, 3}
