@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.answer import answered, name_of
+from kubectl_kres.admission.answer import answered, name_of, not_valid
 from kubectl_kres.admission.changed import changed
 from kubectl_kres.admission.field import FieldError, forbidden, invalid
-from kubectl_kres.admission.outcome import Outcome, invalid_object
+from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.admission.pods import Policies
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.workload import create_workload
+from kubectl_kres.admission.workload_structure import workload_errors
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import template_in
@@ -38,22 +39,35 @@ def update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> t
     kind = str(new.get("kind", ""))
     errors = [*_errors(kind, _spec(old), _spec(new))]
     if errors:
-        group = str(new.get("apiVersion", "")).rpartition("/")[0]
-        refusal = invalid_object(f"{kind}.{group}" if group else kind, name_of(new), errors)
-        return (Outcome(allowed=False, code=422, refusal=refusal),)
-    # What a new one of its kind is checked for, and no quota asked: it is there already. An old template has passed.
-    checked = {**new, "spec": {**_spec(new), "template": None}} if _same_template(old, new) else new
-    created = create_workload(checked, Policies(), server)
+        return (not_valid(_called(new), name_of(new), errors),)
+    kept = _kept_template(old, new)
+    if kept is not None:
+        # A template that is there already has passed; what stands around it is checked again.
+        around = [*workload_errors(new, ".".join(kept))]
+        return (not_valid(_called(new), name_of(new), around),) if around else _stored(new, policies, server, ())
+    # What a new one of its kind is checked for, and no quota asked: it is there already.
+    created = create_workload(new, Policies(), server)
     refusals = [outcome for outcome in created if outcome.refusal is not None]
-    if refusals:
-        return tuple(refusals)
+    return tuple(refusals) if refusals else _stored(new, policies, server, created[0].warnings)
+
+
+def _stored(new: Raw, policies: Policies, server: Server, warnings: Sequence[str]) -> tuple[Outcome, ...]:
     stored = {"metadata": {"name": name_of(new)}}
-    return answered(stored, None, policies, server, code=200, warnings=created[0].warnings)
+    return answered(stored, None, policies, server, code=200, warnings=warnings)
 
 
-def _same_template(old: Raw, new: Raw) -> bool:
-    places = template_in(old), template_in(new)
-    return places[0] is not None and places[1] is not None and not changed(places[0][1], places[1][1])
+def _called(raw: Raw) -> str:
+    """The kind with its group, as errors name it."""
+    kind, group = str(raw.get("kind", "")), str(raw.get("apiVersion", "")).rpartition("/")[0]
+    return f"{kind}.{group}" if group else kind
+
+
+def _kept_template(old: Raw, new: Raw) -> tuple[str, ...] | None:
+    """The path of the template, if the update leaves it as it is."""
+    before, after = template_in(old), template_in(new)
+    if before is None or after is None or changed(before[1], after[1]):
+        return None
+    return after[0]
 
 
 def _spec(raw: Raw) -> Mapping[str, Any]:

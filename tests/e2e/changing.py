@@ -1,0 +1,229 @@
+"""Changes played on a real control plane: applied, brought to rest, and read in the shape of the recorded ones."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from controlplane import ControlPlane
+
+Raw = dict[str, Any]
+#: Seconds without a change after which nothing is expected to move.
+STILL_FOR = 1.5
+LONGEST = 90.0
+PATHS = {
+    "Deployment": "apis/apps/v1/namespaces/{}/deployments",
+    "ReplicaSet": "apis/apps/v1/namespaces/{}/replicasets",
+    "StatefulSet": "apis/apps/v1/namespaces/{}/statefulsets",
+    "Job": "apis/batch/v1/namespaces/{}/jobs",
+    "Pod": "api/v1/namespaces/{}/pods",
+    "ResourceQuota": "api/v1/namespaces/{}/resourcequotas",
+    "LimitRange": "api/v1/namespaces/{}/limitranges",
+    "PersistentVolumeClaim": "api/v1/namespaces/{}/persistentvolumeclaims",
+}
+WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "Job")
+RUNNING = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+
+
+class Space:
+    """One namespace of the control plane."""
+
+    def __init__(self, plane: ControlPlane, name: str) -> None:
+        self.plane, self.name = plane, name
+        status, answer = plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        assert status == 201, answer
+
+    def path(self, kind: str, name: str = "", more: str = "") -> str:
+        return f"/{PATHS[kind].format(self.name)}{f'/{name}' if name else ''}{more}"
+
+    def items(self, kind: str) -> list[Raw]:
+        status, answer = self.plane.request("GET", self.path(kind))
+        assert status == 200, answer
+        return list(answer["items"])
+
+    def send(self, step: Mapping[str, Any]) -> tuple[int, str]:
+        """The API server's answer to a step in the recorded form."""
+        if "apply" in step:
+            item = step["apply"]
+            path = self.path(item["kind"], item["metadata"]["name"], "?fieldManager=t&force=true")
+            status, answer = self.plane.request("PATCH", path, item, content_type="application/apply-patch+yaml")
+        elif "delete" in step:
+            path = self.path(step["delete"]["kind"], step["delete"]["name"], "?propagationPolicy=Background")
+            status, answer = self.plane.request("DELETE", path)
+        elif "scale" in step:
+            one = step["scale"]
+            path = self.path(one["kind"], one["name"], "/scale")
+            body = {"spec": {"replicas": one["replicas"]}}
+            status, answer = self.plane.request("PATCH", path, body, content_type="application/merge-patch+json")
+        else:
+            one = step["set"]
+            path = self.path(one["kind"], one["name"])
+            kind = "application/strategic-merge-patch+json"
+            status, answer = self.plane.request("PATCH", path, one["patch"], content_type=kind)
+        return status, "" if status < 300 else str(answer.get("message", ""))
+
+    def settle(self) -> None:
+        """Wait until nothing changes; workloads that are short are touched, so that they try again at once."""
+        began = time.monotonic()
+        for _ in range(3):
+            last, since = "", time.monotonic()
+            while time.monotonic() - since < STILL_FOR and time.monotonic() - began < LONGEST:
+                self._run_pods()
+                now = self._seen()
+                if now != last:
+                    last, since = now, time.monotonic()
+                time.sleep(0.15)
+            self._touch()
+
+    def _run_pods(self) -> None:
+        for pod in self.items("Pod"):
+            if pod["status"].get("phase") == "Pending" and "deletionTimestamp" not in pod["metadata"]:
+                path = self.path("Pod", pod["metadata"]["name"], "/status")
+                self.plane.request("PATCH", path, {"status": RUNNING}, content_type="application/merge-patch+json")
+
+    def _seen(self) -> str:
+        shown = []
+        for kind in (*WORKLOADS, "Pod", "ResourceQuota", "PersistentVolumeClaim"):
+            for item in self.items(kind):
+                status = {k: v for k, v in item.get("status", {}).items() if k != "conditions"}
+                shown.append((kind, item["metadata"]["name"], item.get("spec", {}).get("replicas"), status))
+        return json.dumps(shown, sort_keys=True)
+
+    def _touch(self) -> None:
+        mark = {"metadata": {"annotations": {"touched": str(time.monotonic())}}}
+        for kind in WORKLOADS:
+            for item in self.items(kind):
+                path = self.path(kind, item["metadata"]["name"])
+                self.plane.request("PATCH", path, mark, content_type="application/merge-patch+json")
+
+    def state(self) -> Raw:
+        """What is there, in the recorded form, without what is told of refusals."""
+        pods = [pod for pod in self.items("Pod") if "deletionTimestamp" not in pod["metadata"]]
+        sets = self.items("ReplicaSet")
+        found: Raw = {}
+        for kind in WORKLOADS:
+            for item in self.items(kind):
+                if kind == "ReplicaSet" and item["metadata"].get("ownerReferences"):
+                    continue
+                found[f"{kind}/{item['metadata']['name']}"] = _shown(kind, item, pods, sets)
+        for pod in pods:
+            if not pod["metadata"].get("ownerReferences"):
+                found[f"Pod/{pod['metadata']['name']}"] = {"pods": 1}
+        quotas = {
+            item["metadata"]["name"]: {key: item.get("status", {}).get(key, {}) for key in ("hard", "used")}
+            for item in self.items("ResourceQuota")
+        }
+        claims = sorted(item["metadata"]["name"] for item in self.items("PersistentVolumeClaim"))
+        return {"workloads": found, "quotas": quotas, "claims": claims}
+
+
+def _shown(kind: str, item: Raw, pods: Sequence[Raw], sets: Sequence[Raw]) -> Raw:
+    name = item["metadata"]["name"]
+    if kind == "Deployment":
+        own = [one for one in sets if _of(one, kind, name)]
+        counts = {one["metadata"]["name"]: sum(_of(pod, "ReplicaSet", one["metadata"]["name"]) for pod in pods)
+                  for one in own}  # fmt: skip
+        shown = [[one["spec"]["replicas"], counts[one["metadata"]["name"]]] for one in own]
+        return {"pods": sum(counts.values()), "sets": sorted(one for one in shown if any(one))}
+    own = [pod for pod in pods if _of(pod, kind, name)]
+    if kind == "StatefulSet":
+        return {"pods": len(own), "names": sorted(pod["metadata"]["name"] for pod in own)}
+    return {"pods": len(own)}
+
+
+def _of(item: Raw, kind: str, name: str) -> bool:
+    owners = item["metadata"].get("ownerReferences") or ()
+    return any(owner["kind"] == kind and owner["name"] == name for owner in owners)
+
+
+def template(rng: random.Random, name: str) -> Raw:
+    requests = {}
+    if rng.random() < 0.85:
+        requests["cpu"] = rng.choice(("50m", "100m", "250m", "300m", "500m", "1"))
+    if rng.random() < 0.5:
+        requests["memory"] = rng.choice(("32Mi", "64Mi", "128Mi"))
+    limits = {key: value for key, value in requests.items() if rng.random() < 0.3}
+    resources = {key: value for key, value in (("requests", requests), ("limits", limits)) if value}
+    containers = [{"name": "c", "image": "example.test/x", "resources": resources}]
+    return {"metadata": {"labels": {"app": name}}, "spec": {"containers": containers}}
+
+
+def workload(rng: random.Random, name: str) -> Raw:
+    kind = rng.choice(("Deployment", "Deployment", "Deployment", "StatefulSet", "ReplicaSet", "Job"))
+    spec: Raw = {"template": template(rng, name)}
+    if kind == "Job":
+        spec["template"]["spec"]["restartPolicy"] = "Never"
+        spec["parallelism"] = spec["completions"] = rng.randint(1, 4)
+        return {"apiVersion": "batch/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+    spec |= {"replicas": rng.randint(0, 5), "selector": {"matchLabels": {"app": name}}}
+    if kind == "Deployment" and rng.random() < 0.7:
+        surge, gone = rng.choice(((0, 1), (1, 0), (1, 1), ("25%", "25%"), ("50%", 0), (2, 1)))
+        spec["strategy"] = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": gone}}
+        if rng.random() < 0.15:
+            spec["strategy"] = {"type": "Recreate"}
+    if kind == "StatefulSet":
+        spec["serviceName"] = name
+        if rng.random() < 0.4:
+            spec["podManagementPolicy"] = "Parallel"
+        if rng.random() < 0.3:
+            size = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+            spec["volumeClaimTemplates"] = [{"metadata": {"name": "d"}, "spec": size}]
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def quota(rng: random.Random, name: str = "q") -> Raw:
+    hard: Raw = {}
+    while not hard:
+        if rng.random() < 0.8:
+            hard["requests.cpu"] = rng.choice(("300m", "700m", "1", "1500m", "2300m", "4"))
+        if rng.random() < 0.2:
+            hard["pods"] = str(rng.randint(1, 8))
+        if rng.random() < 0.15:
+            hard["requests.storage"] = rng.choice(("1Gi", "2Gi"))
+        if rng.random() < 0.1:
+            hard["count/replicasets.apps"] = str(rng.randint(1, 3))
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}, "spec": {"hard": hard}}
+
+
+def limit_range(rng: random.Random) -> Raw:
+    item: Raw = {"type": "Container"}
+    if rng.random() < 0.6:
+        item["defaultRequest"] = {"cpu": rng.choice(("50m", "200m"))}
+    else:
+        item["max"] = {"cpu": rng.choice(("250m", "500m"))}
+    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [item]}}
+
+
+def generated(rng: random.Random) -> tuple[list[Raw], list[Raw]]:
+    """What is there, and a change of one to three steps."""
+    given = [quota(rng)] if rng.random() < 0.7 else []
+    names = [chr(ord("a") + place) for place in range(rng.randint(1, 3))]
+    given += [workload(rng, name) for name in names]
+    existing = [item for item in given if item["kind"] != "ResourceQuota"]
+    steps: list[Raw] = []
+    for _ in range(rng.randint(1, 3)):
+        item = rng.choice(existing)
+        kind, name = item["kind"], item["metadata"]["name"]
+        match rng.choice(("scale", "scale", "template", "template", "quota", "limits", "new", "delete", "chart")):
+            case "scale" if kind != "Job":
+                steps.append({"scale": {"kind": kind, "name": name, "replicas": rng.randint(0, 6)}})
+            case "template" if kind in {"Deployment", "StatefulSet"}:
+                cpu = rng.choice(("100m", "300m", "600m"))
+                containers = [{"name": "c", "resources": {"requests": {"cpu": cpu}, "limits": None}}]
+                patch = {"spec": {"template": {"spec": {"containers": containers}}}}
+                steps.append({"set": {"kind": kind, "name": name, "patch": patch}})
+            case "quota":
+                steps.append({"apply": quota(rng)})
+            case "limits":
+                steps.append({"apply": limit_range(rng)})
+            case "delete":
+                steps.append({"delete": {"kind": kind, "name": name}})
+            case _:
+                for number in range(rng.randint(1, 3)):
+                    steps.append({"apply": workload(rng, f"n{len(steps)}{number}")})
+        if rng.random() < 0.4:
+            steps.append({"settle": True})
+    return given, steps

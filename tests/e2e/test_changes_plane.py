@@ -1,0 +1,116 @@
+"""Generated changes on a real API server with its workload and quota controllers: what comes was predicted."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from conformance.compare import amount
+from controlplane import ControlPlane
+from e2e.changing import Space, generated
+from e2e.seed import COUNTS, SEED
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step
+from kubectl_kres.simulate.ends import End
+from kubectl_kres.simulate.moves import Kubelet
+from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.world import World
+
+pytestmark = pytest.mark.e2e
+
+#: Changes of a run; a run that looks for new ones (KRES_RANDOM) asks for more: KRES_CASES=200.
+COUNT = int(os.environ.get("KRES_CASES") or 6)
+AT_ONCE = 6
+SERVER = Server(disabled_plugins=frozenset({"ServiceAccount"}))
+
+
+def _step(item: dict[str, Any]) -> Step:
+    if "apply" in item:
+        return Apply(item["apply"])
+    if "delete" in item:
+        return Delete(item["delete"]["kind"], item["delete"]["name"])
+    if "scale" in item:
+        return Scale(item["scale"]["kind"], item["scale"]["name"], item["scale"]["replicas"])
+    if "set" in item:
+        return Patch(item["set"]["kind"], item["set"]["name"], item["set"]["patch"])
+    return Settle()
+
+
+def _shown(end: End) -> dict[str, Any]:
+    workloads: dict[str, Any] = {}
+    for one in end.workloads:
+        shown: dict[str, Any] = {"pods": one.pods}
+        if one.kind == "Deployment":
+            sets = [*([one.newest] if one.newest is not None else []), *one.older]
+            shown["sets"] = sorted([item.wanted, item.pods] for item in sets if item.wanted or item.pods)
+        if one.kind == "StatefulSet":
+            shown["names"] = sorted(one.names)
+        workloads[f"{one.kind}/{one.name}"] = shown
+    quotas = {one.name: {"hard": dict(one.hard), "used": dict(one.used)} for one in end.quotas}
+    return {"workloads": workloads, "quotas": _numbers(quotas), "claims": list(end.claims)}
+
+
+def _numbers(quotas: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: {side: {key: amount(value) for key, value in values.items()} for side, values in held.items()}
+        for name, held in quotas.items()
+    }
+
+
+def _played(plane: ControlPlane, index: int) -> tuple[str, int]:
+    """What is wrong with a case, if anything, and how many ends were predicted."""
+    rng = random.Random(f"{SEED}/changes/{index}")
+    given, change = generated(rng)
+    space = Space(plane, f"changes-{index}-{secrets.token_hex(3)}")
+    for item in given:
+        space.send({"apply": item})
+        space.settle()
+    before = space.state()
+    codes = []
+    for step in change:
+        if "settle" in step:
+            space.settle()
+        else:
+            codes.append(space.send(step))
+    space.settle()
+    after = space.state()
+    world = World.of(())
+    begun = [step for item in given for step in (Apply(item), Settle())]
+    steps = [_step(item) for item in change]
+    namespace = Namespace(SERVER, world, [*begun, *steps])
+    starts = namespace.after([namespace.empty(world)], begun, Kubelet(), between=True).states
+    real = {**before, "quotas": _numbers(before["quotas"])}
+    kept = [state for state in starts if _shown(namespace.end(state)) == real]
+    if not kept:
+        return _told(index, given, [], before, [_shown(namespace.end(state)) for state in starts[:3]]), 0
+    ends = [namespace.end(state) for state in namespace.after(kept, steps, Kubelet(), between=True).states]
+    found = {**after, "quotas": _numbers(after["quotas"])}
+    fitting = [end for end in ends if _shown(end) == found]
+    if not fitting:
+        return _told(index, given, change, after, [_shown(end) for end in ends[:3]]), len(ends)
+    said = [[(answer.code, answer.message) for answer in end.answers] for end in fitting]
+    if codes not in said:
+        return _told(index, given, change, codes, said[:3]), len(ends)
+    return "", len(ends)
+
+
+def _told(index: int, given: Any, change: Any, real: Any, predicted: Any) -> str:
+    lines = [f"case {index} (KRES_SEED={SEED})", *(f"  given {item}" for item in given)]
+    lines += [f"  step {item}" for item in change]
+    return "\n".join([*lines, f"  real {real}", *(f"  predicted {item}" for item in predicted)])
+
+
+def test_what_comes_is_among_what_was_predicted(controlplane: ControlPlane, request: pytest.FixtureRequest) -> None:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        results = list(pool.map(lambda index: _played(controlplane, index), range(COUNT)))
+    wrong = [text for text, _ in results if text]
+    several = sum(1 for text, ends in results if not text and ends > 1)
+    counts = request.config.stash.setdefault(COUNTS, [])
+    counts.append(f"changes: {COUNT} played, {COUNT - len(wrong)} met, {several} with several ends, seed {SEED}")
+    if wrong:
+        pytest.fail("\n".join([f"{len(wrong)} of {COUNT}", *wrong[:20]]), pytrace=False)
