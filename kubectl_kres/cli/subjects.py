@@ -76,6 +76,8 @@ COUNTED = ("PersistentVolumeClaim", "Service")
 
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
+#: Where a name is looked for that stands in the place of a type.
+_NAMED = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod")
 #: What must be read for the answer about one object, as far as that is known by now.
 Wants = Callable[[Store, Subject], tuple[Need, ...]]
 
@@ -117,12 +119,43 @@ def chosen(
     found = asked(words, program=program, listing=not single)
     if any(one.names for one in found):
         refuse_selectors(options, slashes=any("/" in word for word in words))
+    if len(words) == 1 and not {",", ".", "/"} & set(words[0]):
+        try:
+            source.kind(words[0])
+        except ClusterError as error:
+            yield _by_name(source, words[0], wants, error)
+            return
     kinds = [taken(source.kind(one.type), takes) for one in found]
     if found[0].names:
         yield named(source, [(kind, one) for kind, one in zip(kinds, found, strict=True)], wants)
         return
     for kind in kinds:
         yield from _listed(source, kind, options, wants)
+
+
+def _by_name(source: Source, word: str, wants: Wants, error: ClusterError) -> Found:
+    """What has this name where a type was expected. Raises the error that there is no such type if nothing has."""
+    kinds = [BY_KIND[kind] for kind in _NAMED]
+    found = named(source, [(kind, Asked(kind.kind, (word,))) for kind in kinds], wants)
+    if not found.subjects:
+        close = [name for kind in kinds for name in _close(source, kind, word)]
+        error.hint = f"did you mean {' or '.join(close[:3])}?" if close else error.hint
+        raise error
+    return Found(found.subjects)
+
+
+def _close(source: Source, kind: Kind, name: str) -> list[str]:
+    """Objects of the kind with nearly this name, as they are asked about."""
+    from difflib import get_close_matches  # noqa: PLC0415, only a mistyped name needs it
+
+    names: list[str] = []
+    for space in source.namespaces if kind.namespaced else ("",):
+        try:
+            source.fill((Need(kind.kind, space, required=False),))
+        except ClusterError:
+            continue
+        names += [item.metadata.name for item in source.store.all(kind.kind, space)]
+    return [f"{kind.names[1]}/{close}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.7)]
 
 
 def taken(kind: Kind, takes: Callable[[Kind], bool] = making_pods) -> Kind:
@@ -298,7 +331,9 @@ def fault_of(source: Source, group: Sequence[Subject]) -> ClusterError:
         space = group[0].ref.namespace
         source.fill(namespace_needs(source.store, space))
         absent = no_namespace(source.store, space)
-        found.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else ""
+        close = _close(source, group[0].kind, group[0].ref.name) if absent is None else []
+        meant = f"did you mean {' or '.join(close)}?" if close else ""
+        found.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else meant
     return found
 
 

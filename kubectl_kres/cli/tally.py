@@ -15,6 +15,7 @@ from kubectl_kres.errors import ClusterError, Exit, InputError, InputErrors, Kre
 from kubectl_kres.manifests.read import LISTED
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.unplaced import namespace_needs, no_namespace
 
 T = TypeVar("T")
 
@@ -113,14 +114,25 @@ class Tally:
             self._tell(InputErrors(self._left_out[:LISTED], len(self._left_out) - LISTED))
             self.note("The answer is given without what is named above.")
         if not self.count and not self._failed and not self._told:
-            self.note(
-                _nothing(source.namespaces, self._options)
-                if self.complete
-                else "Nothing that was asked about could be read"
-            )
+            self._note_nothing(source)
         if (source.skipped or not self.complete) and not self._options.allow_partial:
             self._codes.add(Exit.PARTIAL)
         return worst(self._codes)
+
+    def _note_nothing(self, source: Source) -> None:
+        """That there is nothing to answer for; a namespace that does not exist is a mistake, not an empty one."""
+        if not self.complete:
+            self.note("Nothing that was asked about could be read")
+            return
+        absent = [] if self._options.filenames or self._options.offline else _absent(source)
+        for name in absent:
+            self.note(f'Error from server (NotFound): namespaces "{name}" not found')
+            self._codes.add(Exit.UNREAD)
+        if not absent:
+            self.note(_nothing(source.namespaces, self._options))
+            if self._options.exit_code:
+                # A gate that looked at nothing has not passed.
+                self._codes.add(Exit.NEGATIVE)
 
     def _tell(self, error: KresError) -> None:
         for line in lines(error, self._access):
@@ -143,6 +155,16 @@ class Tally:
                 self.note(unseen.hint)
 
 
+def _absent(source: Source) -> list[str]:
+    """The namespaces that were asked about and do not exist."""
+    found = []
+    for name in filter(None, source.namespaces):
+        source.fill(namespace_needs(source.store, name))
+        if no_namespace(source.store, name) is not None:
+            found.append(name)
+    return found
+
+
 def _unread(error: KresError) -> bool:
     """Whether an object has no answer because something could not be read, not because it is not there."""
     return isinstance(error, ClusterError) and not isinstance(error, NotFound)
@@ -151,4 +173,7 @@ def _unread(error: KresError) -> bool:
 def _nothing(namespaces: tuple[str, ...], options: Options) -> str:
     if not namespaces or options.filenames:
         return "No resources found"
-    return f"No resources found in {', '.join(namespaces)} namespace{'s' * (len(namespaces) > 1)}."
+    asked = [f"-l {options.selector}"] if options.selector else []
+    asked += [f"--field-selector {options.field_selector}"] if options.field_selector else []
+    which = f" for {' '.join(asked)}" if asked else ""
+    return f"No resources found{which} in {', '.join(namespaces)} namespace{'s' * (len(namespaces) > 1)}."

@@ -48,6 +48,11 @@ def _state_of_workload(kind: str, workload: Workload) -> str:
         return "suspended (spec.suspend)"
     if kind == "Deployment" and workload.spec.paused:
         return "paused (spec.paused): changes of its template wait"
+    status = workload.status
+    wanted = 1 if workload.spec.replicas is None else workload.spec.replicas
+    ordered = kind == "StatefulSet" and workload.spec.pod_management_policy != "Parallel"
+    if ordered and status.ready_replicas < status.replicas < wanted:
+        return "waits until the pods that exist are Ready (podManagementPolicy OrderedReady)"
     for condition in workload.status.conditions or ():
         if kind == "Job" and condition.status == "True" and condition.type in {"Complete", "Failed"}:
             return condition.type.lower() + (f" ({condition.reason})" if condition.type == "Failed" else "")

@@ -68,7 +68,7 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
         return None
     known = store.covered(Need(_KIND, subject.ref.namespace)).known
-    ordinal, ready = _next(store, subject, workload, known=known)
+    ordinal, ready, first = _next(store, subject, workload, known=known)
     if ordinal is None:
         return PodClaims(ready=ready)
     new = [one for one in _made(workload, subject, ordinal) if not _is_there(store, one.claim)]
@@ -77,30 +77,56 @@ def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) 
     except Unparsable:
         # Of a file it is told before, and no server has stored such a template.
         return None
+    if not first:
+        # The next pod has its claims; what is refused is a later one's.
+        return PodClaims((), costs, ready)
     return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,))
 
 
-def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int]:
-    """The first pod whose claims are not all there, and how many missing pods have theirs; None: all of them.
+def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int, bool]:
+    """The first pod whose claims are not all there, how many missing pods have theirs, and whether it is the next pod.
 
-    Where every pod is there it is the next one. ``known``: which claims there are.
+    None: all of them have theirs. Where every pod is there it is the next one. ``known``: which claims there are.
     """
     wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
     first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
     stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     existing = stored.status.replicas if isinstance(stored, Workload) else 0
     if not known:
-        return first + min(existing, wanted), 0
+        return first + min(existing, wanted), 0, True
+    absent = _absent(store, subject, first, wanted, existing)
+    if absent:
+        # The controller goes by ordinals: a claim that is there already is no matter any more, its pod is.
+        without = [ordinal for ordinal in absent if not _has_claims(store, subject, workload, ordinal)]
+        ordinal = without[0] if without else None
+        return ordinal, len(absent) - len(without), ordinal == absent[0]
     lacking = [
         ordinal
         for ordinal in range(first, first + min(wanted, _MOST_PODS))
-        if not all(_is_there(store, one.claim) for one in _made(workload, subject, ordinal))
+        if not _has_claims(store, subject, workload, ordinal)
     ]
     missing = max(0, wanted - existing)
     ready = max(0, missing - len(lacking) - max(0, wanted - _MOST_PODS))
     if lacking:
-        return lacking[0], ready
-    return (first + wanted, ready) if not missing or wanted > _MOST_PODS else (None, ready)
+        return lacking[0], ready, True
+    return first + wanted if not missing or wanted > _MOST_PODS else None, ready, True
+
+
+def _absent(store: Store, subject: Subject, first: int, wanted: int, existing: int) -> list[int]:
+    """The ordinals whose pods are missing, as far as the pods that exist were read; empty if none is, or if not."""
+    names = {
+        pod.metadata.name
+        for pod in store.all("Pod", subject.ref.namespace)
+        if controller(pod) == ("StatefulSet", subject.ref.name)
+    }
+    if len(names) < min(existing, wanted):
+        return []
+    ordinals = range(first, first + min(wanted, _MOST_PODS))
+    return [ordinal for ordinal in ordinals if f"{subject.ref.name}-{ordinal}" not in names]
+
+
+def _has_claims(store: Store, subject: Subject, workload: Workload, ordinal: int) -> bool:
+    return all(_is_there(store, claim.claim) for claim in _made(workload, subject, ordinal))
 
 
 def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
@@ -112,7 +138,7 @@ def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> 
     return tuple(
         ordinal
         for ordinal in range(first, first + min(wanted, _MOST_PODS))
-        if all(_is_there(store, claim.claim) for claim in _made(workload, subject, ordinal))
+        if _has_claims(store, subject, workload, ordinal)
     )
 
 

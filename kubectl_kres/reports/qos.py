@@ -10,14 +10,13 @@ from kubectl_kres.admission.defaulting import decoded_draft
 from kubectl_kres.admission.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.kernel import Driver
 from kubectl_kres.admission.oom import oom_score, unassigned
-from kubectl_kres.admission.pods import admit
 from kubectl_kres.admission.server import Server
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import quantity_of
 from kubectl_kres.reports.cgroups import Cgroups, machine_of, tree_of
-from kubectl_kres.reports.explain import Analysis, analysis_of
+from kubectl_kres.reports.explain import Analysis, analyse, analysis_of
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.node import needs_with_node, node_of
@@ -166,8 +165,7 @@ class Brief:
         server = self._ask.server
         if subject.raw is not None:
             return _brief(subject, analysis_of(self._store, subject, self._ask, journal=False), server, unseen)
-        outcomes = admit(start.pod, known.policies, server, journal=False, counted=start.live is not None)
-        found = with_claims(self._store, subject, Analysis(start, known, outcomes), server)
+        found = with_claims(self._store, subject, analyse(start, known, self._ask, journal=False), server)
         return _brief(subject, found, server, unseen)
 
 

@@ -62,7 +62,7 @@ def test_the_block_of_each_kind(kres: Kres, shop, words: str, shown: str, asked:
         ("quota/nope", 3, 'resourcequotas "nope" not found'),
         ("pod/nope", 3, 'pods "nope" not found'),
         ("ns/nope", 3, 'namespaces "nope" not found'),
-        ("quota -n empty", 0, "No resources found in empty namespace."),
+        ("quota -n empty", 3, 'Error from server (NotFound): namespaces "empty" not found'),
     ],
 )
 def test_what_cannot_be_shown_is_named(kres: Kres, shop, words: str, code: int, err: str):

@@ -79,7 +79,7 @@ def test_exit_codes(kres: Kres, shop, text: str, code: int):
 
 
 def test_no_quotas(kres: Kres, shop):
-    assert kres("quota -n empty") == (0, "", "No resources found in empty namespace.\n")
+    assert kres("quota -n empty") == (3, "", 'Error from server (NotFound): namespaces "empty" not found\n')
     assert kres("quota nope") == (3, "", 'Error from server (NotFound): resourcequotas "nope" not found\n')
 
 

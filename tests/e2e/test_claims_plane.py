@@ -41,7 +41,8 @@ def test_what_refuses_a_claim(controlplane: ControlPlane, kres: Kres, namespace:
     # Two of its pods are there; one more is what the quota has no room for, either.
     assert said["small"]["allowed"] is True
     lines = kres("explain", "statefulsets", "-n", namespace).stdout.splitlines()
-    assert [line.split()[0] for line in lines[:3]] == ["refused", "admitted", "refused"]
+    assert lines[0].split()[:2] == ["NAMESPACE", "NAME"]
+    assert [line.split()[4] for line in lines[1:4]] == ["refused", "admitted", "refused"]
     denied = kres("quota", "--denied", "-n", namespace).stdout
     assert [name for name in said if f"StatefulSet/{name} " in denied] == ["big", "twice"]
 
