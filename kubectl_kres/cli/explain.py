@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from kubectl_kres.cli.answers import Answered, Choose, Frame, Page, Query, Turn
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.options import (
@@ -243,7 +245,8 @@ class ExplainPage(Page):
         if options.output == "brief":
             return found, Answered(subject, found, self._brief_lines(subject, found))
         if options.output in DOCUMENTS:
-            return found, Answered(subject, narrowed(found, options.container, options.question))
+            whole = found if options.steps else structs.replace(found, journal=())
+            return found, Answered(subject, narrowed(whole, options.container, options.question))
         return found, Answered(subject, found, self._explanation_lines(found, many=turn.many))
 
     def _brief(self, *, many: bool) -> bool:

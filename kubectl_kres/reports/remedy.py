@@ -15,6 +15,7 @@ from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
 from kubectl_kres.reports.case import Case, Most, grouped
 from kubectl_kres.reports.near import near
 from kubectl_kres.reports.overrun import Overrun, asking_less, overrun
+from kubectl_kres.reports.remedies.catalogue import BY_HAND
 from kubectl_kres.reports.remedy_bounds import within_bounds
 from kubectl_kres.reports.unplaced import nearest_kind
 
@@ -35,7 +36,7 @@ def remedies(
     before those for a new pod. ``limits``: the LimitRanges that are looked at after what refuses now. ``lacking``:
     how many such pods are missing.
     """
-    said = {**_REMEDIES, **(special or {})}
+    said = {**REMEDIES, **(special or {})}
     found: dict[str, None] = {}
     for case in _largest([*_cases(outcomes, names or {}, limits, lacking)]):
         found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
@@ -86,7 +87,8 @@ def _merging(outcomes: Sequence[Outcome]) -> str:
 
 
 def _unknown(case: Case) -> Iterator[str]:
-    yield f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
+    told = BY_HAND.get(case.finding.rule)
+    yield told or f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
 
 
 _SUM = "what the containers add up to"
@@ -290,7 +292,7 @@ def _wrong_type(case: Case) -> Iterator[str]:
     yield f"write a {wanted}{quoted} at {case.finding.path}, not a {found}"
 
 
-_REMEDIES: Mapping[str, Remedy] = {
+REMEDIES: Mapping[str, Remedy] = {
     "decoding/type": _wrong_type,
     "namespace/not-found": _no_namespace,
     "namespace/terminating": _ending,

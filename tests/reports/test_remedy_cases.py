@@ -1,0 +1,262 @@
+"""Situations in which a printed remedy once led to the next refusal, each by its name: all ways that are found now."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+from reports.stored import box, limits, made, owned_by, store_of, subject, template
+
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.explanation import Explanation
+from kubectl_kres.reports.remedies.model import Admits
+from kubectl_kres.reports.subject import Ask
+
+Raw = dict[str, Any]
+CLAIM = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "5Gi"}}}}
+
+
+def quota(name: str, hard: Raw, used: Raw | None = None, **metadata: Any) -> Raw:
+    status = {"hard": hard, "used": {**dict.fromkeys(hard, "0"), **(used or {})}}
+    return made("ResourceQuota", name, spec={"hard": hard}, status=status, **metadata)
+
+
+def web(count: int, *containers: Raw, kind: str = "Deployment", **spec: Any) -> Raw:
+    number = {"parallelism" if kind == "Job" else "replicas": count}
+    return made(kind, "web", spec={**number, **template(*containers, **spec)})
+
+
+def asked(workload: Raw, *policies: Raw) -> Explanation:
+    return explain(store_of(workload, *policies), subject(f"{workload['kind']}/web"), Ask())
+
+
+def ways(workload: Raw, *policies: Raw) -> list[str]:
+    return [one.text for one in asked(workload, *policies).remedies]
+
+
+CASES = [
+    pytest.param(
+        ways(
+            web(2, box(requests={"cpu": "100m", "memory": "32Mi"}, limits={"memory": "32Mi"})),
+            quota("q", {"requests.cpu": "0", "limits.cpu": "0"}),
+        ),
+        [
+            ("raise quota q: requests.cpu to 200m (100m is enough for the next pod) and limits.cpu to 200m (100m is "
+            "enough for the next pod) and set limits.cpu of container app to 100m")
+        ],
+        id="must-specify hides the quota behind it",
+    ),
+    pytest.param(
+        ways(web(2, box(requests={"cpu": "100m"})), limits("lr", type="Pod", max={"cpu": "1"}), quota("q", {"cpu": "0"})),
+        ["raise cpu of quota q to 200m (100m is enough for the next pod) and set limits.cpu of container app to 1"],
+        id="a LimitRange bound hides the quota",
+    ),
+    pytest.param(
+        ways(
+            web(2, box(requests={"cpu": "50m"}, limits={"cpu": "1500m"})),
+            quota("q", {"requests.cpu": "0", "limits.cpu": "2400m"}),
+        ),
+        ["raise quota q: requests.cpu to 100m (50m is enough for the next pod) and limits.cpu to 3"],
+        id="for the missing pods another resource runs out",
+    ),
+    pytest.param(
+        ways(
+            web(2, box(requests={"memory": "96Mi"})),
+            quota("q0", {"requests.memory": "96Mi"}),
+            quota("q1", {"memory": "144Mi", "pods": "1"}),
+        ),
+        [
+            "raise requests.memory of quota q0 to 192Mi and raise quota q1: memory to 192Mi and pods to 2",
+            "lower replicas to 1",
+        ],
+        id="two quotas of one name",
+    ),
+    pytest.param(
+        ways(
+            made("StatefulSet", "web", spec={"replicas": 4, **template(box()), "volumeClaimTemplates": [CLAIM]}),
+            quota("q", {"count/persistentvolumeclaims": "1", "requests.storage": "12Gi"}),
+        ),
+        [
+            "raise quota q: count/persistentvolumeclaims to 4 (2 is enough for the next pod) and requests.storage to 20Gi",
+            "lower replicas to 1",
+        ],
+        id="claims of all missing pods",
+    ),
+    pytest.param(
+        ways(
+            web(1, box(requests={"cpu": "700m"}), initContainers=[box("i", {"cpu": "250m"})]),
+            limits("lr", default={"cpu": "500m"}, min={"cpu": "300m"}),
+        ),
+        [
+            "set requests.cpu of container app to 500m and set requests.cpu of init container i to 300m",
+            "set limits.cpu of container app to 700m and set requests.cpu of init container i to 300m",
+        ],
+        id="a request over its limit hides a bound",
+    ),
+    pytest.param(
+        ways(
+            web(1, box(requests={"cpu": "100m"})),
+            limits("lr", min={"cpu": "50m"}),
+            quota("q", {"requests.cpu": "780m"}, {"requests.cpu": "750m"}),
+        ),
+        ["raise requests.cpu of quota q to 850m"],
+        id="no room above the min is no proposal to ask for less",
+    ),
+    pytest.param(
+        ways(
+            web(1, box(limits={"memory": "1024Mi"}), resources={"limits": {"memory": "1088Mi"}}),
+            limits("lr", type="Pod", max={"memory": "512Mi"}),
+        ),
+        ["set limits.memory of container app to 512Mi and set limits.memory of the pod level to 512Mi"],
+        id="an edit of the pod level brings those of its containers",
+    ),
+    pytest.param(
+        ways(
+            web(
+                1, {"name": "a"}, {"name": "b"},
+                resources={"requests": {"memory": "128Mi"}, "limits": {"memory": "200Mi"}},
+            ),
+            limits("lr", default={"memory": "256Mi"}),
+        ),
+        [
+            ("set limits.memory of container a to 200Mi and requests.memory of container a to 64Mi and set limits.memory "
+            "of container b to 200Mi and requests.memory of container b to 64Mi"),
+            "set limits.memory and requests.memory of the pod level to 512Mi",
+        ],
+        id="ways that exclude each other are alternatives",
+    ),
+    pytest.param(
+        ways(
+            web(1, box(requests={"cpu": "550m"})), limits("l1", default={"cpu": "500m"}), limits("l2", default={"cpu": "600m"})
+        ),
+        ["set requests.cpu of container app to 500m", "set limits.cpu of container app to 550m"],
+        id="two LimitRanges: it holds in every order",
+    ),
+    pytest.param(
+        ways(
+            web(
+                4, box(requests={"cpu": "500m", "memory": "797Mi"}, limits={"cpu": "2"}), kind="Job"
+            ),
+            quota("q", {"requests.cpu": "1", "requests.memory": "1Gi", "limits.cpu": "6"}),
+        ),
+        [
+            ("raise quota q: requests.cpu to 2, requests.memory to 3188Mi (1594Mi is enough for the next pod) and "
+            "limits.cpu to 8"),
+            ("set limits.cpu of container app to 1500m, requests.cpu of container app to 250m and requests.memory of "
+            "container app to 256Mi"),
+            "lower parallelism to 1",
+        ],
+        id="a Job whose pods lack three resources",
+    ),
+    pytest.param(
+        ways(
+            web(1, box(requests={"cpu": "100m"}, limits={"cpu": "1"})),
+            limits("lr", min={"cpu": "2"}),
+            limits("lr2", max={"cpu": "1"}),
+        ),
+        ["lower min.cpu per Container of LimitRange lr to 100m"],
+        id="LimitRanges that contradict each other",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("found", "texts"), CASES)
+def test_every_way_is_complete(found: list[str], texts: list[str]):
+    assert found == texts
+
+
+def rollout(old: str, new: str, hard: str, used: str) -> list[Raw]:
+    """Three pods of the old template, none of the new one."""
+
+    def replica_set(name: str, memory: str, revision: int, wanted: int, there: int) -> Raw:
+        return made(
+            "ReplicaSet", name, spec={"replicas": wanted, **template(box(requests={"memory": memory}))},
+            status={"replicas": there}, annotations={"deployment.kubernetes.io/revision": str(revision)},
+            **owned_by("Deployment", "web"),
+        )  # fmt: skip
+
+    pods = [
+        made("Pod", f"web-1-{number}", spec={"containers": [box(requests={"memory": old})]},
+             status={"phase": "Running"}, **owned_by("ReplicaSet", "web-1"))
+        for number in range(3)
+    ]  # fmt: skip
+    deployment = made(
+        "Deployment", "web", spec={"replicas": 3, **template(box(requests={"memory": new}))}, status={"replicas": 3}
+    )
+    sets = [replica_set("web-1", old, 1, 3, 3), replica_set("web-2", new, 2, 1, 0)]
+    return [deployment, *sets, *pods, quota("team", {"requests.memory": hard}, {"requests.memory": used})]
+
+
+def test_the_figure_is_that_of_the_whole_rollout():
+    """Not 3584Mi, and then 4Gi, and then 4608Mi, with minutes of back-off between."""
+    found = asked(*rollout("512Mi", "1Gi", "3Gi", "2560Mi"))
+    first, lower = found.remedies
+    assert first.text == "raise requests.memory of quota team to 4608Mi (3584Mi is enough for the next pod)"
+    assert first.commands == (
+        """kubectl patch quota team -n ns --type merge -p '{"spec":{"hard":{"requests.memory":"4608Mi"}}}'""",
+    )
+    assert (first.admits, first.proven, first.stays) == (Admits(3, 3), True, "")
+    assert first.ask == "kubectl kres quota team -n ns --by workload"
+    assert lower.text == "set requests.memory of container app to 512Mi"
+
+
+def test_a_rollout_is_told_less_where_old_pods_end_first():
+    objects = rollout("512Mi", "1Gi", "3Gi", "2560Mi")
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    objects[0]["spec"]["strategy"] = rolling
+    [first, *_] = asked(*objects).remedies
+    assert first.text == "raise requests.memory of quota team to 4Gi"
+
+
+def test_commands_are_one_process_each_without_a_shell():
+    found = asked(web(2, box("a'b c", requests={"cpu": "2"})), limits("l", max={"cpu": "1"}), quota("q", {"cpu": "1"}))
+    for one in found.remedies:
+        for command in one.commands:
+            words = shlex.split(command)
+            assert words[0] == "kubectl"
+            assert words[words.index("-n") : words.index("-n") + 2] == ["-n", "ns"]
+            assert not {"edit", "-", "&&", "|", ";"} & set(words)
+            if "-p" in words:
+                json.loads(words[words.index("-p") + 1])
+
+
+@pytest.mark.parametrize(
+    ("metadata", "keeper"),
+    [
+        ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm keeps it"),
+        ({"annotations": {"meta.helm.sh/release-name": "shop"}}, "Helm keeps it (release shop)"),
+        ({"labels": {"argocd.argoproj.io/instance": "shop"}}, "Argo CD keeps it"),
+        (
+            {"managedFields": [{"manager": "kustomize-controller"}]},
+            "Flux keeps it (field manager kustomize-controller)",
+        ),
+        (owned_by("Team", "a"), "Team/a keeps it: change that instead"),
+    ],
+)
+def test_what_others_keep_is_not_changed_by_a_command(metadata: Raw, keeper: str):
+    [first, *_] = asked(web(1, box(requests={"cpu": "2"})), quota("q", {"requests.cpu": "1"}, **metadata)).remedies
+    assert first.commands == ()
+    assert first.why.startswith(f"ResourceQuota/q: {keeper}")
+
+
+def test_a_template_that_cannot_be_changed_in_place_is_told_why():
+    [_, lower, *_] = asked(web(2, box(requests={"cpu": "1"}), kind="Job"), quota("q", {"requests.cpu": "1"})).remedies
+    assert (lower.text, lower.commands) == ("set requests.cpu of container app to 500m", ())
+    assert lower.why.startswith("the template of a Job cannot be changed: ")
+
+
+def test_edits_are_complete_enough_for_a_program():
+    [one] = asked(web(1, box(limits={"cpu": "2"})), limits("l", max={"cpu": "1"})).remedies
+    shown = [(edit.action, str(edit.object), edit.field, edit.from_, edit.to, edit.resource) for edit in one.edits]
+    assert shown == [
+        ("set", "Deployment/web", "spec.template.spec.containers[0].resources.limits[cpu]", "2", "1", "cpu")
+    ]
+
+
+def test_where_all_pods_exist_there_is_nothing_to_change():
+    there = made("Deployment", "web", spec=template(box(requests={"cpu": "1"})), status={"replicas": 1})
+    found = asked(there, quota("q", {"requests.cpu": "1"}, {"requests.cpu": "1"}))
+    assert found.remedies == ()
+    assert [(one.resource, one.short) for one in found.spare] == [("requests.cpu", "1")]

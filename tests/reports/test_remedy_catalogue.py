@@ -1,0 +1,22 @@
+"""Every rule that refuses has a remedy, or a sentence that says what to do where no edit can be computed."""
+
+from __future__ import annotations
+
+from kubectl_kres.provenance.rules import RULES
+from kubectl_kres.reports.remedies.catalogue import BY_HAND, REFUSE_NOTHING
+from kubectl_kres.reports.remedies.shape import OF_VALUES
+from kubectl_kres.reports.remedy import REMEDIES
+from kubectl_kres.reports.remedy_resize import REMEDIES as OF_RESIZES
+from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
+
+WITH_REMEDY = {*OF_VALUES, *REMEDIES, *OF_RESIZES, *TEKTON_REMEDIES}
+
+
+def test_every_rule_that_refuses_has_a_remedy_or_says_why_there_is_none():
+    assert set(RULES) - WITH_REMEDY - set(BY_HAND) - REFUSE_NOTHING == set()
+
+
+def test_no_rule_is_told_twice_or_unknown():
+    assert (set(BY_HAND) | REFUSE_NOTHING) & WITH_REMEDY == set()
+    assert set(BY_HAND) & REFUSE_NOTHING == set()
+    assert {*BY_HAND, *REFUSE_NOTHING} <= set(RULES)
