@@ -49,7 +49,9 @@ CASES = [
         id="must-specify hides the quota behind it",
     ),
     pytest.param(
-        ways(web(2, box(requests={"cpu": "100m"})), limits("lr", type="Pod", max={"cpu": "1"}), quota("q", {"cpu": "0"})),
+        ways(
+            web(2, box(requests={"cpu": "100m"})), limits("lr", type="Pod", max={"cpu": "1"}), quota("q", {"cpu": "0"})
+        ),
         ["raise cpu of quota q to 200m (100m is enough for the next pod) and set limits.cpu of container app to 1"],
         id="a LimitRange bound hides the quota",
     ),
@@ -79,7 +81,10 @@ CASES = [
             quota("q", {"count/persistentvolumeclaims": "1", "requests.storage": "12Gi"}),
         ),
         [
-            "raise quota q: count/persistentvolumeclaims to 4 (2 is enough for the next pod) and requests.storage to 20Gi",
+            (
+                "raise quota q: count/persistentvolumeclaims to 4 (2 is enough for the next pod) and requests.storage "
+                "to 20Gi"
+            ),
             "lower replicas to 1",
         ],
         id="claims of all missing pods",
@@ -121,15 +126,17 @@ CASES = [
             limits("lr", default={"memory": "256Mi"}),
         ),
         [
-            ("set limits.memory of container a to 200Mi and requests.memory of container a to 64Mi and set limits.memory "
-            "of container b to 200Mi and requests.memory of container b to 64Mi"),
+            ("set limits.memory of container a to 200Mi and requests.memory of container a to 64Mi and set "
+            "limits.memory of container b to 200Mi and requests.memory of container b to 64Mi"),
             "set limits.memory and requests.memory of the pod level to 512Mi",
         ],
         id="ways that exclude each other are alternatives",
     ),
     pytest.param(
         ways(
-            web(1, box(requests={"cpu": "550m"})), limits("l1", default={"cpu": "500m"}), limits("l2", default={"cpu": "600m"})
+            web(1, box(requests={"cpu": "550m"})),
+            limits("l1", default={"cpu": "500m"}),
+            limits("l2", default={"cpu": "600m"}),
         ),
         ["set requests.cpu of container app to 500m", "set limits.cpu of container app to 550m"],
         id="two LimitRanges: it holds in every order",
@@ -207,7 +214,7 @@ def test_a_rollout_is_told_less_where_old_pods_end_first():
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
     objects[0]["spec"]["strategy"] = rolling
     [first, *_] = asked(*objects).remedies
-    assert first.text == "raise requests.memory of quota team to 4Gi"
+    assert first.text == "raise requests.memory of quota team to 4Gi (3584Mi is enough for the next pod)"
 
 
 def test_commands_are_one_process_each_without_a_shell():

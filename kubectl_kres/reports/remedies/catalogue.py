@@ -61,7 +61,7 @@ BY_HAND: Mapping[str, str] = {
     "capsule/room": _POOL,
     "capsule/queue": _POOL,
     "namespace/mismatch": "write one namespace: that of the object and that of the request differ",
-    "namespace/terminating": "wait until the namespace is gone, and create it again",
+    "file/exists": "name it otherwise, or apply it: create takes no name that is taken",
     "namespace/immortal": "the namespaces default, kube-system and kube-public are never deleted",
     "service-account/missing": "create the service account, or name one that exists (kubectl get serviceaccounts)",
     "service-account/mirror": "take the service account out: a mirror pod has none",
