@@ -8,10 +8,11 @@ CLUSTER := kubectl kres explain deploy/checkout -n checkout
 BENCH := bench/run.py
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+ADVICE ?= 300
 DIST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test quick check dist cluster bench golden clean
+.PHONY: help venv demo test quick check dist cluster bench advice golden clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' Makefile
@@ -53,6 +54,9 @@ cluster: $(READY) ## a control plane with the demo's objects, until Ctrl-C
 
 bench: $(READY) ## measure speed and memory (BENCH_ARGS)
 	$(PY) $(BENCH) $(BENCH_ARGS)
+
+advice: $(READY) ## run every printed remedy of generated refused worlds on a real control plane (ADVICE: how many worlds)
+	@KRES_ADVICE=$(ADVICE) KRES_REQUIRE_CONTROLPLANE=1 scripts/test $(PY) -s tests/e2e/test_advice_plane.py
 
 golden: $(READY) ## rewrite the golden files; read the difference before you commit it
 	KRES_GOLDEN=write $(PY) -m pytest -q -m "not e2e" $(PYTEST_ARGS)
