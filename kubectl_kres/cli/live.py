@@ -11,7 +11,7 @@ from msgspec import structs
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.exit import say
 from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.progress import Progress
+from kubectl_kres.cli.progress import Progress, Waiting
 from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.cli.source import Input
 from kubectl_kres.cluster import discovery, read
@@ -116,6 +116,7 @@ class Live:
         self._connection, self._given, self._options = connection, given, options
         self._kinds = dict(BY_KIND)
         self._versions: frozenset[tuple[str, str]] | None = None
+        connection.waiting = Waiting()
         self._version = start(partial(read.version, connection))
         given.lay_over(self.store)
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import sys
 import time
 
+from kubectl_kres.cli.exit import say
+
 #: Seconds of silence, and between two updates.
 _SILENT = 0.5
 _EVERY = 0.1
+#: Seconds between two words about a server that asks to wait, and those of a wait that is worth none.
+_AGAIN, _BRIEF = 15.0, 0.5
 
 
 class Progress:
@@ -31,3 +35,20 @@ class Progress:
         if self._shown:
             self._shown = False
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+class Waiting:
+    """Says that the server asks to wait, once in a while: at once, since nothing else moves meanwhile."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, code: int, seconds: float) -> None:
+        """A wait of so many seconds begins."""
+        now = time.monotonic()
+        if now < self._next or seconds < _BRIEF:
+            return
+        self._next = now + _AGAIN
+        if sys.stderr is not None and sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        say(f"the server is busy ({code}) and asks to wait {seconds:g} s between tries; reading goes on")

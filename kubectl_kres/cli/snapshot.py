@@ -12,7 +12,7 @@ from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.exit import may_i, say
 from kubectl_kres.cli.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
-from kubectl_kres.cli.progress import Progress
+from kubectl_kres.cli.progress import Progress, Waiting
 from kubectl_kres.cli.proposed import access_flags
 from kubectl_kres.errors import (
     ClusterError,
@@ -77,6 +77,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         return read.pages(connection, whole, need, options.chunk_size, skipped=skipped)
 
     target, connection = connected(options)
+    connection.waiting = Waiting()
     spaces = ("",) if options.all_namespaces else tuple(dict.fromkeys(options.namespaces)) or (target.namespace,)
     now = moment()
     coverage: dict[Need, Coverage] = {}

@@ -72,6 +72,8 @@ class Connection:
         self._headers = tuple(headers)
         self._timeout = request_timeout
         self._trace = trace or Trace()
+        #: Hears the code and the seconds of each wait that the server asked for, from several threads.
+        self.waiting: Callable[[int, float], None] = lambda _code, _seconds: None
         self._warnings: dict[str, None] = {}
         self._lock = Lock()
         self._shown = who.current()
@@ -177,6 +179,7 @@ class Connection:
             pause = answer.retry_after if answer.code in {429, 503} else -1.0
             if not tries_left or not 0 <= pause <= LONGEST_PAUSE or monotonic() + pause >= deadline:
                 return answer
+            self.waiting(answer.code, pause)
             sleep(pause)
         raise AssertionError(TRIES)
 

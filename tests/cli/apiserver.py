@@ -68,7 +68,8 @@ class Said(NamedTuple):
 class Api(ThreadingHTTPServer):
     """Serves ``objects``. ``denied``: plurals, and ``shop/pods``, that may not be read.
 
-    ``warning`` goes with each answer. ``faults``: what is said of a plural instead.
+    ``warning`` goes with each answer. ``faults``: what is said of a plural instead,
+    ``watched`` to every watch.
     """
 
     daemon_threads = True
@@ -78,6 +79,7 @@ class Api(ThreadingHTTPServer):
         self.objects: list[dict[str, Any]] = [LIMITS]
         self.denied: set[str] = set()
         self.faults: dict[str, Said] = {}
+        self.watched: Said | None = None
         self.warning = ""
         self.version: dict[str, Any] = {"gitVersion": "v1.33.2"}
         self.groups: list[dict[str, Any]] = []
@@ -140,6 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.before(parts.path)
         query = dict(parse_qsl(parts.query))
         said = next((one for name, one in self.server.faults.items() if name in parts.path.split("/")), None)
+        said = self.server.watched if "watch" in query else said
         if said is None or int(query.get("continue", 0)) < said.after:
             said = Said(*self.server.answer(parts.path, query))
         body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()

@@ -10,6 +10,8 @@ import pytest
 from cli.apiserver import Api, Said, deployment, pod
 from cli.running import Kres, Result
 
+from kubectl_kres.cluster import backoff
+
 STATUS = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
 HTML = b"<html><body>404</body></html>"
 
@@ -166,3 +168,30 @@ def test_a_snapshot_says_what_it_lacks(kres: Kres, whole: Api, plural: str, faul
     assert result.code == (0 if denied else 4), told(result)
     assert f"{plural}" in result.err
     assert "could not be read" in result.err
+
+
+@pytest.mark.parametrize(
+    ("command", "fault"),
+    [*(("explain deploy/web", fault) for fault in FAULTS), ("quota", "404 html"), ("qos -A", "200 {}")],
+)
+def test_a_watch_that_is_answered_wrongly_is_told(
+    kres: Kres, whole: Api, command: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first answer stands, and that it may be out of date is said."""
+    monkeypatch.setattr(backoff, "FIRST", 0.02)
+    monkeypatch.setattr(backoff, "LONGEST", 0.1)
+    whole.watched = FAULTS[fault]
+    result = kres(f"{command} -w --timeout 700ms")
+    assert result.code == 0, told(result)
+    assert result.out.strip()
+    assert "Traceback" not in result.err
+    assert "may be out of date; trying again" in result.err or "cannot be watched" in result.err, told(result)
+
+
+@pytest.mark.parametrize("seconds", [15, 100_000, int("9" * 400)])
+def test_a_watch_that_is_to_wait_long_is_told_at_once(kres: Kres, whole: Api, seconds: int) -> None:
+    whole.watched = status(429, "TooManyRequests", **{"Retry-After": str(seconds)})
+    result = kres("explain deploy/web -w --timeout 1s")
+    assert "may be out of date; the server asks to wait" in result.err
+    assert f"the next try is in {min(seconds, 60)}: it says 429" in result.err
+    assert "inf" not in result.err

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli.apiserver import Api, pod
+from cli.apiserver import Api, Said, pod
 from cli.running import Kres
 
 ROOT = Path(__file__).parents[2]
@@ -49,3 +49,38 @@ def test_a_home_that_cannot_be_written(api: Api, tmp_path: Path) -> None:
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", ["snapshot --out s.kres", "explain pods", "qos -A"])
+def test_a_server_that_asks_to_wait_is_told_of_once(kres: Kres, api: Api, words: str) -> None:
+    status = {"kind": "Status", "message": "slow down", "reason": "TooManyRequests", "code": 429}
+    api.faults["pods"] = Said(429, status, headers={"Retry-After": "1"})
+    result = kres(words)
+    told = "the server is busy (429) and asks to wait 1 s between tries; reading goes on\n"
+    assert result.err.count(told) == 1
+    assert "Error from server (TooManyRequests): slow down" in result.err
+    assert "the server asks to wait 1 seconds" in result.err
+    assert result.code == (4 if words.startswith("snapshot") else 3)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (409, "Conflict"),
+        (410, "Expired"),
+        (429, "TooManyRequests"),
+        (500, "InternalError"),
+        (503, "ServiceUnavailable"),
+        (504, "Timeout"),
+    ],
+)
+@pytest.mark.parametrize("words", ["explain pod/web", "explain pods", "diff pod/web", "quota", "qos -A"])
+def test_a_refusal_keeps_reason_and_hint(kres: Kres, api: Api, words: str, code: int, reason: str) -> None:
+    """The same words whichever command meets it."""
+    status = {"kind": "Status", "message": "said no", "reason": reason, "code": code}
+    plural = "resourcequotas" if words == "quota" else "pods"
+    api.faults[plural] = Said(code, status, headers={"Retry-After": "77"})
+    result = kres(words)
+    assert result.code == 3
+    assert f"Error from server ({reason}): said no\n" in result.err
+    assert "the server asks to wait 77 seconds" in result.err
