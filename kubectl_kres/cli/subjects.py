@@ -71,6 +71,8 @@ _PER_TASK = {
     "Pipeline": "ask about its Tasks by name; explain shows all of them at once",
 }
 
+_UNKNOWN = "The files hold nothing of a kind that is known: whether pods come of them is not certain"
+
 #: What quotas count that makes no pods: in files with workloads it is answered for after them.
 COUNTED = ("PersistentVolumeClaim", "Service")
 
@@ -191,7 +193,11 @@ def _from_files(
         subjects = _policies_in_files(given, options.selector, takes)
         if not subjects:
             refuse(given.left_out)
-            raise _nothing(given, options)
+            if not any(kind_of(manifest) is None for manifest in given.manifests):
+                raise _nothing(given, options)
+            # What an unknown kind makes cannot be told, which is no fault of the input.
+            unknown = tuple(_unknown(given))
+            return Found((), unseen=unknown, left_out=_left_out(given, options.selector), told=_UNKNOWN)
     elif not subjects:
         refuse(given.left_out)
     complete(source, subjects, wants)
@@ -202,6 +208,15 @@ def _left_out(given: Input, selector: str) -> tuple[str, ...]:
     fits = labels_match(selector)
     left = ((one.kind, one.metadata.get("labels")) for one in given.manifests if is_left_out(one))
     return tuple(kind for kind, labels in left if fits(labels if isinstance(labels, Mapping) else {}))
+
+
+def _unknown(given: Input) -> Iterator[Unseen]:
+    """The objects of kinds that are not known: whether they make pods, and which, is not known either."""
+    for manifest in given.manifests:
+        if kind_of(manifest) is None:
+            ref = manifest.ref
+            text = f"whether a {manifest.kind} of {manifest.api_version} makes pods is not known"
+            yield Unseen(manifest.kind, "failed", ref.namespace, ref.name, text)
 
 
 def _nothing(given: Input, options: Options) -> UsageError:

@@ -12,6 +12,7 @@ from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.pod_places import OWN_NAMES, parts_of
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO
@@ -49,7 +50,7 @@ def overlay(
             strict = explicit and (kind is None or kind.listed)
             placed = _placed(manifest, kind, namespace, explicit=strict)
             if makes_pods:
-                workloads.append(placed)
+                workloads += _parted(placed)
             elif kind is not None:
                 store.add(kind.kind, typed(_with_name(placed, index), kind), file=placed.file)
         except InputError as error:
@@ -72,10 +73,33 @@ def _is_other_config(manifest: Manifest, kind: Kind | None) -> bool:
 
 def holds_template(manifest: Manifest) -> bool:
     """Whether pods come from the object: by its kind or, for kinds that are not known, by a template in it."""
+    parts = parts_of(manifest.raw)
+    if parts is not None:
+        return bool(parts)
     if kind_of(manifest) is not None or manifest.kind in MAKES_PODS:
         return manifest.kind in MAKES_PODS
     found = template_in(manifest.raw)
     return found is not None and isinstance(found[1]["spec"]["containers"], list)
+
+
+def _parted(manifest: Manifest) -> list[Manifest]:
+    """The object itself; of a kind that holds several templates elsewhere one for each, as if it were alone."""
+    parts = parts_of(manifest.raw)
+    if parts is None:
+        return [manifest]
+    name = manifest.ref.name
+    return [
+        structs.replace(
+            manifest,
+            raw={
+                "apiVersion": manifest.api_version,
+                "kind": OWN_NAMES.get(manifest.kind, manifest.kind),
+                "metadata": {**manifest.metadata, "name": f"{name}-{part.name}"},
+                "spec": {"replicas": part.count, "template": part.template},
+            },
+        )
+        for part in parts
+    ]
 
 
 def _placed(manifest: Manifest, kind: Kind | None, namespace: str, *, explicit: bool) -> Manifest:

@@ -7,6 +7,7 @@ import re
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.pod_places import KINDS
 from kubectl_kres.model.workload import Strategy, Workload
 from kubectl_kres.reports.record import Record
 
@@ -77,7 +78,8 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
             parallel = _parallel(workload)
             return Replicas(parallel, status.running_pods, resting="" if parallel else resting(workload))
         case _:
-            return None
+            # Of a kind that makes pods elsewhere, the part that was asked about.
+            return Replicas(wanted, status.replicas) if kind in KINDS else None
 
 
 def is_failing(workload: Workload) -> bool:

@@ -1,0 +1,177 @@
+"""Kinds of others that make pods from templates elsewhere than at ``spec.template``: where, and how many of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+
+class Place(Struct, frozen=True):
+    """Where a template stands; ``*`` is every element of a list or every value of a map.
+
+    counts: paths of numbers that are multiplied, from the element that the last ``*`` stands for, or from the object
+    if there is none; what is absent is 1. container: the place holds one container, not a template.
+    """
+
+    path: tuple[str, ...]
+    counts: tuple[tuple[str, ...], ...] = ()
+    container: bool = False
+    less: int = 0
+
+
+#: Names of fields as names of parts.
+_WORDS = {
+    "headGroupSpec": "head",
+    "submitterPodTemplate": "submitter",
+    "leaderTemplate": "leader",
+    "workerTemplate": "worker",
+}
+_REPLICAS = (("replicas",),)
+
+
+def _ray(*before: str) -> tuple[Place, ...]:
+    return (
+        Place((*before, "headGroupSpec", "template")),
+        Place((*before, "workerGroupSpecs", "*", "template"), _REPLICAS),
+    )
+
+
+def _kubeflow(replicas: str) -> tuple[Place, ...]:
+    return (Place(("spec", replicas, "*", "template"), _REPLICAS),)
+
+
+def _argo(*before: str) -> tuple[Place, ...]:
+    return tuple(Place((*before, "templates", "*", key), container=True) for key in ("container", "script"))
+
+
+#: API group and kind to the places of its templates.
+PLACES: Mapping[tuple[str, str], tuple[Place, ...]] = {
+    ("jobset.x-k8s.io", "JobSet"): (
+        Place(
+            ("spec", "replicatedJobs", "*", "template", "spec", "template"),
+            (("replicas",), ("template", "spec", "parallelism")),
+        ),
+    ),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
+        Place(("spec", "leaderWorkerTemplate", "leaderTemplate"), (("spec", "replicas"),)),
+        Place(
+            ("spec", "leaderWorkerTemplate", "workerTemplate"),
+            (("spec", "replicas"), ("spec", "leaderWorkerTemplate", "size")),
+            less=1,
+        ),
+    ),
+    ("ray.io", "RayCluster"): _ray("spec"),
+    ("ray.io", "RayJob"): (*_ray("spec", "rayClusterSpec"), Place(("spec", "submitterPodTemplate"))),
+    ("ray.io", "RayService"): _ray("spec", "rayClusterConfig"),
+    ("batch.volcano.sh", "Job"): (Place(("spec", "tasks", "*", "template"), _REPLICAS),),
+    **{
+        ("kubeflow.org", f"{name}Job"): _kubeflow(replicas)
+        for name, replicas in (
+            ("PyTorch", "pytorchReplicaSpecs"),
+            ("TF", "tfReplicaSpecs"),
+            ("MPI", "mpiReplicaSpecs"),
+            ("XGBoost", "xgbReplicaSpecs"),
+            ("Paddle", "paddleReplicaSpecs"),
+        )
+    },
+    ("argoproj.io", "Workflow"): _argo("spec"),
+    ("argoproj.io", "WorkflowTemplate"): _argo("spec"),
+    ("argoproj.io", "ClusterWorkflowTemplate"): _argo("spec"),
+    ("argoproj.io", "CronWorkflow"): _argo("spec", "workflowSpec"),
+}
+#: A kind of another group that is called like a built-in one gets a name of its own.
+OWN_NAMES = {"Job": "VolcanoJob"}
+KINDS = frozenset(OWN_NAMES.get(kind, kind) for _, kind in PLACES)
+
+
+class Part(Struct, frozen=True):
+    """One template of an object: the name of the part, its path, the template, and how many pods it makes."""
+
+    name: str
+    path: tuple[str | int, ...]
+    template: Mapping[str, Any]
+    count: int
+
+
+def parts_of(raw: Mapping[str, Any]) -> tuple[Part, ...] | None:
+    """The templates of an object as sent; None for a kind that is not in the table."""
+    group = str(raw.get("apiVersion", "")).rpartition("/")[0]
+    places = PLACES.get((group, str(raw.get("kind", ""))))
+    if places is None:
+        return None
+    return tuple(part for place in places for part in _at(raw, place))
+
+
+def _at(raw: Mapping[str, Any], place: Place) -> Iterator[Part]:
+    for path, nodes in _walk(raw, place.path, (), ()):
+        template = nodes[-1]
+        if not isinstance(template, Mapping):
+            continue
+        element = _element(raw, place, nodes)
+        if place.container:
+            template = {"spec": {"containers": [{"name": "main", **_named(template)}], "restartPolicy": "Never"}}
+        elif not isinstance(template.get("spec"), Mapping) or "containers" not in template["spec"]:
+            continue
+        yield Part(_name(path, element), path, template, _count(raw, element, place))
+
+
+def _named(container: Mapping[str, Any]) -> dict[str, Any]:
+    """Of an Argo template's container what a pod has, too."""
+    return {key: value for key, value in container.items() if key != "source" and not (key == "name" and not value)}
+
+
+def _walk(
+    node: Any, path: tuple[str, ...], done: tuple[str | int, ...], nodes: tuple[Any, ...]
+) -> Iterator[tuple[tuple[str | int, ...], tuple[Any, ...]]]:
+    if not path:
+        yield done, nodes
+        return
+    head, rest = path[0], path[1:]
+    steps: list[tuple[str | int, Any]] = []
+    if head == "*" and isinstance(node, list):
+        steps = list(enumerate(node))
+    elif head == "*" and isinstance(node, Mapping):
+        steps = list(node.items())
+    elif isinstance(node, Mapping) and head in node:
+        steps = [(head, node[head])]
+    for step, value in steps:
+        yield from _walk(value, rest, (*done, step), (*nodes, value))
+
+
+def _element(raw: Mapping[str, Any], place: Place, nodes: tuple[Any, ...]) -> Any:
+    if "*" not in place.path:
+        return raw
+    last = len(place.path) - 1 - place.path[::-1].index("*")
+    return nodes[last]
+
+
+def _count(raw: Mapping[str, Any], element: Any, place: Place) -> int:
+    if not place.counts:
+        return 1
+    numbers = [_number(element if isinstance(element, Mapping) else raw, path) for path in place.counts]
+    if place.less:
+        numbers[-1] = max(0, numbers[-1] - place.less)
+    total = 1
+    for number in numbers:
+        total *= number
+    return total
+
+
+def _number(node: Any, path: tuple[str, ...]) -> int:
+    for key in path:
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return node if isinstance(node, int) and not isinstance(node, bool) and node >= 0 else 1
+
+
+def _name(path: tuple[str | int, ...], element: Any) -> str:
+    """What tells the part from others: the name of its element, or the field that it stands in."""
+    if isinstance(element, Mapping):
+        for key in ("name", "groupName"):
+            if isinstance(element.get(key), str) and element[key] and "metadata" not in element:
+                return str(element[key]).lower()
+    for step in reversed(path):
+        if isinstance(step, str) and step not in {"template", "spec", "container", "script"}:
+            return _WORDS.get(step, step.lower())
+    return "pod"
