@@ -25,6 +25,7 @@ from kubectl_kres.model.tekton import Task, TaskRun
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.policing.needs import DECIDING
 from kubectl_kres.reports.start import missing
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.template import raw_template
@@ -55,13 +56,15 @@ class Found(NamedTuple):
 
 
 #: Kinds that answers of lists depend on, too, although they can do without: what Tekton's runs meet, where a pool
-#: keeps a quota what it has left, which claims a StatefulSet has made, and what else Capsule limits namespaces by.
+#: keeps a quota what it has left, which claims a StatefulSet has made, what else Capsule limits namespaces by, and what
+#: else admits.
 _ALWAYS = frozenset(
     {
         *("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"),
         *("ResourcePool", "ResourcePoolClaim"),
         "PersistentVolumeClaim",
         *("GlobalResourceQuota", "GlobalCustomQuota", "CustomQuota"),
+        *DECIDING,
     }
 )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, json
 
-from kubectl_kres.model import capsule, claim, configmap, crd, node, pod, policy, tekton, workload
+from kubectl_kres.model import admitting, capsule, claim, configmap, crd, node, pod, policy, tekton, workload
 
 
 class Kind(Struct, frozen=True):
@@ -79,6 +79,12 @@ def _capsule(kind: str, *short: str, struct: Any, namespaced: bool = False) -> K
     return Kind(kind, names, capsule.GROUP, capsule.VERSION, namespaced=namespaced, struct=struct)
 
 
+def _policy(kind: str, plural: str, struct: Any = admitting.AdmissionPolicy) -> Kind:
+    """A kind of the cluster that decides about requests."""
+    names = (plural, kind.lower())
+    return Kind(kind, names, "admissionregistration.k8s.io", namespaced=False, struct=struct)
+
+
 KINDS = (
     Kind("Pod", ("pods", "pod", "po"), struct=pod.Pod, whole=pod.ManagedPod),
     Kind("Deployment", ("deployments", "deployment", "deploy"), "apps", struct=W),
@@ -119,6 +125,13 @@ KINDS = (
         ("persistentvolumeclaims", "persistentvolumeclaim", "pvc"),
         struct=claim.PersistentVolumeClaim,
     ),
+    _policy("ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
+    _policy("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
+    _policy("MutatingAdmissionPolicy", "mutatingadmissionpolicies"),
+    _policy("MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings"),
+    _policy("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", admitting.WebhookConfiguration),
+    _policy("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", admitting.WebhookConfiguration),
+    Kind("ServiceAccount", ("serviceaccounts", "serviceaccount", "sa"), struct=admitting.ServiceAccount),
     Kind("Service", ("services", "service", "svc"), struct=claim.Service),
     Kind("ConfigMap", ("configmaps", "configmap", "cm"), struct=configmap.ConfigMap, listed=False),
     Kind(

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_kres.model.claim import PersistentVolumeClaim
+from kubectl_kres.model.detail import DetailedTemplate
 from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
-from kubectl_kres.model.pod import PodTemplateSpec
 
 #: Where a pod template can stand in an object, the likeliest first.
 TEMPLATE_PATHS = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"), ("template",))
@@ -43,7 +43,7 @@ class Strategy(Base, frozen=True):
 class JobTemplateSpec(Base, frozen=True):
     """The job that a CronJob makes."""
 
-    template: PodTemplateSpec | None = None
+    template: DetailedTemplate | None = None
     parallelism: int | None = None
     completions: int | None = None
 
@@ -67,7 +67,7 @@ class WorkloadSpec(Base, frozen=True):
     ``volume_claim_templates``, ``pod_management_policy``, ``ordinals``: of a StatefulSet alone.
     """
 
-    template: PodTemplateSpec | None = None
+    template: DetailedTemplate | None = None
     job_template: JobTemplate | None = None
     replicas: int | None = None
     parallelism: int | None = None
@@ -123,7 +123,7 @@ class Workload(Base, frozen=True):
     metadata: ManagedMetadata = ManagedMetadata()
     spec: WorkloadSpec = WorkloadSpec()
     status: WorkloadStatus = WorkloadStatus()
-    template: PodTemplateSpec | None = None
+    template: DetailedTemplate | None = None
     kind: str = ""
     api_version: str = ""
 

@@ -17,18 +17,24 @@ from kubectl_kres.policies.objects import TOLERATION_SECONDS
 from kubectl_kres.policies.request import Request
 from kubectl_kres.policies.resources import draft_of, with_draft
 from kubectl_kres.policies.service_account import Accounts
+from kubectl_kres.provenance.journal import Entry
 
 Raw = Mapping[str, Any]
 
 
 def admitted(
-    request: Request, order: Sequence[Limits], policies: Policies, accounts: Accounts | None, server: Server
+    request: Request,
+    order: Sequence[Limits],
+    policies: Policies,
+    accounts: Accounts | None,
+    server: Server,
+    entries: list[Entry] | None = None,
 ) -> tuple[dict[str, Any], Refusal | None]:
-    """LimitRange defaults in that order, service account, priority, tolerations, overhead."""
+    """LimitRange defaults in that order (told in ``entries``), service account, priority, tolerations, overhead."""
     pod = request.object or {}
     draft = draft_of(pod, server)
     for limits in order:
-        limitranger.mutate(draft, limits, None)
+        limitranger.mutate(draft, limits, entries)
     whole = with_draft(pod, draft)
     whole, refusal = service_account.admit(request.of(whole), accounts)
     if refusal is not None:

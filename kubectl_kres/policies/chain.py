@@ -17,7 +17,8 @@ from msgspec import structs
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.answer import not_valid, undecodable
 from kubectl_kres.admission.create import create as create_object
-from kubectl_kres.admission.draft import Draft, Unparsable
+from kubectl_kres.admission.defaulting import default_pod
+from kubectl_kres.admission.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.fields import unknown_fields
 from kubectl_kres.admission.limitrange import Limits
 from kubectl_kres.admission.notices import pod_notices
@@ -26,6 +27,7 @@ from kubectl_kres.admission.pods import Policies, admit, orders
 from kubectl_kres.admission.server import Server
 from kubectl_kres.admission.structure import pod_errors
 from kubectl_kres.cel.errors import NotComputed
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.policies import (
@@ -38,6 +40,7 @@ from kubectl_kres.policies import (
     validating,
 )
 from kubectl_kres.policies.mutating import NoAnswer, Session, Step
+from kubectl_kres.policies.objects import defaulted
 from kubectl_kres.policies.policy import Bound, Given
 from kubectl_kres.policies.request import Request, Review
 from kubectl_kres.policies.request import creation as creation_of
@@ -228,7 +231,7 @@ def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
     return whole
 
 
-def _mutations(chain: Chain, request: Request, _raw: Raw) -> Iterator[tuple[tuple[Entry, ...], _Mutated | Answer]]:
+def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple[Entry, ...], _Mutated | Answer]]:
     """The object after the mutating plugins, once for every order of LimitRanges and of policies."""
     if request.kind != "Pod":
         for session in sessions(chain):
@@ -239,8 +242,17 @@ def _mutations(chain: Chain, request: Request, _raw: Raw) -> Iterator[tuple[tupl
         limits = []
     for order in orders(limits):
         for session in sessions(chain):
-            entries: list[Entry] = []
-            yield tuple(entries), _pod(chain, request, order, session)
+            entries = list(_defaulted(raw, chain.server))
+            mutated = _pod(chain, request, order, session, entries)
+            yield tuple(entries), mutated
+
+
+def _defaulted(raw: Raw, server: Server) -> list[Entry]:
+    """What defaults do before any plugin. It was done already, so that nothing can be wrong with it."""
+    steps: list[Entry] = []
+    draft = draft_pod(decoded(defaulted(raw), Pod), server, steps)
+    default_pod(draft, ObjectRef("Pod", ""), steps)
+    return steps
 
 
 def _has_defaults(limits: Limits) -> bool:
@@ -279,13 +291,15 @@ def _unanswered(steps: tuple[Step, ...]) -> Answer:
     return Answer(Outcome(allowed=False, code=0), steps=steps, no_answer=True)
 
 
-def _pod(chain: Chain, request: Request, order: Sequence[Limits], session: Session) -> _Mutated | Answer:
-    """The pod's way through the mutating plugins, twice where a policy changed it."""
+def _pod(
+    chain: Chain, request: Request, order: Sequence[Limits], session: Session, entries: list[Entry]
+) -> _Mutated | Answer:
+    """The pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its values."""
     whole: dict[str, Any] = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     for reinvoked in (False, True):
-        accounts = chain.world.accounts
-        pod, refusal = built_in.admitted(request.of(whole), order, chain.policies, accounts, chain.server)
+        accounts, done = chain.world.accounts, len(session.steps)
+        pod, refusal = built_in.admitted(request.of(whole), order, chain.policies, accounts, chain.server, entries)
         if refusal is not None:
             return chain.refused(refusal, steps=tuple(session.steps))
         try:
@@ -297,6 +311,7 @@ def _pod(chain: Chain, request: Request, order: Sequence[Limits], session: Sessi
         if refusal is not None:
             return chain.refused(refusal, steps=tuple(session.steps))
         whole = dict(mutated)
+        entries.extend(entry for step in session.steps[done:] for entry in step.told(chain.server))
         if not session.again:
             break
     return whole, tuple(session.steps), unknown

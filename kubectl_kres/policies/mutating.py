@@ -23,8 +23,8 @@ from kubectl_kres.policies.json_patch import CannotPatch, TestFailed
 from kubectl_kres.policies.matching import matched
 from kubectl_kres.policies.policy import Bound, ConfigurationError, Given, Policy, name_of
 from kubectl_kres.policies.request import Request
-from kubectl_kres.policies.resources import settled, undecodable
-from kubectl_kres.provenance.journal import Source
+from kubectl_kres.policies.resources import draft_of, settled, undecodable
+from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import Quantity
 
 Raw = Mapping[str, Any]
@@ -60,6 +60,15 @@ class Step(Struct, frozen=True):
     @property
     def source(self) -> Source:
         return Source("MutatingAdmissionPolicy", self.policy, field=f"spec.mutations[{self.index}]")
+
+    def told(self, server: Server) -> Iterator[Set]:
+        """The requests and limits of a pod that it changed."""
+        before, after = draft_of(self.before, server).values(), draft_of(self.after, server).values()
+        for path in sorted({*before, *after}):
+            was, is_ = before.get(path), after.get(path)
+            if was != is_:
+                texts = [None if one is None else str(one) for one in (is_, was)]
+                yield Set(path, "policy/mutated", texts[0], texts[1], self.source)
 
 
 class _Invocation(Struct, frozen=True):

@@ -31,6 +31,10 @@ POLICY_RULES: Mapping[str, Rule] = {
         "The labels of Pod Security name a level, and a version v1.x or latest.",
         "pod-security-admission/api/helpers.go",
     ),
+    "pod-security/exemptions": Rule(
+        "Users, namespaces and runtime classes that the server's configuration exempts from Pod Security are not seen.",
+        "pod-security-admission/admission/admission.go",
+    ),
     "pod/security-field": Rule(
         "Security fields hold values that fit each other.", "pkg/apis/core/validation/validation.go"
     ),

@@ -7,6 +7,7 @@ from msgspec import Struct
 from kubectl_kres.admission.outcome import Outcome, QuotaCharge, Refusal
 from kubectl_kres.admission.server import Server
 from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.policies import Known
 from kubectl_kres.reports.start import Start
 from kubectl_kres.reports.tekton.part import TektonPart
@@ -31,7 +32,8 @@ class Analysis(Struct, frozen=True):
     ``tekton``: what Tekton did before; None where it had no part in it. ``listed``: for each outcome the order in which
     Tekton has to list LimitRanges, empty where that does not matter. ``then``: what would come after ``outcomes``,
     where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
-    ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet.
+    ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``: of
+    what else admits.
     """
 
     start: Start
@@ -43,3 +45,5 @@ class Analysis(Struct, frozen=True):
     server: Server = Server()
     claims: PodClaims | None = None
     undefaulted: bool = False
+    assumed: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.admission.aggregate import of_containers
@@ -85,6 +85,10 @@ class Case:
         if self.draft is None:
             return ZERO
         return of_containers(self.draft.containers, self.draft.inits, "requests").get(self.finding.resource, ZERO)
+
+
+#: What to say of one group of findings.
+Remedy = Callable[[Case], Iterator[str]]
 
 
 def grouped(findings: Sequence[Finding]) -> Iterator[list[Finding]]:

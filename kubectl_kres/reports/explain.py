@@ -33,6 +33,8 @@ from kubectl_kres.reports.needed import needed_of
 from kubectl_kres.reports.needs import needs
 from kubectl_kres.reports.pod_claims import added, with_claims
 from kubectl_kres.reports.policies import Known, policies
+from kubectl_kres.reports.policing.early import policed, policed_object
+from kubectl_kres.reports.policing.needs import ELSEWHERE, SAID
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.refused_before import barring
 from kubectl_kres.reports.refusing import pods_of
@@ -74,10 +76,12 @@ def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = Tru
     if made is not None:
         return made
     start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
-    if subject.raw is None:
-        return with_claims(store, subject, analyse(start, known, ask, journal=journal), ask.server)
     raw = subject.raw if subject.ref.kind == "Pod" else None
-    return filed.judged(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+    found = policed(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+    if subject.raw is None:
+        return with_claims(store, subject, found, ask.server)
+    judged = filed.judged(store, subject, ask, found)
+    return policed_object(store, subject, ask, judged) if judged.outcomes is found.outcomes else judged
 
 
 def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
@@ -87,6 +91,7 @@ def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
     start = structs.replace(start_of(store, subject), live=None)
     known = policies(store, subject.ref.namespace, ask.server)
     found = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
+    found = policed(store, subject, ask, found)
     return with_claims(store, subject, found, ask.server)
 
 
@@ -122,7 +127,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     containers, space = table.containers(), subject.ref.namespace
     # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
     charged = None if analysis.undefaulted else draft
-    unseen = unseen_of(store, subject)
+    unseen = unseen_of(store, subject, analysis)
     verdict = worded(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
     advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods)
     return Explanation(
@@ -146,6 +151,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         warnings=first.warnings,
         assumptions=(
             *_assumptions(start, known, ask, table.injected),
+            *analysis.assumed,
             *(analysis.claims.assumptions if analysis.claims is not None else ()),
             *(_of_file(store, subject, outcomes) if analysis.tekton is None else ()),
             *(tekton_remarks(store, subject.ref.namespace, ask, first.journal) if analysis.tekton is not None else ()),
@@ -172,7 +178,7 @@ def verdict_and_sentences(
     wants = bare.allowed is not True or (pods.missing if pods is not None else start.live is None)
     # Events are many, and say nothing that matters of what has all of its pods.
     seen = _facts(store, subject, start) if wants else ()
-    verdict = worded(bare, unseen_of(store, subject), needed_of(store, subject, analysis, pods, seen))
+    verdict = worded(bare, unseen_of(store, subject, analysis), needed_of(store, subject, analysis, pods, seen))
     if word_of(verdict) in {"admitted", "full"}:
         return verdict, (), pods
     if bare.allowed is not True:
@@ -360,7 +366,15 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
     return (*supposed, *known.assumptions, *without, *gates(start.live or start.pod, ask.server), *stated)
 
 
-def unseen_of(store: Store, subject: Subject) -> tuple[Unseen, ...]:
-    """What Tekton's configuration is, and what the namespace enforces, is told by the assumptions."""
+def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
+    """What could not be read, and of the analysis what could not be computed.
+
+    What Tekton's configuration is, and what the namespace enforces, is told by the assumptions.
+    """
     wanted = unread(store, needs(store, subject))
-    return tuple(one for one in wanted if one.required or one.kind not in SETTLING)
+    found = (
+        one
+        for one in wanted
+        if one.required or (one.kind not in SETTLING and (one.kind not in ELSEWHERE or one.state in SAID))
+    )
+    return (*found, *(analysis.unseen if analysis is not None else ()))

@@ -26,7 +26,7 @@ from kubectl_kres.reports.bands import bands, contradictions, defaults
 from kubectl_kres.reports.capsule.deeds import directed
 from kubectl_kres.reports.capsule.kept import kept
 from kubectl_kres.reports.capsule.shared_quotas import may_share, shared_needs, shared_reports
-from kubectl_kres.reports.case import Case
+from kubectl_kres.reports.case import Case, Remedy
 from kubectl_kres.reports.demands import demands
 from kubectl_kres.reports.editors import last_edit
 from kubectl_kres.reports.explain import explain, quota_costs
@@ -37,7 +37,7 @@ from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.policy import PolicyExplanation
 from kubectl_kres.reports.quota import quota_reports
 from kubectl_kres.reports.remedies.words import told
-from kubectl_kres.reports.remedy import Remedy, remedies
+from kubectl_kres.reports.remedy import remedies
 from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.reports.unplaced import namespace_needs, unplaced
 from kubectl_kres.reports.unseen import unread

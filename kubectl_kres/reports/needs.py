@@ -13,6 +13,7 @@ from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.capsule.pool_trail import trail_needs
+from kubectl_kres.reports.policing.needs import policing_needs
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.tekton.needs import pod_needs, tekton_needs
 from kubectl_kres.reports.template import manifest_pod, manifest_workload, template_of
@@ -43,7 +44,7 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
     where a quota or the pod names a class. There are no more than MOST of them, and one more where Capsule keeps a
-    quota of the namespace.
+    quota of the namespace; and what tells what else admits.
     """
     namespace = subject.ref.namespace
     if subject.kind.group == TEKTON:
@@ -67,7 +68,11 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         wanted += claim_needs(store, namespace, manifest_workload(subject))
     if spec is not None:
         wanted += _classes(store, namespace, spec)
-    return (*_affordable(tuple(dict.fromkeys(wanted))), *trail_needs(store, namespace))
+    affordable = _affordable(tuple(dict.fromkeys(wanted)))
+    # A pod that exists was admitted.
+    exists = subject.raw is None and subject.ref.kind == "Pod"
+    beside = () if exists else policing_needs(store, namespace, spec)
+    return tuple(dict.fromkeys((*affordable, *trail_needs(store, namespace), *beside)))
 
 
 def _itself(store: Store, subject: Subject) -> Iterator[Need]:

@@ -12,15 +12,13 @@ from kubectl_kres.admission.names import is_huge_page, is_integer
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
-from kubectl_kres.reports.case import Case, Most, grouped
+from kubectl_kres.reports.case import Case, Most, Remedy, grouped
 from kubectl_kres.reports.near import near
 from kubectl_kres.reports.overrun import Overrun, asking_less, overrun
+from kubectl_kres.reports.policing.remedy import POLICING_REMEDIES
 from kubectl_kres.reports.remedies.catalogue import BY_HAND
 from kubectl_kres.reports.remedy_bounds import within_bounds
 from kubectl_kres.reports.unplaced import nearest_kind
-
-#: What to say of one group of findings.
-Remedy = Callable[[Case], Iterator[str]]
 
 
 def remedies(
@@ -341,4 +339,5 @@ REMEDIES: Mapping[str, Remedy] = {
     "quota/negative-usage": _fixed("use 0 or more everywhere"),
     "quota/limited-resource": _fixed("create a quota in the namespace that names {resource}"),
     "quota/limited-scope": _fixed("create a quota in the namespace with that scope"),
+    **POLICING_REMEDIES,
 }

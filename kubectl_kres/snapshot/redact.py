@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 from msgspec import MsgspecError, Struct, json, structs
 
+from kubectl_kres.model.detail import DetailedSpec
 from kubectl_kres.model.meta import ManagedFields, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.snapshot.bare import bare
 
 #: Annotations that are kept. last-applied-configuration of a pod is kept, too, cut down to what the structs hold.
 ANNOTATIONS = frozenset(
@@ -76,7 +78,7 @@ T = TypeVar("T", bound=Struct)
 
 def redact(item: T) -> T:
     """The object with only what a snapshot keeps of each metadata in it; the object itself if that is all of it."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = bare(item) if isinstance(item, DetailedSpec) else {}
     for part in PARTS:
         held = getattr(item, part, None)
         if isinstance(held, Struct):

@@ -10,6 +10,15 @@ from cli.running import Kres
 
 CORE = "/api/v1/namespaces/shop"
 APPS = "/apis/apps/v1/namespaces/shop"
+ADMITS = "/apis/admissionregistration.k8s.io/v1"
+#: What tells what else admits.
+ELSE = [
+    "/api/v1/namespaces/shop",
+    f"{ADMITS}/mutatingadmissionpolicybindings?limit=500",
+    f"{ADMITS}/mutatingwebhookconfigurations?limit=500",
+    f"{ADMITS}/validatingadmissionpolicybindings?limit=500",
+    f"{ADMITS}/validatingwebhookconfigurations?limit=500",
+]
 POLICIES = [f"{CORE}/limitranges?limit=500", f"{CORE}/resourcequotas?limit=500"]
 
 
@@ -45,18 +54,20 @@ def shop(api):
             [
                 f"{APPS}/deployments/web",
                 *POLICIES,
+                *ELSE,
                 f"{APPS}/replicasets?labelSelector=app%3Dweb&limit=500",
                 f"{CORE}/pods?labelSelector=app%3Dweb&limit=500",
                 f"{CORE}/events?fieldSelector=type%3DWarning&limit=500",
             ],
         ),
         ("explain pods", [*POLICIES, f"{CORE}/pods?limit=500", f"{APPS}/replicasets?limit=500"]),
-        ("explain deploy", [*POLICIES, f"{APPS}/deployments?limit=500"]),
+        ("explain deploy", [*POLICIES, *ELSE, f"{APPS}/deployments?limit=500"]),
         (
             "explain deploy -l team=a --chunk-size=0",
             [
                 *(f"{CORE}/{plural}" for plural in ("limitranges", "resourcequotas")),
                 f"{APPS}/deployments?labelSelector=team%3Da",
+                *(path.partition("?")[0] for path in ELSE),
             ],
         ),
         (

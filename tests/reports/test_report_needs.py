@@ -6,7 +6,9 @@ import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
 from kubectl_kres.model.kinds import WORKLOADS
-from kubectl_kres.reports.needs import MOST, needs, selector_text
+from kubectl_kres.reports import needs as reading
+from kubectl_kres.reports.needs import MOST, selector_text
+from kubectl_kres.reports.policing.needs import DECIDING
 from kubectl_kres.store.coverage import Need
 
 SELECTOR = {"selector": {"matchLabels": {"app": "web"}}}
@@ -16,6 +18,11 @@ SCOPED = made(
     "q",
     spec={"scopeSelector": {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "Exists"}]}},
 )
+
+
+def needs(store, about):
+    """Without what tells what else admits, which is the same few lists for all."""
+    return tuple(need for need in reading.needs(store, about) if need.kind not in {*DECIDING, "Namespace"})
 
 
 def workload(kind: str, **spec) -> dict:

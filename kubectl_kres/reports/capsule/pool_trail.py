@@ -15,10 +15,9 @@ from kubectl_kres.reports.capsule.claimable import growth, prospect
 from kubectl_kres.reports.capsule.deeds import asking
 from kubectl_kres.reports.capsule.letting import Deed
 from kubectl_kres.reports.capsule.scene import Scene
-from kubectl_kres.reports.case import Case
+from kubectl_kres.reports.case import Case, Remedy
 from kubectl_kres.reports.overrun import asking_less, overrun
 from kubectl_kres.reports.record import Record
-from kubectl_kres.reports.remedy import Remedy
 from kubectl_kres.reports.remedy import exceeded as usual
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

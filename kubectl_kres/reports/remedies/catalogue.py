@@ -63,14 +63,7 @@ BY_HAND: Mapping[str, str] = {
     "namespace/mismatch": "write one namespace: that of the object and that of the request differ",
     "file/exists": "name it otherwise, or apply it: create takes no name that is taken",
     "namespace/immortal": "the namespaces default, kube-system and kube-public are never deleted",
-    "service-account/missing": "create the service account, or name one that exists (kubectl get serviceaccounts)",
-    "service-account/mirror": "take the service account out: a mirror pod has none",
-    "service-account/secret": "add the secret to the service account, or take it out of the pod",
-    "pod-security/violated": "set the security context that the message asks for, or another level of the namespace",
     "pod-security/label": "write privileged, baseline or restricted at the label that the message names",
-    "policy/denied": "the policy's message says what it wants: only its author knows which edit it takes",
-    "policy/error": "the policy itself fails: ask who keeps it",
-    "policy/mutation-failed": "the policy itself fails: ask who keeps it",
     "policy/invalid": _OBJECT,
 }
 
@@ -91,4 +84,5 @@ REFUSE_NOTHING: frozenset[str] = frozenset({
     "server/assumed", "server/feature-gate", "start/live", "file/unchecked", "file/taken-as-new",
     "claim/default-class", "claim/taken-as-new", "policy/unparsable", "policy/refused", "quota/from-file",
     "quota/no-status", "class/unread", "webhook/not-computed", "resize/node-unknown", "policy/mutated",
+    "pod-security/exemptions",
 })  # fmt: skip

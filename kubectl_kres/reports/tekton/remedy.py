@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
-from kubectl_kres.reports.case import Case
+from kubectl_kres.reports.case import Case, Remedy
 from kubectl_kres.reports.near import near
-from kubectl_kres.reports.remedy import Remedy, request_over_limit
+from kubectl_kres.reports.remedy import request_over_limit
 from kubectl_kres.reports.tekton.part import TektonPart
 
 

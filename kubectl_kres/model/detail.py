@@ -1,0 +1,93 @@
+"""What of a pod template decides beside its resources: what Pod Security looks at, and most of what policies ask for.
+
+Left out are values of variables, commands, arguments and the like: they are nobody's business here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.model.meta import Base
+from kubectl_kres.model.pod import Container, PodSpec, PodTemplateSpec
+
+
+class Socket(Base, frozen=True):
+    """Where a probe connects to."""
+
+    host: str = ""
+    port: Any = None
+
+
+class Page(Socket, frozen=True):
+    """What a probe asks for."""
+
+    path: str | None = None
+    scheme: str | None = None
+
+
+class Command(Base, frozen=True):
+    """That a probe runs a command; not which."""
+
+
+class Probe(Base, frozen=True):
+    """A check of a container."""
+
+    http_get: Page | None = None
+    tcp_socket: Socket | None = None
+    grpc: Any = None
+    exec: Command | None = None
+    initial_delay_seconds: int | None = None
+    period_seconds: int | None = None
+    timeout_seconds: int | None = None
+    failure_threshold: int | None = None
+    success_threshold: int | None = None
+
+
+class DetailedContainer(Container, frozen=True):
+    """A container of a template."""
+
+    image_pull_policy: str | None = None
+    ports: Any = None
+    security_context: Any = None
+    liveness_probe: Probe | None = None
+    readiness_probe: Probe | None = None
+    startup_probe: Probe | None = None
+
+
+class DetailedSpec(PodSpec, frozen=True):
+    """The spec of a template. ``volumes``: as they stand; snapshots keep their kinds alone."""
+
+    containers: tuple[DetailedContainer, ...] | None = None
+    init_containers: tuple[DetailedContainer, ...] | None = None
+    security_context: Any = None
+    host_network: bool | None = None
+    host_pid: bool | None = msgspec.field(default=None, name="hostPID")
+    host_ipc: bool | None = msgspec.field(default=None, name="hostIPC")
+    host_users: bool | None = None
+    volumes: tuple[Mapping[str, Any], ...] | None = None
+    service_account_name: str = ""
+    automount_service_account_token: bool | None = None
+    node_selector: Mapping[str, str] | None = None
+    tolerations: Any = None
+    termination_grace_period_seconds: int | None = None
+    share_process_namespace: bool | None = None
+    scheduler_name: str | None = None
+
+
+class DetailedTemplate(PodTemplateSpec, frozen=True):
+    """The template that a workload of the cluster makes its pods from."""
+
+    spec: DetailedSpec = DetailedSpec()
+
+
+#: Fields of a pod that no struct here holds, so that a policy that asks for one of them has no answer.
+WITHHELD = frozenset({
+    *("affinity", "args", "command", "dnsConfig", "dnsPolicy", "enableServiceLinks", "env", "envFrom", "exec"),
+    *("ephemeralContainers", "hostAliases", "hostname", "httpHeaders", "imagePullSecrets", "lifecycle", "nodeName"),
+    *("ownerReferences", "readinessGates", "schedulingGates", "setHostnameAsFQDN", "stdin", "subdomain"),
+    *("topologySpreadConstraints", "tty", "volumeDevices", "volumeMounts", "workingDir", "finalizers"),
+    *("terminationMessagePath", "terminationMessagePolicy", "restartPolicyRules"),
+})  # fmt: skip

@@ -1,0 +1,1 @@
+"""What admission plugins beside LimitRanges and quotas make of the next pod, and what of that was read."""

@@ -1,0 +1,60 @@
+"""What lets in what other admission plugins refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from kubectl_kres.reports.case import Case, Remedy
+
+_CONTAINERS = re.compile(r'containers? ("[^"]+"(?:, "[^"]+")*)')
+
+
+def _security(case: Case) -> Iterator[str]:
+    """One line for each control: the field and what it has to be, in which container."""
+    for one in case.findings:
+        which = _CONTAINERS.search(one.observed)
+        where = f" of container {which[1]}" if which else ""
+        if one.expected:
+            yield f"set {one.path} to {one.expected}{where}"
+        elif one.path:
+            yield f"take out or change {one.path}{where}: {one.observed}"
+        else:
+            yield f"change what Pod Security names: {one.observed}"
+
+
+def _denied(case: Case) -> Iterator[str]:
+    source, expression = case.finding.source, case.finding.observed
+    text = f"make the pod meet what {source or 'the policy'} asks for"
+    yield f"{text}: {expression}" if expression else text
+
+
+def _failed(case: Case) -> Iterator[str]:
+    yield f"correct {case.finding.source or 'the policy'}, which cannot be computed for this pod, or its binding"
+
+
+def _account(case: Case) -> Iterator[str]:
+    source = case.finding.source
+    if source is None:
+        yield "name a service account in spec.serviceAccountName"
+        return
+    yield f"create it (kubectl create serviceaccount {source.name} -n {source.namespace}), or name one that exists"
+
+
+def _mirror(_case: Case) -> Iterator[str]:
+    yield "take the annotation kubernetes.io/config.mirror out: only a kubelet makes mirror pods"
+
+
+def _secret(_case: Case) -> Iterator[str]:
+    yield "list the secret in the service account (kubectl edit), or take it out of the pod"
+
+
+POLICING_REMEDIES: Mapping[str, Remedy] = {
+    "pod-security/violated": _security,
+    "policy/denied": _denied,
+    "policy/error": _failed,
+    "policy/mutation-failed": _failed,
+    "service-account/missing": _account,
+    "service-account/mirror": _mirror,
+    "service-account/secret": _secret,
+}

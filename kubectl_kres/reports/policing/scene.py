@@ -1,0 +1,149 @@
+"""What else decides about pods of a namespace, out of a store."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import msgspec
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.cel.errors import NotComputed
+from kubectl_kres.model.detail import WITHHELD
+from kubectl_kres.policies.matching import matched
+from kubectl_kres.policies.pod_security import standard_of
+from kubectl_kres.policies.policy import Bound
+from kubectl_kres.policies.request import Request
+from kubectl_kres.policies.webhooks import asked
+from kubectl_kres.policies.world import World, world_of
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.policing.needs import DECIDING, WEBHOOKS
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+Raw = Mapping[str, Any]
+#: Cost of an expression after which it is not computed: some fifty milliseconds.
+MOST = 30_000
+_KINDS = (*sorted(DECIDING), "Namespace", "ServiceAccount")
+_WORD = re.compile(r"[A-Za-z]+")
+_NEWEST_KNOWN = 36
+
+
+class Scene(Struct, frozen=True):
+    """What plugins look up, and the webhooks by name, with whether they may change the object."""
+
+    world: World
+    webhooks: tuple[tuple[str, bool, tuple[Raw, ...]], ...] = ()
+
+    def assumed(self, request: Request) -> Iterator[Assume]:
+        """The webhooks that are asked about the request."""
+        for name, mutating, hooks in self.webhooks:
+            found = asked(name, hooks, request, self.given, mutating=mutating)
+            if found is not None:
+                yield Assume("spec", "webhook/not-computed", found.text)
+
+    @property
+    def given(self) -> Any:
+        from kubectl_kres.policies.policy import Given  # noqa: PLC0415, beside its use
+
+        return Given(self.world.namespace, self.world.params, (1, _NEWEST_KNOWN), MOST)
+
+
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Server, Scene | None]]] = WeakKeyDictionary()
+
+
+def scene_of(store: Store, namespace: str, server: Server) -> Scene | None:
+    """None: nothing else decides there, as far as it was read. Made again only where the store has changed."""
+    held, revision = _found.setdefault(store, {}), store.revision(*_KINDS)
+    last = held.get(namespace)
+    if last is None or last[:2] != (revision, server):
+        last = held[namespace] = (revision, server, _scene(store, namespace, server))
+    return last[2]
+
+
+def _scene(store: Store, namespace: str, server: Server) -> Scene | None:
+    space = store.get("Namespace", namespace)
+    raw: dict[str, Any] = {"metadata": {"name": namespace}, "status": {"phase": "Active"}}
+    if space is not None:
+        raw = msgspec.to_builtins(structs.replace(space, metadata=structs.replace(space.metadata, managed_fields=None)))
+        raw["metadata"].setdefault("name", namespace)
+    raw["apiVersion"], raw["kind"] = "v1", "Namespace"
+    standard = standard_of((raw.get("metadata") or {}).get("labels"))
+    world = world_of(
+        raw,
+        _accounts(store, namespace),
+        (_all(store, "ValidatingAdmissionPolicy"), _all(store, "ValidatingAdmissionPolicyBinding")),
+        (_all(store, "MutatingAdmissionPolicy"), _all(store, "MutatingAdmissionPolicyBinding")),
+        params=_unread_params,
+        most=MOST,
+        version=(1, min(server.version[1], _NEWEST_KNOWN)),
+    )
+    webhooks = tuple(
+        (one.metadata.name, kind == WEBHOOKS[0], tuple(msgspec.to_builtins(hook) for hook in one.webhooks or ()))
+        for kind in WEBHOOKS
+        for one in store.all(kind)
+    )
+    silent = standard.privileged and not standard.faults
+    terminating = space is not None and bool(space.metadata.deletion_timestamp or space.status.phase == "Terminating")
+    if silent and not (webhooks or world.validating or world.mutating or world.accounts or terminating):
+        return None
+    return Scene(world, webhooks)
+
+
+def _all(store: Store, kind: str) -> list[Raw]:
+    return [{"metadata": {"name": one.metadata.name}, "spec": one.spec} for one in store.all(kind)]
+
+
+class _Accounts(dict[str, Raw]):
+    """Those that were looked for; what was not looked for is taken to exist."""
+
+    def __init__(self, held: Mapping[str, Raw], missing: Iterable[str]) -> None:
+        super().__init__(held)
+        self._missing = frozenset(missing)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return default if name in self._missing else super().get(name, {"metadata": {"name": name}})
+
+
+def _accounts(store: Store, namespace: str) -> _Accounts | None:
+    held = {one.metadata.name: msgspec.to_builtins(one) for one in store.all("ServiceAccount", namespace)}
+    missing = [
+        need.name
+        for need, coverage in store.needs().items()
+        if need.kind == "ServiceAccount" and need.namespace == namespace and need.name and coverage.known
+        and need.name not in held
+    ]  # fmt: skip
+    return _Accounts(held, missing) if held or missing else None
+
+
+def _unread_params(version: str, kind: str, _namespace: str) -> Sequence[Raw] | None:
+    raise NotComputed(f"its parameters ({kind}.{version}) are not read")
+
+
+def without_withheld(bound: Sequence[Bound], request: Request, scene: Scene) -> tuple[tuple[Bound, ...], list[str]]:
+    """The policies that ask for nothing that is not kept of a template, and what is said of the others that match."""
+    kept, gaps = [], []
+    for one in bound:
+        words = set(_WORD.findall(json.dumps(one.policy.spec))) & WITHHELD
+        if not words:
+            kept.append(one)
+        elif matched(one.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None:
+            gaps.append(f"{one.policy.name} is not computed: it asks for {', '.join(sorted(words))}, which is not read")
+    return tuple(kept), gaps
+
+
+def gaps_of(texts: Iterable[str], kind: str) -> Iterator[Unseen]:
+    """What was not computed, as what was not read: the verdict may be another one."""
+    for text in texts:
+        name, _, why = text.removeprefix(f"{kind} ").partition(" is not computed: ")
+        yield Unseen(kind, "failed", name=name, message=f"not computed: {why}", required=False)
+
+
+def unread_kinds(store: Store, needs: Iterable[Need]) -> frozenset[str]:
+    """The deciding kinds that could not be read."""
+    return frozenset(one.kind for one in needs if one.kind in DECIDING and not store.covered(one).known)
