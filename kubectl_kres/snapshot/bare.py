@@ -39,7 +39,7 @@ def bare(spec: DetailedSpec) -> dict[str, Any]:
 def _containers(containers: tuple[DetailedContainer, ...] | None) -> tuple[DetailedContainer, ...] | None:
     if containers is None:
         return None
-    return tuple(_container(one) if isinstance(one, DetailedContainer) else one for one in containers)
+    return tuple(map(_container, containers))
 
 
 def _container(container: DetailedContainer) -> DetailedContainer:
@@ -74,7 +74,7 @@ def _port(port: Any) -> dict[str, Any]:
 def _volume(number: int, volume: Any) -> dict[str, Any]:
     """Its kind."""
     kinds = volume if isinstance(volume, Mapping) else {}
-    named = {key: {} for key, value in kinds.items() if value is not None and key != "name"}
+    named: dict[str, Any] = {key: {} for key, value in kinds.items() if value is not None and key != "name"}
     return {"name": f"volume-{number}", **named}
 
 
