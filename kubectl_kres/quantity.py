@@ -190,6 +190,17 @@ def from_json(value: object) -> Quantity:
     return parse(str(value))
 
 
+_DIGITS = frozenset("0123456789")
+
+
+def read_back(quantity: Quantity) -> Quantity:
+    """The quantity once its text was written and read again, as the server does with what it stores.
+
+    Only a number of binary notation that no binary suffix divides is another one then: 100000000 becomes 100M.
+    """
+    return quantity if quantity.format != "BinarySI" or str(quantity)[-1:] not in _DIGITS else parse(str(quantity))
+
+
 def stored(value: object) -> Quantity:
     """``from_json(value).rounded()``: what the server stores for a value in a resource list."""
     if not isinstance(value, str):

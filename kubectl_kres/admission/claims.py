@@ -24,7 +24,7 @@ from kubectl_kres.admission.warnings import fraction
 from kubectl_kres.model.claim import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.quantity import ZERO, Quantity, read_back
 
 _PLURAL = "persistentvolumeclaims"
 _IMMUTABLE = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
@@ -147,7 +147,10 @@ def _stored(claim: PersistentVolumeClaim) -> dict[str, Any]:
     shown = {
         "storageClassName": spec.storage_class_name,
         "volumeAttributesClassName": spec.volume_attributes_class_name,
-        "resources": {side: {k: str(v) for k, v in values.items()} for side, values in sides.items() if values} or None,
+        "resources": {
+            side: {k: str(read_back(v)) for k, v in values.items()} for side, values in sides.items() if values
+        }
+        or None,
     }
     name = given_name(claim.metadata.name, claim.metadata.generate_name)
     return {"metadata": {"name": name}, "spec": {key: value for key, value in shown.items() if value is not None}}

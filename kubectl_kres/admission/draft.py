@@ -9,7 +9,7 @@ from kubectl_kres.admission.server import Server
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 from kubectl_kres.provenance.journal import Entry, Set, Source
-from kubectl_kres.quantity import Quantity, from_json, stored
+from kubectl_kres.quantity import Quantity, from_json, read_back, stored
 
 Side = Literal["limits", "requests"]
 SIDES: tuple[Side, Side] = ("limits", "requests")
@@ -154,6 +154,12 @@ def round_up(draft: Draft) -> None:
         for name, quantity in values.items():
             if quantity.nano % _MILLI:
                 values[name] = quantity.rounded()
+
+
+def reread(draft: Draft) -> None:
+    """Every value as it is once the stored pod is read again."""
+    for values in (*(slot.side(side) for slot in draft.slots() for side in SIDES), draft.overhead):
+        values.update({name: read_back(quantity) for name, quantity in values.items()})
 
 
 def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> Draft:

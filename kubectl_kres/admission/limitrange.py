@@ -10,7 +10,7 @@ from kubectl_kres.admission.field import FieldError, duplicate, forbidden, inval
 from kubectl_kres.admission.names import container_name_errors, may_overcommit, qualified_faults, resource_name_errors
 from kubectl_kres.model.policy import LimitRange, LimitRangeItem
 from kubectl_kres.provenance.journal import Entry, Set, Source
-from kubectl_kres.quantity import MAX_MILLI_UNITS, Quantity
+from kubectl_kres.quantity import MAX_MILLI_UNITS, Quantity, read_back
 
 TYPES = ("Pod", "Container", "PersistentVolumeClaim")
 
@@ -31,12 +31,15 @@ class Item:
 
 
 class Limits:
-    """A LimitRange ready to be applied: parsed once, used for every pod of its namespace."""
+    """A LimitRange ready to be applied: parsed once, used for every pod of its namespace.
 
-    __slots__ = ("items", "source")
+    created: when, and at which version of the store; None: it is not stored, or that is not known.
+    """
 
-    def __init__(self, source: Source, items: tuple[Item, ...]) -> None:
-        self.source, self.items = source, items
+    __slots__ = ("created", "items", "source")
+
+    def __init__(self, source: Source, items: tuple[Item, ...], created: tuple[str, int] | None = None) -> None:
+        self.source, self.items, self.created = source, items, created
 
     def origin(self, item: Item, field: str, resource: str) -> Source:
         """The field that a default really came from: ``max`` where ``max`` filled it."""
@@ -57,7 +60,9 @@ def parse(limit_range: LimitRange, journal: list[Entry] | None = None) -> Limits
     for item in items:
         if item.type == "Container":
             _fill_defaults(item, source, journal)
-    return Limits(source, items)
+    known = meta.creation_timestamp and meta.resource_version.isdecimal()
+    created = (meta.creation_timestamp or "", int(meta.resource_version)) if known else None
+    return Limits(source, items, created)
 
 
 def _fill_defaults(item: Item, source: Source, journal: list[Entry] | None) -> None:
@@ -90,7 +95,9 @@ def _stored_item(item: Item) -> dict[str, Any]:
         "defaultRequest": item.default_request,
         "maxLimitRequestRatio": item.ratio,
     }
-    shown = {key: {name: str(value) for name, value in values.items()} for key, values in fields.items() if values}
+    shown = {
+        key: {name: str(read_back(value)) for name, value in values.items()} for key, values in fields.items() if values
+    }
     return {"type": item.type, **shown}
 
 

@@ -14,7 +14,7 @@ from kubectl_kres.admission.server import LimitedResource
 from kubectl_kres.admission.usage import compute_usage
 from kubectl_kres.model.policy import ResourceQuota, ScopedRequirement
 from kubectl_kres.provenance.journal import Check, Entry, Source
-from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.quantity import ZERO, Quantity, parse, read_back
 
 #: Names that, once a quota limits them, every container must state.
 MUST_SPECIFY = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
@@ -202,7 +202,7 @@ def _charge(quota: Quota, delta: Quantities) -> tuple[QuotaCharge | None, list[s
 
 def as_stored(quantity: Quantity) -> str:
     """How a status that was written shows when it is read back: 1000000000 of binary notation has become 1G."""
-    return str(parse(str(quantity)))
+    return str(read_back(quantity))
 
 
 def _shown(values: Mapping[str, Quantity], names: Sequence[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from kubectl_kres.admission.field import FieldError, invalid, required
 from kubectl_kres.admission.names import is_standard_quota, quota_name_errors
 from kubectl_kres.admission.validation import value_errors
 from kubectl_kres.model.policy import ResourceQuotaSpec, ScopedRequirement, ScopeSelector
+from kubectl_kres.quantity import read_back
 
 _POD = frozenset({"pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
 #: Scope to the standard names that may be limited under it.
@@ -65,7 +66,9 @@ def validate_update(
 def stored_spec(raw: Mapping[str, Any], hard: Quantities) -> dict[str, Any]:
     """The spec as stored: what is empty or unknown is left out, quantities are canonical."""
     spec = raw.get("spec") or {}
-    shown: dict[str, Any] = {"hard": {name: str(quantity) for name, quantity in hard.items()}} if hard else {}
+    shown: dict[str, Any] = (
+        {"hard": {name: str(read_back(quantity)) for name, quantity in hard.items()}} if hard else {}
+    )
     if spec.get("scopes"):
         shown["scopes"] = spec["scopes"]
     selector = spec.get("scopeSelector")

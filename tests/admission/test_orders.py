@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
-from kubectl_kres.admission.pods import MOST_ORDERED, admit, orders
+from kubectl_kres.admission.limitrange import Limits, parse
+from kubectl_kres.admission.pods import MOST_ORDERED, SLOTS, admit, orders
 from kubectl_kres.admission.server import Server
+from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.provenance.journal import Source
 
 A = limit_range("a", {"default": {"memory": "256Mi"}, "defaultRequest": {"memory": "64Mi"}})
 B = limit_range("b", {"default": {"memory": "1Gi"}, "defaultRequest": {"memory": "64Mi"}})
@@ -48,7 +52,8 @@ def test_each_exceeded_quota_can_answer():
 def test_how_many_orders_are_tried(count):
     """All up to MOST_ORDERED; beyond, each pair of a first and a last one, of which any two values get their turns."""
     active = [f"lr{number}" for number in range(count)]
-    tried = list(orders(active))
+    found = orders([Limits(Source("LimitRange", name), ()) for name in active])
+    tried = [tuple(one.source.name for one in order) for order in found]
     assert all(sorted(order) == active for order in tried)
     assert len(set(tried)) == len(tried)
     if count > MOST_ORDERED:
@@ -65,3 +70,24 @@ def test_seven_limit_ranges_give_all_values():
     outcomes = admit(pod(), policies(ranges), Server(), journal=False)
     found = {values(outcome)["containers[0].limits[cpu]"] for outcome in outcomes}
     assert found == {str(n + 1) for n in range(7)}
+
+
+def stored(name: str, version: int, second: int = 0) -> LimitRange:
+    """A LimitRange as the server has it."""
+    meta = {"name": name, "resourceVersion": str(version), "creationTimestamp": f"2026-01-01T00:00:{second:02}Z"}
+    spec = {"limits": [{"type": "Container", "default": {f"example.com/{name}": "1"}}]}
+    return msgspec.convert({"metadata": meta, "spec": spec}, LimitRange)
+
+
+def test_stored_limit_ranges_come_in_turns_of_one_order():
+    """By name, as they come when a server starts, or as they were created since; not in all of 720 orders."""
+    active = [parse(stored(name, version)) for name, version in zip("abcdef", (3, 1, 2, 6, 5, 4), strict=True)]
+    found = {"".join(one.source.name for one in order) for order in orders(active)}
+    turns = {base[turn:] + base[:turn] for base in ("abcdef", "bcafed") for turn in range(6)}
+    assert found == turns
+
+
+def test_more_than_a_group_of_a_go_map_come_in_any_order():
+    active = [parse(stored(name, version)) for version, name in enumerate("abc")]
+    assert len(list(orders(active, SLOTS + 1))) == 6
+    assert len(list(orders(active, SLOTS))) == 3
