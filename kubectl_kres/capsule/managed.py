@@ -15,7 +15,7 @@ from kubectl_kres.capsule.amounts import added, readable
 from kubectl_kres.capsule.assignment import LONGEST_NAME
 from kubectl_kres.model.capsule import GROUP, VERSION, ResourcePool
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef, OwnerReference
-from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
+from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec, ScopeSelector
 from kubectl_kres.provenance.journal import Derive, Source, Term
 from kubectl_kres.quantity import Quantity, parse
 
@@ -73,7 +73,7 @@ def managed_quota(
     It is not written where nothing differs but the notation of an amount.
     """
     hard = {name: str(quantity) for name, quantity in hard_of(pool, shares).items()}
-    spec = ResourceQuotaSpec(hard or None, pool.spec.quota.scopes, pool.spec.quota.scope_selector)
+    spec = ResourceQuotaSpec(hard or None, pool.spec.quota.scopes or None, _without_blanks(pool))
     name, meta = pool.metadata.name, pool.metadata
     held = stored or ResourceQuota(metadata=ManagedMetadata(quota_name(name), namespace))
     labels = {**(held.metadata.labels or {}), POOL_LABEL: name, MANAGED_LABEL: "controller"}
@@ -81,6 +81,15 @@ def managed_quota(
     metadata = structs.replace(held.metadata, labels=labels, owner_references=(owner,))
     written = structs.replace(held, metadata=metadata, spec=spec)
     return stored if stored is not None and _says(stored) == _says(written) else written
+
+
+def _without_blanks(pool: ResourcePool) -> ScopeSelector | None:
+    """The scope selector as a quota is stored with it: an empty list of values is none."""
+    selector = pool.spec.quota.scope_selector
+    if selector is None:
+        return None
+    expressions = tuple(structs.replace(one, values=one.values or None) for one in selector.match_expressions or ())
+    return structs.replace(selector, match_expressions=expressions or None)
 
 
 def _says(quota: ResourceQuota) -> tuple[object, ...]:

@@ -79,6 +79,9 @@ _UNKNOWN = "The files hold nothing of a kind that is known: whether pods come of
 #: What quotas count that makes no pods: in files with workloads it is answered for after them.
 COUNTED = ("PersistentVolumeClaim", "Service")
 
+#: What is judged as it stands in the file, since the struct leaves out what the server looks at.
+_AS_SENT = (*COUNTED, "Task", "Pipeline", "StepAction")
+
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
 #: Where a name is looked for that stands in the place of a type.
@@ -269,7 +272,7 @@ def _defined(definition: Manifest) -> tuple[str, str]:
 def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
     """Files without workloads are asked about themselves."""
     fits = labels_match(selector)
-    raws = {(one.kind, one.namespace, one.ref.name): one.raw for one in given.manifests if one.kind in COUNTED}
+    raws = {(one.kind, one.namespace, one.ref.name): one.raw for one in given.manifests if one.kind in _AS_SENT}
     return [
         Subject(
             ref := ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace),

@@ -21,6 +21,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -104,6 +105,10 @@ def judge(case: Case) -> Verdict:
         if adapter.required(case.data, case.file):
             return Verdict(faults=[f"this case must be covered: {gap}"])
         return Verdict(uncovered=f"{case.system}: {gap}")
+    except Exception as error:  # noqa: BLE001, whatever a recording asks, the run goes on
+        told = "".join(traceback.format_exception_only(error)).strip()
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return Verdict(faults=[f"this play cannot be expressed: {told} ({where.filename}:{where.lineno})"])
     found = faults(
         adapter.answers(case.data),
         outcomes,
