@@ -84,9 +84,14 @@ def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
 
 
 def alone(pipeline: Pipeline) -> PipelineRun:
-    """A run of the Pipeline with nothing but defaults; it is named like the Pipeline."""
+    """A run of the Pipeline with nothing but defaults; it is named like the Pipeline.
+
+    It has all that it needs, but not known what: parameters without a default stay names.
+    """
     meta = Metadata(name=pipeline.metadata.name, namespace=pipeline.metadata.namespace)
-    return PipelineRun(meta, PipelineRunSpec(pipeline_ref=Reference(name=pipeline.metadata.name)))
+    bare = (one.name for one in pipeline.spec.params or () if one.default is None)
+    params = tuple(Param(name, f"$(params.{name})") for name in bare)
+    return PipelineRun(meta, PipelineRunSpec(pipeline_ref=Reference(name=meta.name), params=params or None))
 
 
 def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:

@@ -42,7 +42,7 @@ def pipeline_run(
     found = plan(run, world.lookups, world.config.timeout_minutes)
     if isinstance(found, Gap):
         return PipelineAnswer(_without_pipeline(run, found)) if found.why == "missing" and found.name else found
-    problem = found.problem or _task_not_there(run, found)
+    problem = _lacks_params(run, found) or found.problem or _task_not_there(run, found)
     if problem is not None:
         return PipelineAnswer(structs.replace(found, problem=problem))
     held = children or {}
@@ -56,6 +56,24 @@ def pipeline_run(
 def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
     origin = Origin(Source("Pipeline", gap.name, run.metadata.namespace, "spec"))
     return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
+
+
+def _lacks_params(run: PipelineRun, found: Plan) -> Problem | None:
+    """A run has to give what its Pipeline has no default for; what has started has given it.
+
+    Source: pipelinerun/pipelinerun.go reconcile, resources/validate_params.go ValidateRequiredParametersProvided.
+    """
+    given = {one.name for one in run.spec.params or ()}
+    params = found.pipeline.spec.params or ()
+    missing = [one.name for one in params if one.default is None and one.name not in given]
+    if not missing or run.status.child_references:
+        return None
+    meta = run.metadata
+    text = (
+        f"[User error] PipelineRun {meta.namespace}/{meta.name} is missing some parameters required by Pipeline "
+        f"{meta.namespace}/{found.pipeline.name or meta.name}: pipelineRun missing parameters: [{' '.join(missing)}]"
+    )
+    return Problem("reconcile", "PipelineRun", text, "tekton/params", "ParameterMissing", "False")
 
 
 def _task_not_there(run: PipelineRun, found: Plan) -> Problem | None:

@@ -21,6 +21,7 @@ from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.tekton import creation, webhook
 from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.config import Config, flags_of, merged
+from kubectl_kres.tekton.naming import pod_name
 from kubectl_kres.tekton.pod import pods
 from kubectl_kres.tekton.pod_security import enforces, is_bare, refusal
 from kubectl_kres.tekton.resolution import without_actions, without_task
@@ -181,7 +182,7 @@ def _results(
             yield Result(problem=answer, journal=assumed)
             continue
         insecure = refusal(answer.pod, world.namespace) if bare else None
-        for outcome in admit(answer.pod, world.policies, world.server, journal=journal, counted=counted):
+        for outcome in _tried(run, answer, world, journal=journal, counted=counted):
             said = outcome
             if insecure is not None and _passed_limits(outcome):
                 said = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
@@ -189,6 +190,26 @@ def _results(
             if said.refusal is not None:
                 problem = creation.refused(run, said.code, said.reason, said.message)
             yield Result(answer, said, problem, (*assumed, *answer.journal, *said.journal))
+
+
+def _tried(run: TaskRun, answer: Built, world: World, *, journal: bool, counted: bool) -> Iterator[Outcome]:
+    """What admission says of the pod; what is refused for good is tried as often as the run may, each time anew named.
+
+    Source: reconciler/taskrun/taskrun.go, which retries a run whose pod could not be created.
+    """
+    last = pod_name(run.metadata.name or run.metadata.generate_name, run.spec.retries)
+    for outcome in admit(answer.pod, world.policies, world.server, journal=journal, counted=counted):
+        refusal = outcome.refusal
+        again = run.spec.retries > len(run.status.retries_status or ()) and not counted
+        if (
+            refusal is None
+            or not again
+            or not creation.refused(run, refusal.code, refusal.reason, refusal.message).final
+        ):
+            yield outcome
+            continue
+        message = refusal.message.replace(f'"{answer.pod.metadata.name}"', f'"{last}"', 1)
+        yield msgspec.structs.replace(outcome, refusal=msgspec.structs.replace(refusal, message=message))
 
 
 def _passed_limits(outcome: Outcome) -> bool:

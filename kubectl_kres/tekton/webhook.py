@@ -63,12 +63,9 @@ def admitted(raw: Mapping[str, Any], flags: Flags, minutes: int = 60) -> Any:
 
 
 def _stored(raw: Mapping[str, Any], kind: str) -> tuple[Mapping[str, Any], Any]:
-    """The object as the webhook goes on with it, and its struct. Nulls in lists are rare, so only looked for late."""
-    try:
-        return raw, decoded(to_v1(raw), _STRUCTS[kind])
-    except msgspec.ValidationError:
-        filled = without_nulls(raw)
-        return filled, decoded(to_v1(filled), _STRUCTS[kind])
+    """The object as the webhook goes on with it, in which null in a list is an empty value, and its struct."""
+    filled = without_nulls(raw)
+    return filled, decoded(to_v1(filled), _STRUCTS[kind])
 
 
 def _invalid(kind: str, found: Sequence[FieldError]) -> Problem:

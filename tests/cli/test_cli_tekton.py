@@ -248,3 +248,19 @@ def test_a_task_of_a_run_is_told_as_its_taskrun_is(kres: Kres):
     within = kres("explain --demo pipelinerun/release-41 -n ci -c unit").out
     assert "this pod is already counted" in alone
     assert within.strip().removeprefix("task unit\n") == alone.strip()
+
+
+RETIRED = {
+    "apiVersion": "tekton.dev/v1beta1",
+    "kind": "Task",
+    "metadata": {"name": "build", "namespace": "shop"},
+    "spec": {"steps": [{"name": "a", "image": "i"}], "resources": {"inputs": [{"name": "src", "type": "git"}]}},
+}
+ENUM = {**TASK, "spec": {**TASK["spec"], "params": [{"name": "os", "enum": ["linux"]}]}}
+
+
+@pytest.mark.parametrize(("task", "said"), [(RETIRED, "must not set the field(s)"), (ENUM, "enable-param-enum")])
+def test_a_task_of_a_file_that_the_webhook_refuses(kres: Kres, file: Any, task: dict[str, Any], said: str):
+    found = kres(f"explain -f {file(task)} --offline")
+    assert found.out.startswith("refused: shop/Task/build: admission webhook")
+    assert said in " ".join(found.out.split())

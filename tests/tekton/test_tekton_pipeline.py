@@ -223,3 +223,12 @@ def test_the_condition_while_tasks_are_left(failed, reason):
         reason,
         f"Tasks Completed: {failed} (Failed: {failed}, Cancelled 0), Incomplete: 1, Skipped: 0",
     )
+
+
+def test_a_run_has_to_give_what_its_pipeline_has_no_default_for():
+    run = pipelinerun(
+        [{"name": "a", "taskSpec": ONE_CPU}], pipeline={"params": [{"name": "x"}, {"name": "y", "default": "1"}]}
+    )
+    problem = pipeline_run(run, world()).plan.problem
+    assert (problem.reason, problem.status) == ("ParameterMissing", "False")
+    assert problem.message.endswith("pipelineRun missing parameters: [x]")
