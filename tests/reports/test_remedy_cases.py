@@ -217,6 +217,13 @@ def test_a_rollout_is_told_less_where_old_pods_end_first():
     assert first.text == "raise requests.memory of quota team to 4Gi (3584Mi is enough for the next pod)"
 
 
+def test_a_rollout_whose_replica_sets_were_not_read_is_told_the_same():
+    """A RuntimeClass is read instead where both are too much; the pods say which of them are old."""
+    objects = [one for one in rollout("512Mi", "1Gi", "3Gi", "2560Mi") if one["kind"] != "ReplicaSet"]
+    [first, *_] = asked(*objects).remedies
+    assert first.text == "raise requests.memory of quota team to 4608Mi (3584Mi is enough for the next pod)"
+
+
 def test_commands_are_one_process_each_without_a_shell():
     found = asked(web(2, box("a'b c", requests={"cpu": "2"})), limits("l", max={"cpu": "1"}), quota("q", {"cpu": "1"}))
     for one in found.remedies:

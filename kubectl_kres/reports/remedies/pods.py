@@ -97,6 +97,10 @@ def _own_pods(store: Store, subject: Subject, workload: Workload) -> tuple[Pod, 
     owners = {(subject.ref.kind, name)}
     if subject.ref.kind == "Deployment":
         owners = {("ReplicaSet", one.metadata.name) for one in _replica_sets(store, name, namespace)}
+        if not owners:
+            # They were not read: their names start with the Deployment's.
+            found = {controller(pod) for pod in store.all("Pod", namespace)}
+            owners = {one for one in found if one[0] == "ReplicaSet" and one[1].rpartition("-")[0] == name}
     return tuple(
         pod
         for pod in store.all("Pod", namespace)
@@ -136,6 +140,9 @@ def _existing(
                 count = one.status.replicas
                 yield Existing(pod_of_template(made, subject), one.spec.replicas or 0, count, back, newest)
         return
+    if kind == "Deployment" and stored.status.updated_replicas < stored.status.replicas:
+        yield from _by_hash(stored, pod, live, quotas, server)
+        return
     count = {"Job": stored.status.running_pods, "DaemonSet": stored.status.current_number_scheduled}.get(
         kind, stored.status.replicas
     )
@@ -147,6 +154,27 @@ def _existing(
     if count > len(old):
         back = _price(new[0], quotas, server) if new else None
         yield Existing(pod, count - len(old), count - len(old), back, newest=True)
+
+
+def _by_hash(
+    stored: Workload, pod: Pod, live: Sequence[Pod], quotas: Sequence[Quota], server: Server
+) -> Iterator[Existing]:
+    """Pods of a Deployment whose ReplicaSets were not read: as many as its status says are of the newest template.
+
+    Those made last are taken for them.
+    """
+    updated = stored.status.updated_replicas
+    by_age = sorted(live, key=lambda one: one.metadata.creation_timestamp or "")
+    old = by_age[: max(0, len(by_age) - updated)]
+    count = stored.status.replicas - updated
+    if old:
+        yield Existing(_as_template(old[0]), count, count, _price(old[0], quotas, server))
+    else:
+        yield Existing(pod, count, count)
+    if updated:
+        new = by_age[len(old) :]
+        back = _price(new[0], quotas, server) if new else None
+        yield Existing(pod, updated, updated, back, newest=True)
 
 
 def same_template(pod: Pod, other: Pod) -> bool:
