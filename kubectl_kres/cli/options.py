@@ -33,6 +33,7 @@ class Options(NamedTuple):
     cgroup: str = ""
     driver: str = ""
     summary: bool = False
+    unbounded: bool = False
     allow_partial: bool = False
     exit_code: bool = False
     ignore_not_found: bool = False
@@ -261,6 +262,7 @@ DRIVER = _flag(
     text="The cgroup driver: systemd, the default, or cgroupfs.",
     callback=_word("", "systemd", "cgroupfs"),
 )
+UNBOUNDED = _flag("unbounded", "--open", text="Containers without cpu or memory request or limit, by workload.")
 SUMMARY = _flag("summary", "--summary", text="Pods by class, requests and limits, of each namespace.")
 QUESTION = _flag("question", "--for", metavar="VALUE", text="Answer for one value, as app.limits.memory.")
 CLIENT = _flag("client", "--client", text="Show the client only; no server is asked.")

@@ -17,6 +17,7 @@ from kubectl_kres.cli.options import (
     OUTPUT,
     SERVER,
     SUMMARY,
+    UNBOUNDED,
     WATCHING,
     Options,
 )
@@ -36,6 +37,10 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     """One object in full; of several a line each. Without words the pods of the namespace."""
     if options.driver and not options.cgroup:
         raise UsageError("--driver goes with --cgroup")
+    if options.unbounded:
+        from kubectl_kres.cli import opening  # noqa: PLC0415, only what is needed is loaded
+
+        return opening.plan(options, words)
     if options.summary:
         from kubectl_kres.cli import summary  # noqa: PLC0415, only what is needed is loaded
 
@@ -128,6 +133,9 @@ command = Command(
         # How much do the pods of each namespace request?
         kubectl kres qos -A --summary
 
+        # Which containers have no limit or no request, and of how many pods?
+        kubectl kres qos -A --open
+
         # The cgroups of this pod, and what its programs see as their limits
         kubectl kres qos pod/web --cgroup v2
 
@@ -138,7 +146,7 @@ command = Command(
         kubectl kres qos --demo deploy/ledger -n payments
         """,
     usage="[TYPE/NAME | TYPE [NAME...] | -f FILE]",
-    flags=(*INPUT, SUMMARY, CGROUP, DRIVER, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(*INPUT, SUMMARY, UNBOUNDED, CGROUP, DRIVER, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
     completes=making_pods,
 )

@@ -26,6 +26,7 @@ ANSWERS = {
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
     "qos": ("kubectl_kres.reports.qos", "Quality", "Qos"),
     "summary": ("kubectl_kres.reports.qos_sums", "Sums", "QosSummary"),
+    "open": ("kubectl_kres.reports.qos_open", "Open", "QosOpen"),
     "resize": ("kubectl_kres.reports.resize", "Resize", "Resize"),
 }
 

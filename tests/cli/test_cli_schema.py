@@ -71,6 +71,7 @@ LINES = {
     ],
     "qos": ["qos -n shop", "qos deploy/checkout --cgroup v2"],
     "summary": ["qos --summary"],
+    "open": ["qos --open"],
     "resize": ['explain pod/sessions-0 --resize {"spec":{}}'],
 }
 
