@@ -132,6 +132,10 @@ def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
             tail = f"  {padded(figure, longest)}  {first[len(indent) :]}"
             yield from placed("", f"  {label}", column, [("", tail)], width)
             yield from toned("", rest)
+            if total.open:
+                who = " and ".join(total.open)
+                text = f"the pod is not limited: {who} has no {label}; the API sums what the others state"
+                yield from toned("warn", wrapped(text, width, first=indent, rest=indent))
         yield from _overhead(explanation)
     yield from _priority(explanation)
     if explanation.qos is not None:

@@ -10,7 +10,7 @@ from msgspec import structs
 from kubectl_kres.admission import qos
 from kubectl_kres.admission.aggregate import both_sums, explain_total, of_pod
 from kubectl_kres.admission.create import create_pod
-from kubectl_kres.admission.draft import SIDES, Draft
+from kubectl_kres.admission.draft import SIDES, Draft, Side
 from kubectl_kres.admission.objects import pod_request
 from kubectl_kres.admission.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.pods import Policies, admit, quota_request
@@ -324,7 +324,17 @@ def _totals(draft: Draft) -> Iterator[Total]:
         for side in reversed(SIDES):
             if name in sums[side]:
                 value = sums[side][name]
-                yield Total(side, name, str(value), explain_total(draft, side, name, value, parts[side]))
+                derived = explain_total(draft, side, name, value, parts[side])
+                yield Total(side, name, str(value), derived, _open(draft, side, name))
+
+
+def _open(draft: Draft, side: Side, resource: str) -> tuple[str, ...]:
+    """The containers that no limit holds, where the sum of the others looks like one of the pod."""
+    level = draft.pod.side(side) if draft.pod is not None else {}
+    if side != "limits" or resource not in {"cpu", "memory"} or resource in level:
+        return ()
+    running = (*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar"))
+    return tuple(slot.name for slot in running if resource not in slot.limits)
 
 
 def _brought(start: Start) -> str:

@@ -70,12 +70,17 @@ class Container(Record, frozen=True):
 
 
 class Total(Record, frozen=True):
-    """The pod's effective figure of one resource; ``of`` says how it came about."""
+    """The pod's effective figure of one resource; ``of`` says how it came about.
+
+    ``open``: the containers that have no such limit beside those that do: the API sums what is stated, and the pod is
+    not limited.
+    """
 
     side: str
     resource: str
     value: str
     of: Derive
+    open: tuple[str, ...] = ()
 
 
 class QuotaCost(Record, frozen=True):

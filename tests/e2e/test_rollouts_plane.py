@@ -15,6 +15,7 @@ pytestmark = pytest.mark.e2e
 def test_rollouts_rest_where_it_was_foretold(controlplane: ControlPlane) -> None:
     count = int(os.environ.get("KRES_ROLLOUTS", "6"))
     seen = watched(controlplane, int(os.environ.get("KRES_SEED", "20261122")), count)
+    assert len(seen) > count / 2
     told = Counter(str(one.before.would) for one in seen)
     going = Counter(one.on_the_way.is_.state for one in seen if one.on_the_way and one.on_the_way.is_)
     print(f"foretold before: {dict(told)}; on the way: {dict(going)}; outcomes: {Counter(one.outcome for one in seen)}")
