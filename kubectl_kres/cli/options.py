@@ -66,6 +66,8 @@ class Options(NamedTuple):
     sets: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
+    headroom: str = ""
+    verify: bool = False
     install: bool = False
     uninstall: bool = False
     server: str = ""
@@ -301,6 +303,9 @@ WATCHING = (
 ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
 NO_MOUSE = _flag("no_mouse", "--no-mouse", text="Leave the mouse to the terminal, for selecting text.")
 THEME = _flag("theme", "--theme", metavar="NAME", text="The colours, as ansi-dark, ansi-light or nord.")
+
+HEADROOM = _flag("headroom", "--headroom", metavar="PERCENT", text="Claim so much more than is used.")
+VERIFY = _flag("verify", "--verify", text="Show what of a migration is still open.")
 
 INSTALL = _flag("install", "--install", text="Make the link.")
 UNINSTALL = _flag("uninstall", "--uninstall", text="Remove it.")

@@ -17,12 +17,14 @@ from kubectl_kres.cli.tally import Tally
 from kubectl_kres.cli.watching import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render import pools as render
+from kubectl_kres.render.escape import plain
 from kubectl_kres.reports.capsule.pool import PoolReport
 from kubectl_kres.reports.capsule.pool_glimpse import pool_glimpse
 from kubectl_kres.reports.capsule.pools import pool_report
 from kubectl_kres.reports.capsule.predicted import predicted
 from kubectl_kres.reports.capsule.scene import Scene
 from kubectl_kres.reports.capsule.unseen import failed_beside, is_whole, unseen_of_pool
+from kubectl_kres.store.store import Store
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -40,6 +42,7 @@ class PoolsPage(Page):
         self._whole = whole or options.output == "wide"
         self._plain = options.ascii or not speaks_unicode()
         self._shown = 0
+        self._metrics: list[str] = []
 
     def reports(self, turn: Turn, tally: Tally) -> Iterator[Answered]:
         """The pools of a turn, which is one for all of them."""
@@ -47,6 +50,8 @@ class PoolsPage(Page):
         scene = Scene(found.store)
         for text in found.supposed:
             tally.note(f"assumed: {text}")
+        if self.options.output == "metrics":
+            self._metrics += _metrics(found.store, {subject.ref.name for subject in turn.found.subjects})
         for subject in turn.found.subjects:
             if subject.ref in found.refused:
                 tally.missed(UsageError(f"{subject.ref}: {found.refused[subject.ref]}"))
@@ -67,10 +72,33 @@ class PoolsPage(Page):
         unseen = unseen_of_pool(scene, pool)
         return structs.replace(pool_report(scene, pool), unseen=unseen, complete=is_whole(unseen))
 
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The series of Capsule's own endpoint, where these are asked for."""
+        del tally
+        yield from self._metrics
+
     def _lines(self, report: PoolReport, *, first: bool) -> Iterator[str]:
+        if self.options.output == "metrics":
+            return
         yield from [""] * (not first)
         whole, plain = self._whole, self._plain
         yield from render.lines(report, whole=whole, ascii_only=plain, color=self.color, width=self.width)
+
+
+def _metrics(store: Store, names: set[str]) -> Iterator[str]:
+    """Capsule's series in Prometheus' text format, each name with its type before it."""
+    from kubectl_kres.capsule.metrics import lines  # noqa: PLC0415, only what is needed is loaded
+    from kubectl_kres.capsule.world import world_of  # noqa: PLC0415
+
+    pools = [pool for pool in store.all("ResourcePool") if pool.metadata.name in names]
+    claims = [claim for claim in store.all("ResourcePoolClaim") if claim.spec.pool in names]
+    last = ""
+    for line in lines(world_of((), pools, claims)):
+        name = line.partition("{")[0].partition(" ")[0]
+        if name != last:
+            yield f"# TYPE {name} gauge"
+            last = name
+        yield plain(line)
 
 
 command = Command(
@@ -100,6 +128,6 @@ command = Command(
         """,
     usage="[NAME...]",
     flags=(ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
-    formats=("text", "wide", "json", "yaml", "name"),
+    formats=("text", "wide", "json", "yaml", "name", "metrics"),
     completes="resourcepools",
 )

@@ -23,6 +23,7 @@ COMMANDS = {
     "pools": ("pools", "Show what resource pools share out, among whom, and who waits"),
     "claims": ("claims", "Show claims on pools, why they wait, and what would let them in"),
     "simulate": ("simulate", "Show what a change would do, and whom it would hurt"),
+    "migrate": ("migrate", "Turn a Tenant's quotas into resource pools and claims"),
     "diff": ("diff", "Compare what is written with what the API server stores"),
     "qos": ("qos", "Show QoS classes, what decides them, and cgroups"),
     "tui": ("tui", "Look around on full screen: namespaces, pods, quotas, and why"),

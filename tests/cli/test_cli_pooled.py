@@ -408,3 +408,25 @@ def test_where_it_is_open_who_gets_in_each_claim_says_so(kres: Kres, tmp_path: P
     assert "else others may get in: a/a, a/b and a/c\n" in found.err
     assert found.out.count('"certain": false') == 3
     assert found.out.count("not certain: it depends on which claims of the files come first") == 3
+
+
+def test_pools_as_capsules_own_metrics(kres: Kres):
+    code, out, err = kres("pools --demo -o metrics")
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert "# TYPE capsule_pool_limit gauge" in lines
+    assert any(line.startswith('capsule_pool_limit{pool="ml-compute",resource="requests.cpu"} ') for line in lines)
+    named = kres("pools ml-spot --demo -o metrics").out
+    assert 'pool="ml-spot"' in named
+    assert 'pool="ml-compute"' not in named
+
+
+def test_a_tenant_to_migrate(kres: Kres):
+    assert kres("migrate --demo tenant/oil").code == 3
+    for words, text in (
+        ("", "migrate takes one Tenant"),
+        ("pod/x", '"pod/x" is no Tenant'),
+        ("tenant/x --headroom much", 'invalid argument "much" for "--headroom" flag'),
+    ):
+        code, out, err = kres(f"migrate --demo {words}")
+        assert (code, out, text in err) == (2, "", True)

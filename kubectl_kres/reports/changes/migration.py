@@ -1,0 +1,228 @@
+"""From a Tenant's quotas to resource pools and claims: the same limits, sized from use, played before they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.admission.draft import Unparsable, parse_list
+from kubectl_kres.admission.server import Server
+from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.model.capsule import Tenant
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.capsule.claim_state import HELD, standing
+from kubectl_kres.reports.changes.compare import report
+from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.record import Record
+from kubectl_kres.simulate.change import Apply, Delete
+from kubectl_kres.simulate.cluster import Outcome, Placed, carried_out
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+_API = "capsule.clastix.io/v1beta2"
+_TENANT = "capsule.clastix.io/tenant"
+_UNIT = 10**9
+#: The smallest part that amounts of these resources are claimed in; of all others whole units.
+_PARTS = {"cpu": 10**6}
+
+
+class Migration(Record, frozen=True):
+    """Objects to apply in their order, the patch of the Tenant, and the way back.
+
+    problems: what would get worse, as the simulation has it; empty: all that runs is admitted again.
+    """
+
+    tenant: ObjectRef
+    scope: str
+    objects: tuple[Mapping[str, Any], ...]
+    patch: str
+    back: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+
+class Verification(Record, frozen=True):
+    """Whether a migration is finished. ``open``: what is still to be done."""
+
+    tenant: ObjectRef
+    open: tuple[str, ...] = ()
+
+
+def tenant_needs(name: str) -> Iterator[Need]:
+    """The first read; what else is needed depends on the Tenant's namespaces."""
+    yield Need("Tenant", name=name)
+
+
+def migration_needs(tenant: Tenant) -> Iterator[Need]:
+    """Its namespaces, and the pools and claims that there are."""
+    yield from namespace_needs(tenant.status.namespaces or ())
+    yield from pool_needs()
+
+
+def tenant_of(store: Store, name: str) -> Tenant:
+    """Raises NotFound."""
+    tenant = store.get("Tenant", name)
+    if not isinstance(tenant, Tenant):
+        raise NotFound(f'tenants.capsule.clastix.io "{name}" not found', code=404, reason="NotFound")
+    return tenant
+
+
+def migration(store: Store, tenant: Tenant, headroom: int, server: Server) -> Migration:
+    """Raises UsageError for a Tenant without quotas."""
+    name, quotas = tenant.metadata.name, tenant.spec.resource_quotas
+    if quotas is None or not quotas.items:
+        raise UsageError(f"Tenant/{name} has no resourceQuotas to migrate")
+    spaces = tuple(tenant.status.namespaces or ())
+    problems: list[str] = []
+    claims: list[dict[str, Any]] = []
+    pools: list[dict[str, Any]] = []
+    for number, item in enumerate(quotas.items):
+        hard = _parsed(item.hard, f"spec.resourceQuotas.items[{number}].hard")
+        shares = _shares(store, tenant, number, hard, headroom, problems)
+        if quotas.scope == "Namespace":
+            shares = dict.fromkeys(spaces, hard)
+            hard = {key: Quantity(amount.nano * len(spaces), amount.format) for key, amount in hard.items()}
+        pools.append(_pool(name, number, item, hard))
+        claims += [_claim(name, number, space, shares[space]) for space in spaces]
+    objects = (*claims, *pools)
+    problems += _played(store, tenant, objects, len(quotas.items), server)
+    patch = f'kubectl patch tenant {name} --type merge -p \'{{"spec":{{"resourceQuotas":{{"items":[]}}}}}}\''
+    old = msgspec.json.encode({"spec": {"resourceQuotas": msgspec.to_builtins(quotas)}}).decode()
+    back = (
+        f"kubectl patch tenant {name} --type merge -p '{old}'",
+        *(f"kubectl delete resourcepool {pool['metadata']['name']}" for pool in pools),
+    )
+    return Migration(ObjectRef("Tenant", name), quotas.scope, objects, patch, back, tuple(dict.fromkeys(problems)))
+
+
+def _parsed(values: Mapping[str, Any] | None, path: str) -> dict[str, Quantity]:
+    try:
+        return parse_list(values, path)
+    except Unparsable as fault:
+        raise UsageError(f"{fault.path}: {fault.error.message}") from fault
+
+
+def quota_name(tenant: str, number: int) -> str:
+    """The quota that Capsule makes of an item. Source: capsule controllers tenant/resourcequotas.go."""
+    return f"capsule-{tenant}-{number}"
+
+
+def _shares(
+    store: Store,
+    tenant: Tenant,
+    number: int,
+    hard: Mapping[str, Quantity],
+    headroom: int,
+    problems: list[str],
+) -> dict[str, dict[str, Quantity]]:
+    """What each namespace claims: what it uses and its headroom, as far as the item has that much."""
+    name = tenant.metadata.name
+    spaces = tuple(tenant.status.namespaces or ())
+    used = {space: _used(store, space, quota_name(name, number)) for space in spaces}
+    shares: dict[str, dict[str, Quantity]] = {space: {} for space in spaces}
+    for resource, limit in hard.items():
+        amounts = {space: used[space].get(resource, ZERO) for space in spaces}
+        total = sum(amount.nano for amount in amounts.values())
+        if total > limit.nano:
+            text = f"{resource}: {Quantity(total, limit.format)} is used of {limit} in item {number}: claims get less"
+            problems.append(text)
+        extra = {space: amount.nano * headroom // 100 for space, amount in amounts.items()}
+        room, wanted = max(0, limit.nano - total), sum(extra.values())
+        part = _PARTS.get(resource.rpartition(".")[2], _UNIT)
+        for space, amount in amounts.items():
+            more = extra[space] if wanted <= room else extra[space] * room // wanted
+            base = amount.nano if total <= limit.nano else amount.nano * limit.nano // total
+            notation = amount.format if amount.nano else limit.format
+            shares[space][resource] = Quantity((base + more) // part * part, notation)
+    return shares
+
+
+def _used(store: Store, space: str, name: str) -> Mapping[str, Quantity]:
+    quota = store.get("ResourceQuota", name, space)
+    return _parsed(quota.status.used, "status.used") if isinstance(quota, ResourceQuota) else {}
+
+
+def _pool(tenant: str, number: int, item: ResourceQuotaSpec, hard: Mapping[str, Quantity]) -> dict[str, Any]:
+    quota = {**msgspec.json.decode(msgspec.json.encode(item)), "hard": {key: str(value) for key, value in hard.items()}}
+    return {
+        "apiVersion": _API,
+        "kind": "ResourcePool",
+        "metadata": {"name": f"{tenant}-{number}"},
+        "spec": {
+            "config": {"defaultsZero": True},
+            "selectors": [{"matchLabels": {_TENANT: tenant}}],
+            "quota": quota,
+        },
+    }
+
+
+def _claim(tenant: str, number: int, space: str, amounts: Mapping[str, Quantity]) -> dict[str, Any]:
+    return {
+        "apiVersion": _API,
+        "kind": "ResourcePoolClaim",
+        "metadata": {"name": f"{tenant}-{number}", "namespace": space},
+        "spec": {"pool": f"{tenant}-{number}", "claim": {key: str(value) for key, value in amounts.items()}},
+    }
+
+
+def _played(
+    store: Store, tenant: Tenant, objects: Sequence[Mapping[str, Any]], items: int, server: Server
+) -> Iterator[str]:
+    """What would get worse: workloads, and claims that do not get what they ask for."""
+    spaces = tuple(tenant.status.namespaces or ())
+    steps = [Placed(Apply(raw), raw["metadata"].get("namespace", "")) for raw in objects]
+    for space in spaces:
+        for number in range(items):
+            name = quota_name(tenant.metadata.name, number)
+            if store.get("ResourceQuota", name, space) is not None:
+                steps.append(Placed(Delete("ResourceQuota", name), space))
+    outcome = carried_out(store, steps, server, spaces)
+    found = report(outcome)
+    for step in found.steps:
+        if not step.allowed:
+            yield f"{step.subject}: {step.message}"
+    for change in found.workloads:
+        if change.effect == "worse":
+            following = change.next_after
+            why = change.refusals or ((following.message,) if following is not None and following.message else ())
+            yield f"{change.subject.namespace}/{change.subject}: {'; '.join(why) or 'gets fewer pods'}"
+    claims = [raw for raw in objects if raw["kind"] == "ResourcePoolClaim"]
+    yield from filter(None, (_unallocated(outcome, raw) for raw in claims))
+
+
+def _unallocated(outcome: Outcome, raw: Mapping[str, Any]) -> str:
+    """That a claim would not get what it asks for; empty if it would."""
+    space, name = raw["metadata"]["namespace"], raw["metadata"]["name"]
+    pools = outcome.after.pools
+    claim = pools.claims.get((space, name))
+    state = standing(claim, pools.pools.get(raw["spec"]["pool"])).state if claim is not None else "absent"
+    return "" if state in HELD else f"claim {space}/{name} would be {state}"
+
+
+def verification(store: Store, tenant: Tenant) -> Verification:
+    """What of a migration is still open."""
+    return Verification(ObjectRef("Tenant", tenant.metadata.name), tuple(_open(store, tenant)))
+
+
+def _open(store: Store, tenant: Tenant) -> Iterator[str]:
+    name, quotas = tenant.metadata.name, tenant.spec.resource_quotas
+    if quotas is not None and quotas.items:
+        yield f"Tenant/{name} still has {len(quotas.items)} resourceQuotas: patch it"
+    pools = [pool for pool in store.all("ResourcePool") if pool.metadata.name.startswith(f"{name}-")]
+    if not pools:
+        yield f"there is no pool whose name begins with {name}-"
+    for space in tenant.status.namespaces or ():
+        for quota in store.all("ResourceQuota", space):
+            if quota.metadata.name.startswith(f"capsule-{name}-"):
+                yield f"{space}: ResourceQuota/{quota.metadata.name} is still there"
+        for pool in pools:
+            claims = [
+                claim
+                for claim in store.all("ResourcePoolClaim", space)
+                if claim.spec.pool == pool.metadata.name and standing(claim, pool).state in HELD
+            ]
+            if not claims:
+                yield f"{space}: no claim on pool {pool.metadata.name} is allocated"
