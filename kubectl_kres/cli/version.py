@@ -138,6 +138,7 @@ command = Command(
         kubectl create clusterrolebinding kres --clusterrole=kubectl-kres --group=sre
         """,
     usage="[--rbac [COMMAND...]]",
+    completes=("explain", "quota", "claims", "pools", "diff", "qos", "snapshot", "tui"),
     flags=(CLIENT, RBAC, OUTPUT),
     formats=("text", "json", "yaml"),
     configured=False,

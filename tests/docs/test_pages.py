@@ -10,9 +10,10 @@ import pytest
 from golden.kept import WRITING
 
 from kubectl_kres.cli.main import entry
+from kubectl_kres.cli.program import Program
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLE = re.compile(r"```console\n\$ kubectl kres (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)(?P<file>[^)#]+)")
 #: Exit code of a command that finds a difference.
@@ -42,6 +43,25 @@ def test_example(page: Path, command: str, capsys: pytest.CaptureFixture[str], m
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_example_is_one_of_ours(page: Path):
     assert page.read_text().count("```console") == len(EXAMPLE.findall(page.read_text()))
+
+
+#: Commands in other blocks, which need a cluster: as far as words and flags go they are right.
+TYPED = [
+    pytest.param(words, id=f"{page.name}: {words}")
+    for page in PAGES
+    for block in re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+    for words in re.findall(r"^kubectl kres ([^|\n#&]*[^|\n#&\s])", block, re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize("words", TYPED)
+def test_what_is_to_be_typed_is_understood(words: str):
+    name, *rest = shlex.split(words)
+    program = Program()
+    with program.make_context("kubectl-kres", [name, *rest]) as context:
+        found, command, arguments = program.resolve_command(context, [name, *rest])
+        assert found is not None and command is not None
+        command.make_context(found, arguments, parent=context)
 
 
 def test_pages_link_to_files_that_exist():
