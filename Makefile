@@ -12,7 +12,7 @@ ADVICE ?= 300
 DIST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test quick check dist cluster bench advice golden clean
+.PHONY: docs help venv demo test quick check dist cluster bench advice golden clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' Makefile
@@ -61,6 +61,11 @@ advice: $(READY) ## run every printed remedy of generated refused worlds on a re
 golden: $(READY) ## rewrite the golden files; read the difference before you commit it
 	KRES_GOLDEN=write $(PY) -m pytest -q -m "not e2e" $(PYTEST_ARGS)
 	@git --no-pager diff --stat -- tests
+
+docs: $(READY) ## a site of docs/ in build/site; a link that leads nowhere ends it
+	@$(VENV)/bin/python -m pip install -q -c constraints.txt -e '.[docs]'
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+	@echo "made: build/site/index.html"
 
 clean: ## remove the virtual environment, caches and build results; built control planes stay in ~/.cache
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
