@@ -11,7 +11,7 @@ faults are raised as ``KresError``. Importing this loads none of the engine: the
 
 from __future__ import annotations
 
-from kubectl_kres.api.answers import claims, denied, diff, explain, explain_all, fit, qos, quota
+from kubectl_kres.api.answers import claims, denied, diff, explain, explain_all, fit, qos, quota, simulate
 from kubectl_kres.api.clusters import Cluster, demo, open_cluster, open_snapshot
 from kubectl_kres.api.results import Answer, Explanation, Value
 from kubectl_kres.errors import KresError
@@ -33,4 +33,5 @@ __all__ = [
     "open_snapshot",
     "qos",
     "quota",
+    "simulate",
 ]

@@ -9,7 +9,7 @@ All raise KresError: UsageError, InputError, NotFound, Forbidden and other Clust
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kubectl_kres.api.results import Answer, Explanation
@@ -18,6 +18,7 @@ from kubectl_kres.errors import UsageError
 if TYPE_CHECKING:
     from kubectl_kres.api.clusters import Cluster
     from kubectl_kres.reports.capsule.claim import ClaimReport
+    from kubectl_kres.reports.changes.report import ChangeReport
     from kubectl_kres.reports.denied import Denied
     from kubectl_kres.reports.diff import Difference
     from kubectl_kres.reports.fit import Fit
@@ -125,6 +126,22 @@ def fit(
     found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)
     report = fitting(found.store, _only(found.subjects), found.ask)
     return Answer(report, "Fit", found.store.origin, lambda one, width: render.lines(one, width=width))
+
+
+def simulate(
+    *items: Any,
+    cluster: Cluster,
+    namespace: str = "",
+    scale: Mapping[str, int] | None = None,
+    delete: Sequence[str] = (),
+) -> Answer[ChangeReport]:
+    """What becomes of a change before it is made: first deletes, then items, then ``{"deploy/web": 9}``."""
+    from kubectl_kres.api.simulating import played  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render import changes as render  # noqa: PLC0415, importing the package stays cheap
+
+    space = namespace or cluster.namespace or "default"
+    report, origin = played(items, cluster, space, scale or {}, delete)
+    return Answer(report, "Change", origin, lambda one, width: render.lines(one, color=False, width=width))
 
 
 def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool = False) -> list[Answer[QuotaReport]]:

@@ -69,10 +69,10 @@ def asked(items: Sequence[Any], frame: Frame, wants: Wants) -> Asked:
     named = [item for item in items if isinstance(item, str) and not is_file(item)]
     if named and frame.cluster is None:
         raise UsageError(f"{named[0]}: a name needs a cluster to look it up in: cluster=...")
-    manifests = _manifests([item for item in items if item not in named] if named else items)
+    manifests = manifests_of([item for item in items if item not in named] if named else items)
     reading = cluster.reading()
     over = Store(reading.store.origin)
-    workloads = overlay(over, (*_manifests(frame.policies or ()), *manifests), namespace=space or "default")
+    workloads = overlay(over, (*manifests_of(frame.policies or ()), *manifests), namespace=space or "default")
     subjects = [*(_of_name(reading, name, space) for name in named), *map(_of_manifest, workloads)]
     if not subjects:
         raise UsageError("there is no pod and nothing that makes pods")
@@ -127,7 +127,8 @@ def is_file(text: str) -> bool:
     return not isinstance(text, ObjectName) and text.endswith((".yaml", ".yml", ".json", "/"))
 
 
-def _manifests(items: Iterable[Any]) -> list[Manifest]:
+def manifests_of(items: Iterable[Any]) -> list[Manifest]:
+    """The objects of files, mappings and clients' models. Raises UsageError, InputError."""
     found: list[Manifest] = []
     for item in items:
         if isinstance(item, (str, Path)):

@@ -73,6 +73,20 @@ def _fit(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]) -> 
     return api.fit(_item(arguments), cluster=cluster, namespace=namespace).to_dict()
 
 
+def _simulate(cluster: api.Cluster, namespace: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    items, scale, delete = [], {}, []
+    if arguments.get("manifest"):
+        items.append(_item({"manifest": arguments["manifest"]}))
+    if arguments.get("scale"):
+        name, equals, number = str(arguments["scale"]).rpartition("=")
+        if not equals or not _NAME.fullmatch(name) or not re.fullmatch(r"[0-9]{1,6}", number):
+            raise UsageError("scale: TYPE/NAME=N was expected, as deploy/web=3")
+        scale[name] = int(number)
+    if arguments.get("delete"):
+        delete.append(str(arguments["delete"]))
+    return api.simulate(*items, cluster=cluster, namespace=namespace, scale=scale, delete=delete).to_dict()
+
+
 def _claims(cluster: api.Cluster, namespace: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {"items": [answer.to_dict() for answer in api.claims(cluster, namespace)]}
 
@@ -130,6 +144,17 @@ TOOLS = (
         _OBJECT,
         (),
         _fit,
+    ),
+    Tool(
+        "simulate",
+        "What becomes of a change before it is made: who is refused then, who loses pods, which quotas are over.",
+        {
+            "manifest": {"type": "string", "description": "an object in YAML or JSON, as if it were applied"},
+            "scale": {**_WORD, "description": "TYPE/NAME=N"},
+            "delete": {**_WORD, "description": "TYPE/NAME"},
+        },
+        (),
+        _simulate,
     ),
     Tool(
         "claims",

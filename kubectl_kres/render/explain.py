@@ -10,6 +10,7 @@ from kubectl_kres.provenance.journal import Check, Derive, Set
 from kubectl_kres.render.cost import cost_lines
 from kubectl_kres.render.headline import counted, headline
 from kubectl_kres.render.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
+from kubectl_kres.render.nodes import node_lines
 from kubectl_kres.render.pool_trail import trail_lines
 from kubectl_kres.render.remarks import unseen_text
 from kubectl_kres.render.remedy import remedy_lines
@@ -85,6 +86,7 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
     if steps:
         yield from _other_steps(explanation, width)
     yield from fact_lines(explanation.facts, width)
+    yield from node_lines(explanation.nodes, width)
     yield from remark_lines(explanation, steps=steps, width=width)
 
 

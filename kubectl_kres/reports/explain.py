@@ -31,6 +31,7 @@ from kubectl_kres.reports.gates import gates
 from kubectl_kres.reports.meant import meant
 from kubectl_kres.reports.needed import needed_of
 from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.nodes import node_room
 from kubectl_kres.reports.pod_claims import added, with_claims
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.policing.early import policed, policed_object
@@ -148,6 +149,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         quotas=tuple(sorted(_costs(analysis, charged, ask), key=lambda cost: not cost.exceeded)),
         demands=_demands(start, known.policies, charged),
         facts=seen,
+        nodes=node_room(store, start.live, ask.server) if start.live is not None else (),
         warnings=first.warnings,
         assumptions=(
             *_assumptions(start, known, ask, table.injected),

@@ -11,6 +11,7 @@ from kubectl_kres.admission.qos import QoS
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
 from kubectl_kres.reports.capsule.pool_trail import PoolTrail
+from kubectl_kres.reports.nodes import NodeRoom
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.remedies.model import Remedy
 from kubectl_kres.reports.replicas import Replicas
@@ -248,6 +249,7 @@ class Explanation(Record, frozen=True):
     quotas: tuple[QuotaCost, ...] = ()
     demands: tuple[Demand, ...] = ()
     facts: tuple[Fact, ...] = ()
+    nodes: tuple[NodeRoom, ...] = ()
     warnings: tuple[str, ...] = ()
     assumptions: tuple[Assume, ...] = ()
     unseen: tuple[Unseen, ...] = ()

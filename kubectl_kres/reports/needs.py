@@ -13,6 +13,7 @@ from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.capsule.pool_trail import trail_needs
+from kubectl_kres.reports.nodes import node_needs
 from kubectl_kres.reports.policing.needs import policing_needs
 from kubectl_kres.reports.subject import Subject
 from kubectl_kres.reports.tekton.needs import pod_needs, tekton_needs
@@ -57,6 +58,7 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
             return tuple(dict.fromkeys((*wanted, *pod_needs(store, found))))
         if isinstance(found, Pod):
             wanted += made_from(found)
+            wanted += node_needs(found)
         elif isinstance(found, Workload):
             wanted += _of_workload(subject.ref.kind, found)
             wanted += claim_needs(store, namespace, found)

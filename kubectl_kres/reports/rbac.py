@@ -67,7 +67,7 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
         *_SHARED,
         Right("PersistentVolumeClaim", _BOTH),
         Right("Service", _GET),
-        Right("Node", _GET, "what a node has, for --resize"),
+        Right("Node", _BOTH, "what nodes have, for a pod that waits for one and for --resize"),
     ),
     "quota": (*_PODS, *_NAMED_POLICIES, *_SHARED, Right("Service", _LIST), Right("RuntimeClass", _BOTH)),
     "claims": (

@@ -57,7 +57,11 @@ def test_tools_are_listed_as_reading():
         return (await client.list_tools()).tools
 
     tools = talked(use, "--demo")
-    assert [tool.name for tool in tools] == [tool.name for tool in TOOLS] == ["explain", "fit", "claims", "overview"]
+    assert (
+        [tool.name for tool in tools]
+        == [tool.name for tool in TOOLS]
+        == ["explain", "fit", "simulate", "claims", "overview"]
+    )
     for tool in tools:
         assert tool.annotations.read_only_hint is True and tool.annotations.destructive_hint is False
         assert {"context", "namespace"} <= set(tool.input_schema["required"])
@@ -83,6 +87,7 @@ def test_all_tools_on_the_demo_are_short():
                 ("explain", "checkout", {"object": "deploy/fraud-model"}),
                 ("explain", "ci", {"object": "taskrun/integration-12"}),
                 ("fit", "checkout", {"object": "deploy/checkout"}),
+                ("simulate", "shop", {"scale": "deploy/cart=9"}),
                 ("claims", "ml-training", {}),
                 ("overview", "checkout", {}),
                 ("overview", "ci", {}),
@@ -91,7 +96,7 @@ def test_all_tools_on_the_demo_are_short():
         ]
 
     found = talked(use, "--demo")
-    assert [one.is_error for one in found] == [False] * 7
+    assert [one.is_error for one in found] == [False] * 8
     assert max(len(one.content[0].text.encode()) for one in found) <= LIMIT
     *_, overview, runs, _ = (one.structured_content for one in found)
     assert {one["subject"]["name"] for one in overview["refused"]} >= {"checkout"}

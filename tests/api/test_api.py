@@ -82,6 +82,25 @@ def test_quotas_and_claims_are_those_of_the_commands(run: Kres):
     assert kres.claims(demo, "shop") == []
 
 
+def test_a_change_is_played_as_by_the_command(run: Kres):
+    answer = kres.simulate(cluster=kres.demo(), namespace="shop", scale={"deploy/cart": 9})
+    printed = json.loads(run("simulate --demo --scale deploy/cart=9 -n shop -o json").out)["items"][0]
+    assert unlabelled(answer.to_dict()) == unlabelled(printed)
+    bound = {**DEFAULTS, "spec": {"limits": [{"type": "Container", "max": {"memory": "16Mi"}}]}}
+    assert kres.simulate(bound, cluster=kres.demo(), namespace="shop").report.outcome == "worse"
+    gone = kres.simulate(cluster=kres.demo(), namespace="checkout", delete=["quota/team"])
+    assert gone.report.outcome == "better"
+    with pytest.raises(UsageError, match="simulate needs a change"):
+        kres.simulate(cluster=kres.demo())
+
+
+def unlabelled(found: Any) -> Any:
+    """Without how a step was written."""
+    if isinstance(found, dict):
+        return {key: unlabelled(value) for key, value in found.items() if key not in {"label", "notes"}}
+    return [unlabelled(value) for value in found] if isinstance(found, list) else found
+
+
 def test_a_name_without_a_namespace_is_found_where_it_is():
     assert kres.explain("deploy/checkout", cluster=kres.demo()).report.subject.namespace == "checkout"
     with pytest.raises(NotFound):

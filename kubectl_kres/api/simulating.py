@@ -1,0 +1,73 @@
+"""A change played: the steps, and what is read for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from kubectl_kres.api.asking import ask_of, manifests_of
+from kubectl_kres.api.clusters import Cluster, Reading
+from kubectl_kres.errors import UsageError
+from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.reports.changes.compare import report
+from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.report import ChangeReport
+from kubectl_kres.reports.unseen import unread
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, Scale
+from kubectl_kres.simulate.cluster import Placed, carried_out
+from kubectl_kres.store.store import Origin
+
+
+def played(
+    items: Sequence[Any], cluster: Cluster, space: str, scale: Mapping[str, int], delete: Sequence[str]
+) -> tuple[ChangeReport, Origin]:
+    """What is different after all steps: what is deleted, then what is applied, then what is scaled.
+
+    Raises UsageError, InputError, ClusterError.
+    """
+    reading = cluster.reading()
+    steps = [*_deleted(reading, space, delete), *_applied(items, space), *_scaled(reading, space, scale)]
+    if not steps:
+        raise UsageError("simulate needs a change: items, scale=... or delete=...")
+    spaces = tuple(dict.fromkeys(filter(None, (space, *(step.namespace for step in steps)))))
+    reading.fill([*namespace_needs(spaces), *pool_needs()])
+    ask = ask_of(reading.store, "")
+    found = report(carried_out(reading.store, steps, ask.server, spaces))
+    unseen = tuple(unread(reading.store, (need for need in namespace_needs(spaces) if need.required)))
+    notes = (*found.notes, *ask.assumptions)
+    return replace(found, notes=notes, unseen=unseen, complete=not unseen), reading.store.origin
+
+
+def _applied(items: Sequence[Any], space: str) -> Iterator[Placed]:
+    for manifest in manifests_of(items):
+        kind = kind_of(manifest)
+        if kind is not None:
+            typed(manifest, kind)
+        namespaced = kind is None or kind.namespaced
+        yield Placed(Apply(manifest.raw, kept=True), (manifest.namespace or space) if namespaced else "")
+
+
+def _deleted(reading: Reading, space: str, names: Sequence[str]) -> Iterator[Placed]:
+    for text in names:
+        kind, name = _named(reading, text)
+        yield Placed(Delete(kind.kind, name), space if kind.namespaced else "")
+
+
+def _scaled(reading: Reading, space: str, wanted: Mapping[str, int]) -> Iterator[Placed]:
+    for text, number in wanted.items():
+        kind, name = _named(reading, text)
+        if kind.kind not in SCALED:
+            raise UsageError(f"{text}: {kind.qualified} have no replicas to scale")
+        if number < 0:
+            raise UsageError(f"{text}: {number} is no number of replicas")
+        yield Placed(Scale(kind.kind, name, number), space)
+
+
+def _named(reading: Reading, text: str) -> tuple[Kind, str]:
+    word, slash, name = text.partition("/")
+    if not slash or not name or "/" in name:
+        raise UsageError(f'"{text}" is not TYPE/NAME such as deploy/web')
+    return reading.kind(word), name

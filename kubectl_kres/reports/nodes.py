@@ -1,0 +1,110 @@
+"""What nodes have for a pod that waits for one: allocatable, requested, and the largest that is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kubectl_kres.admission.aggregate import add_into, of_pod
+from kubectl_kres.admission.draft import Unparsable, draft_pod
+from kubectl_kres.admission.server import Server
+from kubectl_kres.model.node import Node
+from kubectl_kres.model.pod import SCHEDULED, Pod
+from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.reports.record import Record
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Pods that hold nothing of a node any more.
+_ENDED = frozenset({"Succeeded", "Failed"})
+_NODES, _PODS = Need("Node", required=False), Need("Pod", required=False)
+
+Quantities = dict[str, Quantity]
+
+
+class NodeRoom(Record, frozen=True):
+    """One resource that a pod asks for, on all nodes.
+
+    ``nodes``: how many there are; ``enough``: on how many of them it is free, ``possible``: on how many it would be if
+    they were empty. ``requested``, ``free`` and ``on``, the largest that is free and where, are absent where the pods
+    of all namespaces were not read, and ``enough`` then is, too. Taints, affinity and volumes are not looked at.
+    """
+
+    resource: str
+    asked: str
+    nodes: int
+    allocatable: str
+    possible: int
+    requested: str | None = None
+    free: str | None = None
+    on: str = ""
+    enough: int | None = None
+
+
+def waits_for_node(pod: Pod) -> bool:
+    """Whether the scheduler has looked for a node and found none."""
+    return not pod.spec.node_name and any(
+        one.type == SCHEDULED and one.status == "False" and one.reason == "Unschedulable"
+        for one in pod.status.conditions or ()
+    )
+
+
+def node_needs(pod: Pod) -> Iterator[Need]:
+    """The nodes and all pods, of a pod that waits for a node; an answer without them leaves it open."""
+    if waits_for_node(pod):
+        yield from (_NODES, _PODS)
+
+
+def node_room(store: Store, pod: Pod, server: Server) -> tuple[NodeRoom, ...]:
+    """Resource by resource, the scarcest first; none where the pod does not wait or the nodes were not read."""
+    if not waits_for_node(pod) or not store.covered(_NODES).known:
+        return ()
+    try:
+        asked = of_pod(draft_pod(pod, server), "requests")
+        allocatable = {node.metadata.name: _allocatable(node) for node in store.all("Node")}
+        used = _used(store, server) if store.covered(_PODS).known else None
+    except (Unparsable, ValueError):
+        return ()
+    asked = {name: amount for name, amount in {**asked, "pods": parse("1")}.items() if amount > parse("0")}
+    rooms = (_room(name, amount, allocatable, used) for name, amount in sorted(asked.items()))
+    return tuple(sorted(rooms, key=lambda one: one.possible if one.enough is None else one.enough))
+
+
+def _allocatable(node: Node) -> Quantities:
+    return {name: parse(text) for name, text in (node.status.allocatable or {}).items()}
+
+
+def _used(store: Store, server: Server) -> dict[str, Quantities]:
+    """What the pods of each node request."""
+    found: dict[str, Quantities] = {}
+    for pod in store.all("Pod"):
+        if pod.spec.node_name and pod.status.phase not in _ENDED:
+            sums = found.setdefault(pod.spec.node_name, {})
+            add_into(sums, {**of_pod(draft_pod(pod, server), "requests"), "pods": parse("1")})
+    return found
+
+
+def _room(
+    name: str, asked: Quantity, allocatable: Mapping[str, Quantities], used: Mapping[str, Quantities] | None
+) -> NodeRoom:
+    zero = parse("0")
+    have = {node: amounts.get(name, zero) for node, amounts in allocatable.items()}
+    largest = max(have.values(), default=zero)
+    possible = sum(amount >= asked for amount in have.values())
+    if used is None:
+        return NodeRoom(name, str(asked), len(have), str(largest), possible)
+    free = {node: amount - used.get(node, {}).get(name, zero) for node, amount in have.items()}
+    on = max(sorted(free), key=lambda node: free[node], default="")
+    requested = zero
+    for amounts in used.values():
+        requested = requested + amounts.get(name, zero)
+    return NodeRoom(
+        name,
+        str(asked),
+        len(have),
+        str(largest),
+        possible,
+        requested=str(requested),
+        free=str(free.get(on, zero)),
+        on=on,
+        enough=sum(amount >= asked for amount in free.values()),
+    )
