@@ -75,6 +75,12 @@ class Answer(Generic[R]):
 class Explanation(Answer["reports.Explanation"]):
     """Whether a pod, or the next pod of a workload, is admitted, why, and what set each value."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """As the command prints it without ``--steps``; ``report.journal`` has every step."""
+        found = super().to_dict()
+        found.pop("journal", None)
+        return found
+
     @property
     def outcome(self) -> str:
         """The whole answer in one word, as ``verdict.outcome`` in JSON."""

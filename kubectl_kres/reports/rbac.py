@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, TEKTON
+from kubectl_kres.reports.policing.needs import DECIDING
 from kubectl_kres.reports.tekton.config import DEFINITION
 from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO, NAMESPACE
 
@@ -57,7 +58,11 @@ _SHARED = tuple(
     Right(kind, _LIST, "Capsule's quotas over several namespaces")
     for kind in ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
 )
-_PODS = (*_POLICIES, *_WORKLOADS, *_BESIDE, *_CLASSES, *_NAMESPACE, *_TEKTON, *_POOLS)
+_ELSEWHERE = (
+    *(Right(kind, _LIST, "which webhooks and policies also decide") for kind in sorted(DECIDING)),
+    Right("ServiceAccount", _GET, "whether a pod's service account is there"),
+)
+_PODS = (*_POLICIES, *_WORKLOADS, *_BESIDE, *_CLASSES, *_NAMESPACE, *_TEKTON, *_POOLS, *_ELSEWHERE)
 
 #: Each command with what it reads.
 COMMANDS: dict[str, tuple[Right, ...]] = {
