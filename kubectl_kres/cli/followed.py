@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -34,7 +35,7 @@ class Followed(Live):
         self._feed = Feed(connection, kinds=self._kinds, chunk_size=options.chunk_size)
         self._asked: dict[Need, None] = {}
         self._watched = 0
-        self._trouble: dict[Need, str] = {}
+        self._trouble: dict[Need, tuple[FeedState, str]] = {}
 
     def changes(self) -> Changes:
         """What changed since it was asked last, of all that answers asked for so far."""
@@ -50,11 +51,23 @@ class Followed(Live):
         """What is not up to date, and why, a line each; it is until it is watched again."""
         for need, state in self._feed.states().items():
             if state.tries >= _TROUBLE.get(state.phase, 1 << 30) or (state.phase in _TROUBLE and state.asked >= FAR):
-                plural = self._kinds[need.kind].qualified
-                self._trouble[need] = f"{plural} {_how(state)}: {state.why}"
+                self._trouble[need] = self._told(need, state)
             elif state.current:
                 self._trouble.pop(need, None)
-        return tuple(dict.fromkeys(self._trouble.values()))
+        return tuple(dict.fromkeys(text for _, text in self._trouble.values()))
+
+    def _told(self, need: Need, state: FeedState) -> tuple[FeedState, str]:
+        """The line about a need, the same until something else is wrong with it, or nothing."""
+        same = FeedState(state.phase, why=state.why, asked=state.asked)
+        before = self._trouble.get(need)
+        if before is not None and before[0] == same:
+            return before
+        since = f" since {self._moment(state.heard)}" if state.heard else ""
+        return same, f"{self._kinds[need.kind].qualified} {_how(state, since)}: {state.why}"
+
+    def _moment(self, heard: float) -> str:
+        """A moment of the feed's clock as a time of day."""
+        return time.strftime("%H:%M:%S", time.localtime(time.time() - (self._feed.clock.now() - heard)))
 
     def close(self) -> None:
         """Stop watching."""
@@ -81,11 +94,13 @@ class Followed(Live):
         ]
 
 
-def _how(state: FeedState) -> str:
-    """How objects that are not up to date are read."""
+def _how(state: FeedState, since: str) -> str:
+    """How objects that are not up to date are read. ``since``: the last moment at which they were, if it is known."""
     if state.phase == "polling":
         return "cannot be watched and are read again every half minute"
     if state.asked < FAR:
-        return "may be out of date; trying again"
+        return f"may be out of date{since}; trying again"
     wait = min(state.asked, LONGEST_ASKED)
-    return f"may be out of date; the server asks to wait {state.asked:.0f} seconds, the next try is in {wait:.0f}"
+    return (
+        f"may be out of date{since}; the server asks to wait {state.asked:.0f} seconds, the next try is in {wait:.0f}"
+    )

@@ -128,7 +128,7 @@ class Reader:
             if self._over.is_set():
                 break
         self._refused, self._sharing = False, Sharing()
-        self.state = replace(self.state, held=True)
+        self.state = replace(self.state, held=True, heard=self._clock.now())
         self._say("listed", tuple(skipped))
         return version
 

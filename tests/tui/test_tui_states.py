@@ -88,6 +88,9 @@ def test_a_retry_is_counted_down():
     assert fresh(lost) == "stale, retry in 8 s (ctrl-r now): no route to the serve… "
     assert fresh(lost, width=140) == "stale, retry in 8 s (ctrl-r now): no route to the server there "
     assert fresh(lost, width=80) == "stale, retry in 8 s "
+    heard = FeedState("retrying", held=True, heard=959.5, tries=3, why="no route", due=1007.2)
+    assert fresh(heard) == "stale 40 s, retry in 8 s (ctrl-r now): no route "
+    assert fresh(FeedState("retrying", tries=1, why="no route", due=1001.0), width=80) == "no answer, retry in 1 s "
 
 
 @pytest.mark.parametrize("width", [60, 71, 80, 100, 140, 300])

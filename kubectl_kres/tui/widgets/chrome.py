@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import ceil
 
+from kubectl_kres.cluster.feedstate import FeedState
 from kubectl_kres.render.line import Line, Tone, size
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.drawn import safe
@@ -56,16 +57,7 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
     states = list(session.feed.states().values())
     retrying = [state for state in states if state.phase == "retrying"]
     if retrying:
-        worst = max(retrying, key=lambda state: state.tries)
-        word = "stale" if any(state.held for state in states) else "no answer"
-        left = max(0, ceil(worst.due - session.setting.clock()))
-        text = f"{word}, retry in {left} s" if left else f"{word}, try {worst.tries + 1}"
-        if width < _WIDE:
-            return [("bad", f"{text} ")]
-        # The server's words come last, so that they cannot push out what changes.
-        text = f"{text} (ctrl-r now): "
-        why, room = safe(worst.why or "no connection"), max(width - _PLACE - len(text), 0)
-        return [("bad", f"{text}{why if len(why) <= room else f'{why[: max(room - 1, 0)]}…'} ")]
+        return [("bad", _stale(states, max(retrying, key=lambda state: state.tries), session.setting.clock(), width))]
     if any(state.phase == "connecting" for state in states):
         other = " (esc: another context)" if connecting(session) else ""
         return [("warn", f"connecting{other} ")]
@@ -80,6 +72,20 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
     if age > _QUIET:
         return [("warn", f"no word for {age} s ")]
     return [("good", "live ")]
+
+
+def _stale(states: Sequence[FeedState], worst: FeedState, now: float, width: int) -> str:
+    """How old it is, when it is tried again, and why; the server's words come last, as far as there is room."""
+    heard = max(state.heard for state in states)
+    age = f" {int(now - heard)} s" if heard else ""
+    word = f"stale{age}" if any(state.held for state in states) else "no answer"
+    left = max(0, ceil(worst.due - now))
+    text = f"{word}, retry in {left} s" if left else f"{word}, try {worst.tries + 1}"
+    if width < _WIDE:
+        return f"{text} "
+    text = f"{text} (ctrl-r now): "
+    why, room = safe(worst.why or "no connection"), max(width - _PLACE - len(text), 0)
+    return f"{text}{why if len(why) <= room else f'{why[: max(room - 1, 0)]}…'} "
 
 
 def crumb_line(crumbs: Sequence[str], width: int) -> Line:
