@@ -91,7 +91,7 @@ class Page:
             if ask is None:
                 server, assumptions = frame.server_of(source.version())
                 now = source.store.origin.time or moment()
-                ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml)
+                ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen)
             tally.found(found)
             many = found.listed or len(found.subjects) + len(found.missing) > 1
             yield from self.reports(Turn(source.store, found, ask, many), tally)

@@ -15,6 +15,7 @@ from kubectl_kres.cli.options import (
     CONTAINER,
     EXIT_CODE,
     INPUT,
+    NO_SEEN,
     OUTPUT,
     QUESTION,
     RESIZE,
@@ -382,7 +383,7 @@ command = Command(
         kubectl kres explain --demo deployments
         """,
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
-    flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "brief", "json", "yaml", "name", "describe"),
     completes=_takes,
 )

@@ -55,6 +55,7 @@ class Options(NamedTuple):
     timeout: str = ""
     ascii: bool = False
     no_mouse: bool = False
+    no_seen: bool = False
     theme: str = ""
     theme_place: str = ""  # file and line of the settings that name the theme; empty: a flag, or nothing does
     pool: str = ""
@@ -301,6 +302,9 @@ WATCHING = (
     ),
 )
 ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
+NO_SEEN = _flag(
+    "no_seen", "--no-seen", text="Do not expect of the next pod what live pods of the same template were given."
+)
 NO_MOUSE = _flag("no_mouse", "--no-mouse", text="Leave the mouse to the terminal, for selecting text.")
 THEME = _flag("theme", "--theme", metavar="NAME", text="The colours, as ansi-dark, ansi-light or nord.")
 

@@ -38,6 +38,10 @@ POLICY_RULES: Mapping[str, Rule] = {
     "pod/security-field": Rule(
         "Security fields hold values that fit each other.", "pkg/apis/core/validation/validation.go"
     ),
+    "seen/added-on-create": Rule(
+        "Live pods of the template have what neither it nor a known rule explains: the next one is expected to, too.",
+        "docs/admission-plugins.md",
+    ),
     "policy/denied": Rule("A validation of a ValidatingAdmissionPolicy does not hold.", f"{_VALIDATING}/validator.go"),
     "policy/error": Rule(
         "An expression of a ValidatingAdmissionPolicy that fails on errors cannot be evaluated.",

@@ -36,6 +36,7 @@ from kubectl_kres.reports.pod_claims import added, with_claims
 from kubectl_kres.reports.policies import Known, policies
 from kubectl_kres.reports.policing.early import policed, policed_object
 from kubectl_kres.reports.policing.needs import ELSEWHERE, SAID
+from kubectl_kres.reports.policing.seen import with_seen
 from kubectl_kres.reports.pruned import as_written, values_of
 from kubectl_kres.reports.refused_before import barring
 from kubectl_kres.reports.refusing import pods_of
@@ -80,6 +81,10 @@ def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = Tru
     raw = subject.raw if subject.ref.kind == "Pod" else None
     found = policed(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
     if subject.raw is None:
+        if ask.seen:
+            found = with_seen(
+                store, subject, found, lambda other: policed(store, subject, ask, analyse(other, known, ask))
+            )
         return with_claims(store, subject, found, ask.server)
     judged = filed.judged(store, subject, ask, found)
     return policed_object(store, subject, ask, judged) if judged.outcomes is found.outcomes else judged

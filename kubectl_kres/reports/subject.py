@@ -16,6 +16,7 @@ from kubectl_kres.model.meta import ObjectRef
 class Ask(Struct, frozen=True):
     """The server that admission is computed for, what was supposed about it, and the moment (RFC 3339).
 
+    ``seen``: what live pods were given when they were made is expected of the next one.
     ``read_yaml``: how text in a ConfigMap is read; raises ValueError or KresError for what is no YAML.
     """
 
@@ -23,6 +24,7 @@ class Ask(Struct, frozen=True):
     assumptions: tuple[str, ...] = ()
     now: str = ""
     read_yaml: Callable[[str], Any] = json.loads
+    seen: bool = True
 
 
 class Subject(Struct, frozen=True):

@@ -25,7 +25,23 @@ def next_pod(subject: Subject, start: Start) -> Raw | None:
     if start.owner is None:
         return None
     template = template_of(start.owner)[1]
-    return None if template is None else _made(msgspec.to_builtins(template, enc_hook=str), ref.name, ref.namespace)
+    if template is None:
+        return None
+    raw = on_wire(template)
+    _as_started(raw, start)
+    return _made(raw, ref.name, ref.namespace)
+
+
+def _as_started(raw: dict[str, Any], start: Start) -> None:
+    """With the containers and amounts that the pod is expected to get beside those of its template."""
+    for key, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
+        held = {one.get("name"): one for one in raw["spec"].get(key) or ()}
+        for one in getattr(start.pod.spec, attribute) or ():
+            wire = on_wire(one)
+            if one.name in held:
+                held[one.name]["resources"] = wire.get("resources") or {}
+            else:
+                raw["spec"].setdefault(key, []).append(wire)
 
 
 def _made(template: Mapping[str, Any], name: str, namespace: str) -> dict[str, Any]:
@@ -37,3 +53,9 @@ def _made(template: Mapping[str, Any], name: str, namespace: str) -> dict[str, A
         "metadata": {**kept, "name": name, "namespace": namespace},
         "spec": template.get("spec") or {},
     }
+
+
+def on_wire(item: msgspec.Struct) -> dict[str, Any]:
+    """The object as the server would write it."""
+    raw: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item, enc_hook=str))
+    return raw

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import msgspec
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.server import Server
@@ -23,6 +22,7 @@ from kubectl_kres.policies.world import World, world_of
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.explanation import Unseen
 from kubectl_kres.reports.policing.needs import DECIDING, WEBHOOKS
+from kubectl_kres.reports.policing.pods import on_wire
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -70,7 +70,7 @@ def _scene(store: Store, namespace: str, server: Server) -> Scene | None:
     space = store.get("Namespace", namespace)
     raw: dict[str, Any] = {"metadata": {"name": namespace}, "status": {"phase": "Active"}}
     if space is not None:
-        raw = msgspec.to_builtins(structs.replace(space, metadata=structs.replace(space.metadata, managed_fields=None)))
+        raw = on_wire(structs.replace(space, metadata=structs.replace(space.metadata, managed_fields=None)))
         raw["metadata"].setdefault("name", namespace)
     raw["apiVersion"], raw["kind"] = "v1", "Namespace"
     standard = standard_of((raw.get("metadata") or {}).get("labels"))
@@ -84,13 +84,13 @@ def _scene(store: Store, namespace: str, server: Server) -> Scene | None:
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )
     webhooks = tuple(
-        (one.metadata.name, kind == WEBHOOKS[0], tuple(msgspec.to_builtins(hook) for hook in one.webhooks or ()))
+        (one.metadata.name, kind == WEBHOOKS[0], tuple(on_wire(hook) for hook in one.webhooks or ()))
         for kind in WEBHOOKS
         for one in store.all(kind)
     )
     silent = standard.privileged and not standard.faults
     terminating = space is not None and bool(space.metadata.deletion_timestamp or space.status.phase == "Terminating")
-    if silent and not (webhooks or world.validating or world.mutating or world.accounts or terminating):
+    if silent and not (webhooks or world.validating or world.mutating or world.accounts is not None or terminating):
         return None
     return Scene(world, webhooks)
 
@@ -111,7 +111,7 @@ class _Accounts(dict[str, Raw]):
 
 
 def _accounts(store: Store, namespace: str) -> _Accounts | None:
-    held = {one.metadata.name: msgspec.to_builtins(one) for one in store.all("ServiceAccount", namespace)}
+    held = {one.metadata.name: on_wire(one) for one in store.all("ServiceAccount", namespace)}
     missing = [
         need.name
         for need, coverage in store.needs().items()

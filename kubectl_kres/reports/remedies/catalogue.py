@@ -84,5 +84,5 @@ REFUSE_NOTHING: frozenset[str] = frozenset({
     "server/assumed", "server/feature-gate", "start/live", "file/unchecked", "file/taken-as-new",
     "claim/default-class", "claim/taken-as-new", "policy/unparsable", "policy/refused", "quota/from-file",
     "quota/no-status", "class/unread", "webhook/not-computed", "resize/node-unknown", "policy/mutated",
-    "pod-security/exemptions",
+    "pod-security/exemptions", "seen/added-on-create",
 })  # fmt: skip

@@ -1,0 +1,173 @@
+"""What live pods of the same template carry that neither it nor a known rule explains: the next one will, too.
+
+Mostly a webhook added it. What was resized in place is no sign: only pods that nobody changed since they were made are
+looked at for values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.limitranger import ANNOTATION
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.provenance.journal import Set, Source
+from kubectl_kres.quantity import stored
+from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.live import VPA
+from kubectl_kres.reports.needs import controller
+from kubectl_kres.reports.refusing import newest_set
+from kubectl_kres.reports.start import Start, annotation_sets
+from kubectl_kres.reports.subject import Subject
+from kubectl_kres.store.store import Store
+
+RULE = "seen/added-on-create"
+#: So many of the pods are compared.
+_MOST = 50
+_LISTS = (("containers", "containers", "container"), ("initContainers", "init_containers", "init container"))
+
+#: Container or init container, its name, and the side and resource of a value, with its text.
+_Value = tuple[str, str, str, str, str]
+
+
+class _Extra(Struct, frozen=True):
+    """What one pod has beside what is computed: containers by the list they are in, and values."""
+
+    added: tuple[tuple[str, Container], ...] = ()
+    values: tuple[_Value, ...] = ()
+
+
+def with_seen(store: Store, subject: Subject, analysis: Analysis, again: Callable[[Start], Analysis]) -> Analysis:
+    """The analysis of the next pod with what the others were given; ``again`` makes it for another start."""
+    start, owner = analysis.start, analysis.start.owner
+    draft = analysis.outcomes[0].draft
+    if subject.raw is not None or owner is None or start.live is not None or draft is None:
+        return analysis
+    computed = {slot.name: {side: dict(slot.side(side)) for side in ("limits", "requests")} for slot in draft.slots()}
+    pods = list(_alike(store, subject, owner))
+    groups: dict[str, list[_Extra]] = {}
+    for pod in pods:
+        extra = _extra(pod, computed)
+        groups.setdefault(repr(extra), []).append(extra)
+    if not groups or list(groups) == [repr(_Extra())]:
+        return analysis
+    found = [
+        analysis if alike[0] == _Extra() else _of(again, start, alike[0], f"on {len(alike)} of {len(pods)} pods")
+        for alike in sorted(groups.values(), key=len, reverse=True)
+    ]
+    outcomes = tuple(outcome for one in found for outcome in one.outcomes)
+    return structs.replace(found[0], start=start, outcomes=outcomes)
+
+
+def _of(again: Callable[[Start], Analysis], start: Start, extra: _Extra, where: str) -> Analysis:
+    spec = start.pod.spec
+    lists = {
+        attribute: tuple(
+            [_valued(one, key, extra.values) for one in getattr(spec, attribute) or ()]
+            + [one for added, one in extra.added if added == key]
+        )
+        or None
+        for key, attribute, _ in _LISTS
+    }
+    pod = structs.replace(start.pod, spec=structs.replace(spec, **lists))
+    found = again(structs.replace(start, pod=pod))
+    steps = tuple(_steps(pod, start.pod, extra, where))
+    outcomes = tuple(structs.replace(one, journal=(*steps, *one.journal)) for one in found.outcomes)
+    return structs.replace(found, outcomes=outcomes)
+
+
+def _alike(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
+    """The newest pods of the template as it is now; none where that is not sure."""
+    if owner.status.observed_generation < owner.metadata.generation:
+        return
+    by, revision = (subject.ref.kind, subject.ref.name), ""
+    if subject.ref.kind == "Deployment":
+        newest = newest_set(store, owner)
+        if newest is None:
+            return
+        by = ("ReplicaSet", newest.metadata.name)
+    elif subject.ref.kind == "StatefulSet":
+        revision = owner.status.update_revision
+    elif subject.ref.kind not in {"ReplicaSet", "Job"}:
+        return
+    held = [
+        one
+        for one in store.all("Pod", subject.ref.namespace)
+        if controller(one) == by
+        and one.metadata.deletion_timestamp is None
+        and (not revision or (one.metadata.labels or {}).get("controller-revision-hash") == revision)
+    ]
+    held.sort(key=lambda one: one.metadata.creation_timestamp or "", reverse=True)
+    yield from held[:_MOST]
+
+
+def _extra(live: Pod, computed: dict[str, dict[str, dict[str, object]]]) -> _Extra:
+    added: list[tuple[str, Container]] = []
+    values: list[_Value] = []
+    filled = annotation_sets((live.metadata.annotations or {}).get(ANNOTATION, ""))
+    # A pod that was changed since may have been resized; the VerticalPodAutoscaler says so itself.
+    as_made = live.metadata.generation == 1 and VPA not in (live.metadata.annotations or {})
+    for key, attribute, role in _LISTS:
+        for one in getattr(live.spec, attribute) or ():
+            if one.name not in computed:
+                added.append((key, structs.replace(one, image="", resize_policy=None)))
+            elif as_made:
+                by_rule = {name for side in ("limits", "requests") for name in filled.get((role, one.name, side), ())}
+                values += _rewritten(key, one, computed[one.name], by_rule)
+    return _Extra(tuple(added), tuple(values))
+
+
+def _rewritten(
+    key: str, live: Container, computed: dict[str, dict[str, object]], by_rule: set[str]
+) -> Iterator[_Value]:
+    resources = live.resources or ResourceRequirements()
+    for side, held in (("limits", resources.limits), ("requests", resources.requests)):
+        for name, text in sorted((held or {}).items()):
+            if name not in by_rule and not _same(text, computed[side].get(name)):
+                yield key, live.name, side, name, str(text)
+
+
+def _same(text: object, quantity: object) -> bool:
+    if quantity is None:
+        return False
+    try:
+        return stored(text) == stored(str(quantity))
+    except QuantityError:
+        return False
+
+
+def _valued(container: Container, key: str, values: Sequence[_Value]) -> Container:
+    mine = [one for one in values if one[:2] == (key, container.name)]
+    if not mine:
+        return container
+    resources = container.resources or ResourceRequirements()
+    sides = {"limits": dict(resources.limits or {}), "requests": dict(resources.requests or {})}
+    for _, _, side, name, text in mine:
+        sides[side][name] = text
+    return structs.replace(container, resources=structs.replace(resources, **sides))
+
+
+def _steps(pod: Pod, before: Pod, extra: _Extra, where: str) -> Iterator[Set]:
+    """Where each of the values came from."""
+    added = {(key, one.name) for key, one in extra.added}
+    rewritten = {one[:4] for one in extra.values}
+    for key, attribute, _ in _LISTS:
+        for index, one in enumerate(getattr(pod.spec, attribute) or ()):
+            resources = one.resources or ResourceRequirements()
+            for side, held in (("limits", resources.limits), ("requests", resources.requests)):
+                for name, text in (held or {}).items():
+                    if (key, one.name) in added or (key, one.name, side, name) in rewritten:
+                        was = _was(before, attribute, one.name, side, name)
+                        path = f"spec.{key}[{index}].resources.{side}[{name}]"
+                        yield Set(path, RULE, str(text), was, Source("Container", one.name, "", where))
+
+
+def _was(before: Pod, attribute: str, container: str, side: str, name: str) -> str | None:
+    for one in getattr(before.spec, attribute) or ():
+        if one.name == container and one.resources is not None:
+            value = (getattr(one.resources, side) or {}).get(name)
+            return None if value is None else str(value)
+    return None

@@ -1,0 +1,182 @@
+"""What else admits, in answers: Pod Security, service accounts, policies, webhooks, and what live pods were given."""
+
+from __future__ import annotations
+
+import pytest
+from reports.stored import box, made, owned_by, store_of, subject, template
+
+from kubectl_kres.admission.server import Server
+from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.needs import needs
+from kubectl_kres.reports.policing.needs import DECIDING
+from kubectl_kres.reports.subject import Ask
+from kubectl_kres.store.coverage import Coverage, Need
+
+ASK = Ask(Server())
+PODS = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}]}
+NINE = "[1,2,3,4,5,6,7,8,9]"
+LABELS = {"matchLabels": {"app": "web"}}
+
+
+def deployment(*containers, **spec):
+    inner = template(*(containers or (box(),)), **spec)
+    inner["template"]["metadata"] = {"labels": {"app": "web"}}
+    return made("Deployment", "w", spec={"replicas": 1, "selector": LABELS, **inner})
+
+
+def cluster_wide(kind, name, **parts):
+    return {"kind": kind, "metadata": {"name": name}, **parts}
+
+
+def space(**labels):
+    return cluster_wide(
+        "Namespace",
+        "ns",
+        metadata={"name": "ns", "labels": {f"pod-security.kubernetes.io/{k}": v for k, v in labels.items()}},
+    )
+
+
+def policy(kind, name, **spec):
+    binding = {"policyName": name, **({"validationActions": ["Deny"]} if kind.startswith("V") else {})}
+    return (
+        cluster_wide(kind, name, spec={"matchConstraints": PODS, **spec}),
+        cluster_wide(f"{kind}Binding", f"{name}-b", spec=binding),
+    )
+
+
+def validating(expression, **more):
+    validation = {"expression": expression, **more}
+    return policy("ValidatingAdmissionPolicy", "rule", validations=[validation])
+
+
+def mutating(expression):
+    patch = {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
+    return policy("MutatingAdmissionPolicy", "res", mutations=[patch], reinvocationPolicy="Never")
+
+
+def told(*objects, ask=ASK):
+    return explain(store_of(deployment(), *objects), subject("Deployment/w"), ask)
+
+
+def test_nothing_else_decides():
+    found = told()
+    assert found.verdict.outcome == "admitted" and found.assumptions == ()
+
+
+def test_pod_security_refuses_with_the_words_of_the_server():
+    found = told(space(enforce="restricted"))
+    assert found.verdict.outcome == "refused"
+    assert found.verdict.message.startswith('pods "w" is forbidden: violates PodSecurity "restricted:latest": ')
+    assert 'set securityContext.runAsNonRoot to true of container "app"' in found.remedies[0].text
+    assert "pod-security/exemptions" in [one.code for one in found.assumptions]
+
+
+def test_a_template_that_keeps_to_the_level_is_admitted():
+    context = {
+        "allowPrivilegeEscalation": False, "runAsNonRoot": True, "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }  # fmt: skip
+    store = store_of(deployment(box(securityContext=context)), space(enforce="restricted"))
+    assert explain(store, subject("Deployment/w"), ASK).verdict.outcome == "admitted"
+
+
+def test_a_validating_policy_refuses_and_says_which_expression():
+    found = told(*validating("object.spec.containers.all(c, has(c.resources.limits))", message="limits, please"))
+    assert found.verdict.message == (
+        "pods \"w\" is forbidden: ValidatingAdmissionPolicy 'rule' with binding 'rule-b' denied request: limits, please"
+    )
+    assert "object.spec.containers.all(c, has(c.resources.limits))" in found.remedies[0].text
+
+
+def test_a_mutating_policy_sets_a_value_and_is_named_for_it():
+    patch = '[JSONPatch{op: "add", path: "/spec/containers/0/resources/limits", value: {"cpu": "750m"}}]'
+    found = told(*mutating(patch))
+    [limit] = [one for one in found.containers[0].values if one.side == "limits"]
+    assert (limit.value, limit.rule) == ("750m", "policy/mutated")
+    assert str(limit.source) == "MutatingAdmissionPolicy/res spec.mutations[0]"
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ('request.userInfo.username != "x"', "userInfo"),
+        ("object.spec.containers.all(c, has(c.env))", "env"),
+        (f"{NINE}.map(a, {NINE}.map(b, {NINE}.map(c, {NINE}.map(d, {NINE}.map(e, e)))))[0][0][0][0][0] == 1", "cost"),
+    ],
+)  # fmt: skip
+def test_what_is_not_computed_is_named_and_leaves_the_verdict_open(expression, why):
+    found = told(*validating(expression))
+    assert found.verdict.outcome == "admitted-as-far-as-seen"
+    [gap] = [one for one in found.unseen if one.kind == "ValidatingAdmissionPolicy"]
+    assert gap.name == "rule" and gap.message.startswith("not computed: ") and why in gap.message.lower() + why
+
+
+@pytest.mark.parametrize(("policy_", "words"), [("Fail", "fail closed"), ("Ignore", "fail open")])
+def test_webhooks_that_are_asked_are_named(policy_, words):
+    hook = {"name": "a.b.c", "rules": PODS["resourceRules"], "failurePolicy": policy_}
+    other = {**hook, "namespaceSelector": {"matchLabels": {"injected": "yes"}}}
+    found = told(
+        cluster_wide("MutatingWebhookConfiguration", "istio-sidecar-injector", webhooks=[hook]),
+        cluster_wide("ValidatingWebhookConfiguration", "elsewhere", webhooks=[other]),
+    )
+    texts = [one.text for one in found.assumptions if one.code == "webhook/not-computed"]
+    assert texts == [f"webhook istio-sidecar-injector ({words}) is not computed"]
+
+
+def test_a_service_account_that_is_missing_refuses():
+    store = store_of(deployment(serviceAccountName="robot"))
+    store.cover(Need("ServiceAccount", "ns", "robot", required=False), Coverage("read"))
+    found = explain(store, subject("Deployment/w"), ASK)
+    assert found.verdict.message == (
+        'pods "w" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found'
+    )
+    assert found.remedies[0].text.startswith("create it (kubectl create serviceaccount robot -n ns)")
+
+
+def test_what_may_not_be_read_is_said():
+    store = store_of(deployment())
+    need = Need("ValidatingAdmissionPolicyBinding", required=False)
+    store.uncover(Need("ValidatingAdmissionPolicyBinding"))
+    store.cover(need, Coverage("denied", "no"))
+    found = explain(store, subject("Deployment/w"), ASK)
+    assert found.verdict.outcome == "admitted-as-far-as-seen" and found.complete
+
+
+def test_a_pod_that_exists_costs_no_read_more():
+    store = store_of(made("Pod", "p", spec={"containers": [box()]}))
+    assert not DECIDING & {need.kind for need in needs(store, subject("Pod/p"))}
+
+
+def pod(name, *containers, **metadata):
+    return made("Pod", name, spec={"containers": list(containers)}, **owned_by("ReplicaSet", "w-1"), **metadata)
+
+
+def replica_set():
+    return made(
+        "ReplicaSet", "w-1", annotations={"deployment.kubernetes.io/revision": "1"}, **owned_by("Deployment", "w"),
+        spec={"replicas": 1, "selector": LABELS, **template(box())},
+    )  # fmt: skip
+
+
+PROXY = box("proxy", {"cpu": "2"})
+
+
+def test_a_container_that_all_live_pods_were_given_is_expected():
+    found = told(replica_set(), pod("a", box(), PROXY), pod("b", box(), PROXY))
+    assert [one.name for one in found.containers] == ["app", "proxy"]
+    [value] = found.containers[1].values
+    assert (value.value, value.rule, str(value.source)) == (
+        "2",
+        "seen/added-on-create",
+        "Container/proxy on 2 of 2 pods",
+    )
+    assert [one.value for one in found.totals if (one.side, one.resource) == ("requests", "cpu")] == ["2"]
+    plain = told(replica_set(), pod("a", box(), PROXY), ask=Ask(Server(), seen=False))
+    assert [one.name for one in plain.containers] == ["app"]
+
+
+def test_a_value_that_was_rewritten_is_expected_but_not_one_that_was_resized():
+    big = box("app", {"cpu": "3"})
+    found = told(replica_set(), pod("a", big, generation=1))
+    assert [(one.value, one.rule) for one in found.containers[0].values] == [("3", "seen/added-on-create")]
+    assert told(replica_set(), pod("a", big, generation=2)).containers[0].values == ()
