@@ -39,6 +39,7 @@ from kubectl_kres.reports.quota import quota_reports
 from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.remedy import remedies
 from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.tekton.merged_limits import is_installed, merged_limits, tekton_needs_of_namespace
 from kubectl_kres.reports.unplaced import namespace_needs, unplaced
 from kubectl_kres.reports.unseen import unread
 from kubectl_kres.reports.verdict import verdict_of, worded
@@ -64,7 +65,7 @@ def policy_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     ref = subject.ref
     own = Need(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
     place = namespace_needs(store, ref.namespace) if ref in store.files else ()
-    beside = _beside(store, ref.name) if ref.kind == "Namespace" else ()
+    beside = (*_beside(store, ref.name), *tekton_needs_of_namespace(store)) if ref.kind == "Namespace" else ()
     item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
     classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
     return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))), *classes, *place, *beside)))
@@ -206,6 +207,7 @@ def _namespace(scene: _Scene) -> PolicyExplanation:
         bands=bands(known.limits),
         contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, scene.unfilled(demanded)))),
         bare=explain(scene.store, _bare(space), scene.ask),
+        tekton=merged_limits(known.limits) if is_installed(scene.store) else (),
     )
 
 

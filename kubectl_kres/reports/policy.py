@@ -11,6 +11,7 @@ from kubectl_kres.reports.explanation import Demand, Edit, Explanation, QuotaCos
 from kubectl_kres.reports.quota import QuotaReport
 from kubectl_kres.reports.record import Record
 from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.tekton.merged_limits import MergedLimit
 
 
 class Default(Record, frozen=True):
@@ -49,7 +50,8 @@ class PolicyExplanation(Record, frozen=True):
 
     verdict: whether the server takes the object; absent for what is stored and bounded by nothing. quotas: what they
     limit; costs: what the object costs them (``counted``: it is in their ``used``). bare: the explanation of a pod of
-    one container that states nothing. contradictions: what no pod, or no pod that relies on defaults, can meet.
+    one container that states nothing. tekton: what steps of Tekton get of all LimitRanges together, where Tekton is
+    installed. contradictions: what no pod, or no pod that relies on defaults, can meet.
     """
 
     subject: ObjectRef
@@ -61,6 +63,7 @@ class PolicyExplanation(Record, frozen=True):
     bands: tuple[Band, ...] = ()
     contradictions: tuple[str, ...] = ()
     bare: Explanation | None = None
+    tekton: tuple[MergedLimit, ...] = ()
     costs: tuple[QuotaCost, ...] = ()
     counted: bool = False
     warnings: tuple[str, ...] = ()

@@ -1,0 +1,36 @@
+"""Tekton's merged LimitRange, as ``explain ns/x`` shows it where Tekton is installed."""
+
+from __future__ import annotations
+
+from reports.stored import limits, made, store_of, subject
+
+from kubectl_kres.render.policy import lines
+from kubectl_kres.reports.explain_policy import explain_policy
+from kubectl_kres.reports.subject import Ask
+
+SPACE = made("Namespace", "ns")
+INFO = {"kind": "ConfigMap", "metadata": {"name": "pipelines-info", "namespace": "tekton-pipelines"}}
+ONE = limits("one", defaultRequest={"cpu": "400m"}, default={"cpu": "1"}, min={"cpu": "100m"})
+
+
+def told(*objects):
+    return explain_policy(store_of(SPACE, *objects), subject("Namespace/ns"), Ask())
+
+
+def test_the_bounds_and_defaults_of_steps_are_a_table():
+    found = told(ONE, INFO)
+    assert [(one.resource, one.default_request, one.minimum) for one in found.tekton] == [("cpu", "400m", "100m")]
+    text = " ".join(" ".join(lines(found)).split())
+    assert "steps of Tekton get, of all LimitRanges together RESOURCE REQUEST OF ALL STEPS AT LEAST FOR EACH" in text
+    assert "cpu 400m 100m LimitRange/one" in text
+
+
+def test_several_limitranges_are_merged():
+    found = told(ONE, limits("two", defaultRequest={"cpu": "300m", "memory": "64Mi"}, min={"cpu": "200m"}), INFO)
+    [cpu] = [one for one in found.tekton if one.resource == "cpu"]
+    assert cpu.minimum == "200m"
+
+
+def test_without_tekton_and_without_limitranges_there_is_none():
+    assert told(ONE).tekton == ()
+    assert told(INFO).tekton == ()
