@@ -220,6 +220,7 @@ def test_a_rollout_is_told_less_where_old_pods_end_first():
 def test_a_rollout_whose_replica_sets_were_not_read_is_told_the_same():
     """A RuntimeClass is read instead where both are too much; the pods say which of them are old."""
     objects = [one for one in rollout("512Mi", "1Gi", "3Gi", "2560Mi") if one["kind"] != "ReplicaSet"]
+    objects[0]["status"] |= {"observedGeneration": 2, "updatedReplicas": 0}
     [first, *_] = asked(*objects).remedies
     assert first.text == "raise requests.memory of quota team to 4608Mi (3584Mi is enough for the next pod)"
 

@@ -140,7 +140,9 @@ def _existing(
                 count = one.status.replicas
                 yield Existing(pod_of_template(made, subject), one.spec.replicas or 0, count, back, newest)
         return
-    if kind == "Deployment" and stored.status.updated_replicas < stored.status.replicas:
+    status = stored.status
+    # Where no controller has counted, nothing is known of older pods.
+    if kind == "Deployment" and status.observed_generation and status.updated_replicas < status.replicas:
         yield from _by_hash(stored, pod, live, quotas, server)
         return
     count = {"Job": stored.status.running_pods, "DaemonSet": stored.status.current_number_scheduled}.get(
