@@ -73,7 +73,12 @@ class Asking:
             connection = self._local.connection = http.client.HTTPSConnection(self._host, context=self._tls, timeout=60)
             self._open.append(connection)
         data = None if body is None else json.dumps(body, ensure_ascii=False, sort_keys=True).encode()
-        connection.request(method, path, data, self._headers)
+        try:
+            connection.request(method, path, data, self._headers)
+        except (ConnectionError, ssl.SSLError):
+            # The server closes what has been idle for long: nothing was read of this request.
+            connection.close()
+            connection.request(method, path, data, self._headers)
         answer = connection.getresponse()
         headers = [header.encode("latin-1").decode() for header in answer.headers.get_all("Warning", ())]
         texts = [text for header in headers for text in _WARNING.findall(header)]
