@@ -52,10 +52,11 @@ def test_flags_that_ask_for_more(kres: Kres, flag: str):
 
 def test_it_costs_no_more_cpu_than_the_whole_answer(kres: Kres):
     """Beside the same answer in full, since the machine may be busy."""
-    used = {}
-    for form in ("brief", "text"):
-        began = time.process_time()
-        for _ in range(5):
+    used: dict[str, list[float]] = {"brief": [], "text": []}
+    for _ in range(6):
+        for form, times in used.items():
+            began = time.process_time()
             kres(f"explain --demo deploy/checkout -n checkout -o {form}")
-        used[form] = time.process_time() - began
-    assert used["brief"] <= used["text"] * 1.3
+            times.append(time.process_time() - began)
+    # The first of each loads what it needs.
+    assert min(used["brief"]) <= min(used["text"]) * 1.3

@@ -46,7 +46,7 @@ def test_exit_codes_stay(kres: Kres):
         ("jsonpath={.items[*", "error parsing jsonpath {.items[*: unclosed action"),
         ("custom-columns=NAME", "unexpected custom-columns spec: NAME"),
         ("custom-columns=", "no custom columns given"),
-        ("jsonpat={.a}", 'for the output format "jsonpat={.a}", allowed formats are: custom-columns,'),
+        ("jsonpat={.a}", 'for the output format "jsonpat={.a}", allowed formats are: brief,custom-columns,'),
         ("go-template={{.a}}", "unable to match a printer"),
     ],
 )
