@@ -99,7 +99,7 @@ def test_errors_of_the_system_are_told(tree, monkeypatch, error):
     monkeypatch.setattr(files.os, "scandir", fail)
     with pytest.raises(InputError, match=f"cannot be read: {error.strerror}"):
         names(tree)
-    monkeypatch.setattr(files, "_bytes", fail)
+    monkeypatch.setattr(files, "content", fail)
     with pytest.raises(InputError, match=rf"a\.yml: cannot be read: {error.strerror}"):
         names(tree / "a.yml")
 
