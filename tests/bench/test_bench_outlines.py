@@ -47,6 +47,6 @@ def test_a_line_is_that_of_the_explanation(which: str, folder: Path) -> None:
     for subject in subjects(store):
         found = lines.outline(subject)
         assert shown(found) == shown(outline_of(explain(store, subject, ask)))
-        met.add((subject.ref.kind, found.allowed))
+        met.add((subject.ref.kind, found.verdict.allowed))
     assert {("Pod", True), ("Deployment", True), ("Deployment", False), ("TaskRun", True)} <= met
     assert which == "demo" or ("Pod", False) in met
