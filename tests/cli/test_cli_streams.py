@@ -202,9 +202,9 @@ def test_no_home_and_no_account(kres: Kres, api: Api, monkeypatch: pytest.Monkey
     for name in ("HOME", "KUBECONFIG"):
         monkeypatch.delenv(name)
     monkeypatch.setattr("pwd.getpwuid", unknown)
-    result = kres(f"quota -n shop --server {api.url}")
-    assert (result.code, result.err) == (0, "No resources found in shop namespace.\n")
-    nothing = kres("quota")
+    result = kres(f"qos pod/web -n shop --server {api.url}")
+    assert (result.code, result.err) == (0, "")
+    nothing = kres("qos")
     assert (nothing.code, nothing.out) == (3, "")
     assert nothing.err.startswith("error: no kubeconfig: .kube/config does not exist")
 
