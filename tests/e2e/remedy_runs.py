@@ -46,9 +46,11 @@ class Trial(Struct):
 class Runs:
     """Tries remedies on one control plane."""
 
-    def __init__(self, plane: ControlPlane, kubectl: Path, env: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self, plane: ControlPlane, asking: Asking, kubectl: Path, env: Mapping[str, str], folder: Path
+    ) -> None:
         self.plane, self.kubectl, self.env, self.folder = plane, kubectl, dict(env), folder
-        self.asking = Asking(plane)
+        self.asking = asking
         self._lock = threading.Lock()
         self.asking.create(KATA)
 

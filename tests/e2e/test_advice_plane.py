@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from controlplane import ControlPlane
+from e2e.asking import Asking
 from e2e.plugin import environment
 from e2e.refused_worlds import world
 from e2e.remedy_runs import Runs, Trial
@@ -23,10 +24,11 @@ _AT_ONCE = 4
 
 
 def test_what_a_remedy_promises_comes(controlplane: ControlPlane, kubectl: Path, tmp_path: Path):
-    runs = Runs(controlplane, kubectl, environment(controlplane.kubeconfig, kubectl, tmp_path), tmp_path)
+    env = environment(controlplane.kubeconfig, kubectl, tmp_path)
     tried: list[Trial] = []
     refused, seed = 0, _FIRST
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with Asking(controlplane) as asking, ThreadPoolExecutor(_AT_ONCE) as pool:
+        runs = Runs(controlplane, asking, kubectl, env, tmp_path)
         while refused < _SITUATIONS:
             seeds = range(seed, seed + _AT_ONCE * 2)
             seed += len(seeds)
