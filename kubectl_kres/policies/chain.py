@@ -194,13 +194,15 @@ def _created(
         if not pod:
             return create_object(new if steps else raw, policies, chain.server)
         policies = structs.replace(policies, limits=tuple(_bounds_only(one) for one in policies.limits))
+        # Both look at security fields: what they agree on is said once.
+        faults = (*security_fields.errors(synced), *pod_errors(synced, chain.server))
         outcomes = admit(
             decoded(synced, Pod),
             policies,
             chain.server,
             decoded=sorted(unknown_fields(raw, "Pod")),
             warnings=(*pod_notices(synced), *security_fields.notices(synced), *told),
-            faults=(*pod_errors(synced, chain.server), *security_fields.errors(synced)),
+            faults=tuple({str(one): one for one in faults}.values()),
         )
         return [structs.replace(one, journal=(*entries, *one.journal)) for one in outcomes]
 
