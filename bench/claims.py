@@ -13,10 +13,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kubectl_kres.capsule.allocation import Candidate, Share, allocate, in_order
-from kubectl_kres.capsule.amounts import amounts
-from kubectl_kres.capsule.settle import settle
-from kubectl_kres.capsule.world import world_of
+from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.world import world_of
+from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, in_order
+from kubectl_kres.capsule.rules.amounts import amounts
 from kubectl_kres.model.capsule import (
     PoolConfig,
     PoolRef,
@@ -79,10 +79,10 @@ def main() -> None:
     held = claims(count, resources, asked)
     print(f"{count} claims, {kinds} resources, {asked} in each claim")
     with timed("amounts read"):
-        queue = [Candidate(claim, amounts(claim.spec.claim)) for claim in held]
+        queue = [ClaimCandidate(claim, amounts(claim.spec.claim)) for claim in held]
     with timed("queue sorted"):
         queue = in_order(queue)
-    none: tuple[Share, ...] = ()
+    none: tuple[ClaimShare, ...] = ()
     for ordered in (False, True):
         green = pool(resources, ordered=ordered)
         hard = amounts(green.spec.quota.hard)

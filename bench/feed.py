@@ -25,11 +25,11 @@ import replay
 from measure import WrongError
 from served import cluster, served
 
-from kubectl_kres.cluster import read
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.connection import Connection
-from kubectl_kres.cluster.feed import Feed
-from kubectl_kres.cluster.target import Target
+from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.read import fill_store
+from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
 
@@ -89,7 +89,7 @@ class Run:
     def is_fresh(self) -> bool:
         """Whether the store holds what a list says now. To be asked when nothing changes any more."""
         fresh = Store(Origin("cluster"))
-        read.fill(self.connection, fresh, [PODS])
+        fill_store.fill(self.connection, fresh, [PODS])
         return list(fresh.all("Pod")) == list(self.store.all("Pod"))
 
 

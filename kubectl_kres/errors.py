@@ -1,6 +1,6 @@
 """Every error raised on purpose.
 
-KresError                    message, hint; ``exit_code`` is what ``cli/exit.py`` ends with
+KresError                    message, hint; ``exit_code`` is what ``cli/output/exit_codes.py`` ends with
   UsageError                 a flag, an argument or an input file is wrong          (2)
     QuantityError            a text is no quantity; carries the text
     InputError               a file is wrong; carries file, line, column
@@ -17,8 +17,8 @@ KresError                    message, hint; ``exit_code`` is what ``cli/exit.py`
         NoSuchPath           404 in the one sentence that any web server may say
       Expired                410
 
-Errors carry data; ``cli/exit.py`` words them.  A kind that may not be read is no error below ``cli/``: it is
-coverage (see ``store/coverage.py``), and a report says what it could not see.
+Errors carry data; ``cli/output/exit_codes.py`` words them.  A kind that may not be read is no error below ``cli/``: it
+is coverage (see ``store/coverage.py``), and a report says what it could not see.
 """
 
 from __future__ import annotations

@@ -37,15 +37,15 @@ from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane, 
 from kube import DemoError, Kube, Object, documents  # noqa: E402
 from msgspec.structs import replace  # noqa: E402
 
-from kubectl_kres.cluster.connect import connect  # noqa: E402
-from kubectl_kres.cluster.kubeconfig import ConnectOptions, load  # noqa: E402
-from kubectl_kres.cluster.read import fill, version  # noqa: E402
+from kubectl_kres.cluster.connection.connect import connect  # noqa: E402
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load  # noqa: E402
+from kubectl_kres.cluster.read.fill_store import fill, version  # noqa: E402
 from kubectl_kres.errors import KresError  # noqa: E402
 from kubectl_kres.model.kinds import BY_KIND  # noqa: E402
 from kubectl_kres.snapshot.write import write  # noqa: E402
 from kubectl_kres.store.coverage import Need  # noqa: E402
 from kubectl_kres.store.store import Origin, Store  # noqa: E402
-from kubectl_kres.tekton import config  # noqa: E402
+from kubectl_kres.tekton.base import config  # noqa: E402
 
 OUT = ROOT / "kubectl_kres" / "demo" / "shop.kres"
 #: Files in the order of applying, with the field manager that stands in the objects' managedFields.

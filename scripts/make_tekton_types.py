@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = ROOT / "kubectl_kres" / "tekton" / "go_types.json"
+OUT = ROOT / "kubectl_kres" / "tekton" / "validation" / "go_types.json"
 VERSION = "v1.15.0"
 
 

@@ -17,13 +17,13 @@ from kubectl_kres.errors import UsageError
 
 if TYPE_CHECKING:
     from kubectl_kres.api.clusters import Cluster
-    from kubectl_kres.reports.capsule.claim import ClaimReport
+    from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
     from kubectl_kres.reports.changes.report import ChangeReport
-    from kubectl_kres.reports.denied import Denied
-    from kubectl_kres.reports.diff import Difference
-    from kubectl_kres.reports.fit import Fit
-    from kubectl_kres.reports.qos import Quality
-    from kubectl_kres.reports.quota import QuotaReport
+    from kubectl_kres.reports.pod.difference import Difference
+    from kubectl_kres.reports.qos.qos_report import Quality
+    from kubectl_kres.reports.quota.denied import Denied
+    from kubectl_kres.reports.quota.fit import Fit
+    from kubectl_kres.reports.quota.quota_report import QuotaReport
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def explain(
     policies: Sequence[Any] | None = None,
     kube_version: str = "",
 ) -> Explanation:
-    """Whether a pod, or the next pod of a workload, is admitted, what would let it in, and what set each value."""
+    """Whether a pod, or the next pod of a workload, is admitted, what would unblock it, and what set each value."""
     return _only(
         explain_all([item], cluster=cluster, namespace=namespace, policies=policies, kube_version=kube_version)
     )
@@ -52,9 +52,9 @@ def explain_all(
 ) -> list[Explanation]:
     """The same of several objects, each by itself: what one uses of a quota is not missing for the next."""
     from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render import explain as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.explain import explain as explanation  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.needs import needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render.pod import explain as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.pod.explain import explain as explanation  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
 
     found = asked(list(items), Frame(cluster, namespace, policies, kube_version), needs)
     return [
@@ -78,9 +78,9 @@ def qos(
 ) -> Answer[Quality]:
     """The QoS class, what decides it, and the smallest change to another one."""
     from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render import qos as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.node import needs_with_node  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.qos import quality, unclassed  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render.pod import qos as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.common.node import needs_with_node  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.qos.qos_report import quality, unclassed  # noqa: PLC0415, importing the package stays cheap
 
     found = asked([item], Frame(cluster, namespace, policies, kube_version), needs_with_node)
     subject = _only(found.subjects)
@@ -100,9 +100,9 @@ def diff(
 ) -> Answer[Difference]:
     """What the API server changes in a manifest or template, or would change in a live pod today."""
     from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render import diff as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.diff import diff as difference  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.needs import needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render.pod import diff as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.pod.difference import diff as difference  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
 
     found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)
     report = difference(found.store, _only(found.subjects), found.ask)
@@ -119,9 +119,9 @@ def fit(
 ) -> Answer[Fit]:
     """How many more pods of a template the quotas have room for, and whether a rolling update goes through."""
     from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render import fit as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.fit import fit as fitting  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.needs import needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render.quota import fit as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.quota.fit import fit as fitting  # noqa: PLC0415, importing the package stays cheap
 
     found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)
     report = fitting(found.store, _only(found.subjects), found.ask)
@@ -137,7 +137,7 @@ def simulate(
 ) -> Answer[ChangeReport]:
     """What becomes of a change before it is made: first deletes, then items, then ``{"deploy/web": 9}``."""
     from kubectl_kres.api.simulating import played  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render import changes as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render.changes import change_report as render  # noqa: PLC0415, importing the package stays cheap
 
     space = namespace or cluster.namespace or "default"
     report, origin = played(items, cluster, space, scale or {}, delete)
@@ -150,9 +150,9 @@ def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool 
     ``recount``: whether the status is what the objects come to.
     """
     from kubectl_kres.api.asking import ask_of  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render import quota as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.counted import counting_needs, owner_needs  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.quota import quota_reports  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render.quota import quota_blocks as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.quota.counted import counting_needs, owner_needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.quota.quota_report import quota_reports  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.store.coverage import Need  # noqa: PLC0415, importing the package stays cheap
 
     space, reading = namespace or cluster.namespace or "default", cluster.reading()
@@ -173,10 +173,10 @@ def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
     from kubectl_kres.api.asking import ask_of, complete  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.model.kinds import BY_KIND  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.model.meta import ObjectRef  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render import fit as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports import denied as denying  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.needs import needs  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.subject import Subject  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render.quota import fit as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.common.subject import Subject  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.quota import denied as denying  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.store.store import Store  # noqa: PLC0415, importing the package stays cheap
 
     space, reading = namespace or cluster.namespace or "default", cluster.reading()
@@ -206,10 +206,10 @@ def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
 
 def claims(cluster: Cluster, namespace: str = "") -> list[Answer[ClaimReport]]:
     """The claims on Capsule's resource pools in a namespace: which have what they ask for, and why the others wait."""
-    from kubectl_kres.render import claim as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.capsule.claims import Claims  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.capsule.needs import claims_needs  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.capsule.scene import Scene  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render.capsule import claim as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.capsule.claim.claims import Claims  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.capsule.common.needs import claims_needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.capsule.common.pool_index import PoolIndex  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.store.coverage import Need  # noqa: PLC0415, importing the package stays cheap
 
     space, reading = namespace or cluster.namespace or "default", cluster.reading()
@@ -218,7 +218,7 @@ def claims(cluster: Cluster, namespace: str = "") -> list[Answer[ClaimReport]]:
     while new := [need for need in claims_needs(reading.store, (space,)) if need not in tried]:
         tried.update(new)
         reading.fill(new)
-    making = Claims(Scene(reading.store))
+    making = Claims(PoolIndex(reading.store))
     return [
         Answer(making.report(one), "Claims", reading.store.origin, lambda one, width: render.lines(one, width=width))
         for one in reading.store.all("ResourcePoolClaim", space)
@@ -229,8 +229,8 @@ def _list(reading: Any, need: Any) -> None:
     """Raises ClusterError where a list that is asked about cannot be read; what the server has not is an empty one."""
     from kubectl_kres.model.kinds import BY_KIND  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.model.meta import ObjectRef  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.start import missing  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.subject import Subject  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.common.subject import Subject  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.pod.manifest_source import missing  # noqa: PLC0415, importing the package stays cheap
 
     reading.fill([need])
     if not reading.store.covered(need).known:

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.versions import nearest, parse
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import nearest, parse
 from kubectl_kres.api.clusters import Cluster, Nothing, Reading
 from kubectl_kres.api.plain import plain
 from kubectl_kres.errors import InputError, UsageError
-from kubectl_kres.manifests import yamltext
+from kubectl_kres.manifests import yaml_text
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import overlay
 from kubectl_kres.manifests.read import read, refuse, versioned
@@ -25,8 +25,8 @@ from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.start import missing
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -95,7 +95,7 @@ def ask_of(store: Store, kube_version: str) -> Ask:
     if kube_version and parse(kube_version) is None:
         raise UsageError(f'kube_version: "{kube_version}" is no version such as 1.33')
     version, assumed = nearest(kube_version or store.origin.version)
-    return Ask(Server(version), (assumed,) if assumed else (), store.origin.time, yamltext.value)
+    return Ask(Server(version), (assumed,) if assumed else (), store.origin.time, yaml_text.value)
 
 
 def complete(reading: Reading, over: Store, subject: Subject, wants: Wants) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from kubectl_kres.cluster.connection import Connection
+    from kubectl_kres.cluster.connection.api_connection import Connection
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.store.coverage import Need
     from kubectl_kres.store.store import Store

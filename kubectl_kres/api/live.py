@@ -11,12 +11,13 @@ from urllib.parse import urlencode
 from urllib3 import exceptions
 
 from kubectl_kres.api.clusters import Live
-from kubectl_kres.cluster import discovery, failure, read
-from kubectl_kres.cluster.answer import Answer
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.connection import Connection, Query
-from kubectl_kres.cluster.kubeconfig import load
-from kubectl_kres.cluster.target import ConnectOptions
+from kubectl_kres.cluster.connection.api_connection import Connection, Query
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.current_context import load
+from kubectl_kres.cluster.kubeconfig.target import ConnectOptions
+from kubectl_kres.cluster.read import discovery, fill_store
+from kubectl_kres.cluster.transport import errors
+from kubectl_kres.cluster.transport.response import Response
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.store.coverage import Need
@@ -30,12 +31,12 @@ class LiveReading:
         self._connection = connection
         self._kinds = dict(BY_KIND)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self.store = Store(Origin("cluster", connection.server, read.version(connection), now, context))
+        self.store = Store(Origin("cluster", connection.server, fill_store.version(connection), now, context))
 
     def fill(self, needs: Iterable[Need]) -> None:
         wanted = [need for need in dict.fromkeys(needs) if self.store.wants(need)]
         if wanted:
-            read.fill(self._connection, self.store, wanted, kinds=self._kinds)
+            fill_store.fill(self._connection, self.store, wanted, kinds=self._kinds)
 
     def kind(self, text: str) -> Kind:
         found = discovery.find_kind(self._connection, text)
@@ -81,7 +82,7 @@ class ClientConnection(Connection):
     def close(self) -> None:
         """The client is closed by whoever opened it."""
 
-    def ask(self, path: str, query: Query = (), accept: str = "application/json") -> Answer:
+    def ask(self, path: str, query: Query = (), accept: str = "application/json") -> Response:
         pairs, headers = tuple(query), {"Accept": accept}
         with self._faults():
             # Version 37 and later prepares a request first; before, one call did both.
@@ -89,16 +90,16 @@ class ClientConnection(Connection):
                 return self._prepared(f"{path}?{urlencode(pairs)}" if pairs else path, headers)
             return self._called(path, list(pairs), headers)
 
-    def _prepared(self, path: str, headers: Mapping[str, str]) -> Answer:
+    def _prepared(self, path: str, headers: Mapping[str, str]) -> Response:
         client = self._client
         method, url, sent, *_ = client.param_serialize(
             method="GET", resource_path=path, header_params=dict(headers), auth_settings=["BearerToken"]
         )
         response = client.call_api(method, url, sent, _request_timeout=self._limit)
         content = response.read() or b""
-        return Answer(response.status, content, response.getheader("Content-Type") or "", _pause(response))
+        return Response(response.status, content, response.getheader("Content-Type") or "", _pause(response))
 
-    def _called(self, path: str, query: list[tuple[str, str]], headers: Mapping[str, str]) -> Answer:
+    def _called(self, path: str, query: list[tuple[str, str]], headers: Mapping[str, str]) -> Response:
         refusal = _refusal_of(self._client)
         try:
             response = self._client.call_api(
@@ -114,8 +115,8 @@ class ClientConnection(Connection):
         except refusal as fault:
             body = fault.body or b""
             content = body.encode() if isinstance(body, str) else body
-            return Answer(int(fault.status), content, (fault.headers or {}).get("Content-Type", ""))
-        return Answer(response.status, response.data, response.headers.get("Content-Type", ""), _pause(response))
+            return Response(int(fault.status), content, (fault.headers or {}).get("Content-Type", ""))
+        return Response(response.status, response.data, response.headers.get("Content-Type", ""), _pause(response))
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
@@ -123,14 +124,14 @@ class ClientConnection(Connection):
         try:
             yield
         except (exceptions.HTTPError, OSError) as fault:
-            raise failure.failed(fault, self.server) from fault
+            raise errors.failed(fault, self.server) from fault
 
     def watch(self, path: str, query: Query, silence: float) -> Any:
         """Raises UsageError."""
         del path, query, silence
         raise UsageError("an ApiClient is not watched through")
 
-    def whoami(self) -> Answer:
+    def whoami(self) -> Response:
         """Raises UsageError: nothing but GETs goes through somebody else's client."""
         raise UsageError("an ApiClient is not asked who it is")
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from kubectl_kres.reports import explanation as reports
+    from kubectl_kres.reports.common import explanation as reports
     from kubectl_kres.store.store import Origin
 
 R = TypeVar("R")
@@ -57,7 +57,7 @@ class Answer(Generic[R]):
 
     def document(self) -> dict[str, Any]:
         """The whole document that ``-o json`` prints."""
-        from kubectl_kres.render import data  # noqa: PLC0415, importing the package stays cheap
+        from kubectl_kres.render.text import data  # noqa: PLC0415, importing the package stays cheap
 
         return data.document(self._kind, (self.to_dict(),), self._origin, complete=self.complete)
 
@@ -116,7 +116,7 @@ class Explanation(Answer["reports.Explanation"]):
         }
 
 
-def _value(one: reports.Value) -> Value:
+def _value(one: reports.ResourceValue) -> Value:
     source = one.source
     by = f"{source.kind}/{source.name}" if source is not None and source.name else ""
     return Value(one.written, one.value, by or one.rule.partition("/")[0], one.rule, one.live)

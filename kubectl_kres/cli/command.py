@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kubectl_kres.cli import flags
-from kubectl_kres.cli.config import applied
-from kubectl_kres.cli.options import CONNECTION, GLOBAL, Options
-from kubectl_kres.cli.proposed import access_flags
+from kubectl_kres.cli.args import flags
+from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, Options
+from kubectl_kres.cli.args.repeat_flags import access_flags
+from kubectl_kres.cli.settings.config import applied
 from kubectl_kres.errors import KresError
 
 if TYPE_CHECKING:  # the kinds' structs cost more than a page of help

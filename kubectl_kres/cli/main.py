@@ -9,8 +9,8 @@ from io import TextIOWrapper
 from pathlib import PurePath
 from typing import cast
 
-from kubectl_kres.cli import exit as ending
-from kubectl_kres.cli.ended import Ended, die, heeded
+from kubectl_kres.cli.output import exit_codes as ending
+from kubectl_kres.cli.output.signals import Ended, die, heeded
 from kubectl_kres.cli.program import COMPLETE, COMPLETER, Program
 
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.
@@ -35,7 +35,7 @@ def entry(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == [COMPLETE] or PurePath(sys.argv[0]).name.startswith(COMPLETER):
-        from kubectl_kres.cli.complete import complete  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.complete.protocol import complete  # noqa: PLC0415, only what is needed is loaded
 
         return complete(words[words[:1] == [COMPLETE] :])
     name = program_name(sys.argv[0])

@@ -10,10 +10,10 @@ from typing import cast
 import click
 
 from kubectl_kres import __version__
-from kubectl_kres.cli import exit as ending
-from kubectl_kres.cli import flags
+from kubectl_kres.cli.args import flags
+from kubectl_kres.cli.args.options import SHARED
 from kubectl_kres.cli.command import Command, help_flag, rows
-from kubectl_kres.cli.options import SHARED
+from kubectl_kres.cli.output import exit_codes as ending
 from kubectl_kres.errors import ConfigError
 
 #: Command to the module that holds it as ``command``, and its line in the help.
@@ -21,8 +21,8 @@ COMMANDS = {
     "explain": ("explain", "Explain why pods get the requests and limits they get"),
     "quota": ("quota", "Show what quotas limit, what is used and what still fits"),
     "pools": ("pools", "Show what resource pools share out, among whom, and who waits"),
-    "claims": ("claims", "Show claims on pools, why they wait, and what would let them in"),
-    "simulate": ("simulate", "Show what a change would do, and whom it would hurt"),
+    "claims": ("claims", "Show claims on pools, why they wait, and what would unblock them"),
+    "simulate": ("simulate", "Show what a change would do, and which workloads it would hurt"),
     "migrate": ("migrate", "Turn a Tenant's quotas into resource pools and claims"),
     "diff": ("diff", "Compare what is written with what the API server stores"),
     "qos": ("qos", "Show QoS classes, what decides them, and cgroups"),
@@ -32,8 +32,8 @@ COMMANDS = {
     "completion": ("completion", "Let kubectl complete commands, flags and names"),
     "version": ("version", "Print the versions of this program and of the server"),
     "schema": ("schema", "Print the JSON Schema of a command's output"),
-    "options": ("topics", "List the flags that every command takes"),
-    "help": ("topics", "Help about a command"),
+    "options": ("help", "List the flags that every command takes"),
+    "help": ("help", "Help about a command"),
 }
 #: Other names of commands.
 ALIASES = {
@@ -100,7 +100,7 @@ class Program(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"kubectl_kres.cli.{COMMANDS[cmd_name][0]}")
+        module = import_module(f"kubectl_kres.cli.commands.{COMMANDS[cmd_name][0]}")
         return cast("Command", module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.command)
 
     def resolve_command(

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_kres.errors import InputError
 
-Step = str | int
+PathStep = str | int
 Position = tuple[int, int]
 
 #: Deeper than any manifest, and shallow enough for every walk over one.

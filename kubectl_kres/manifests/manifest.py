@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests import jsontext, yamltext
-from kubectl_kres.manifests.document import Document, Position, Step
+from kubectl_kres.manifests import json_text, yaml_text
+from kubectl_kres.manifests.document import Document, PathStep, Position
 from kubectl_kres.model.meta import ObjectRef
 
 
@@ -26,7 +26,7 @@ class Manifest(Struct, frozen=True):
     file: str = ""
     index: int = 0
     document: Document | None = None
-    within: tuple[Step, ...] = ()
+    within: tuple[PathStep, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -51,16 +51,16 @@ class Manifest(Struct, frozen=True):
         name = self.metadata.get("name") or self.metadata.get("generateName") or ""
         return ObjectRef(self.kind, name, self.namespace)
 
-    def position(self, path: Sequence[Step] = ()) -> Position:
+    def position(self, path: Sequence[PathStep] = ()) -> Position:
         """Line and column (1-based) of the value at ``path``, or of the innermost value around it that was written.
 
         (0, 0) if the object came from no text. Reads the document again: for errors, not for loops.
         """
         if self.document is None:
             return 0, 0
-        locate = jsontext.locate if self.document.form == "json" else yamltext.locate
+        locate = json_text.locate if self.document.form == "json" else yaml_text.locate
         return locate(self.document, (*self.within, *path))
 
-    def fault(self, message: str, path: Sequence[Step] = ()) -> InputError:
+    def fault(self, message: str, path: Sequence[PathStep] = ()) -> InputError:
         """An error at the field ``path``, which is located when the error is shown."""
         return InputError(message, file=self.file, locate=partial(self.position, tuple(path)))

@@ -15,7 +15,7 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import OWN_NAMES, parts_of
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO
+from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO
 
 #: What makes pods, and so is judged by policy instead of being policy.
 MAKES_PODS = frozenset({"Pod", "TaskRun", "PipelineRun", *kinds.WORKLOADS})

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from kubectl_kres.errors import InputError, InputErrors
-from kubectl_kres.manifests import files, jsontext, yamltext
-from kubectl_kres.manifests.document import Document, Step
+from kubectl_kres.manifests import files, json_text, yaml_text
+from kubectl_kres.manifests.document import Document, PathStep
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.number import Number
 
@@ -78,13 +78,13 @@ def _documents(
     Source: apimachinery util/yaml YAMLOrJSONDecoder.Decode (v0.36), which turns to YAML after at most one JSON value.
     """
     count = end = 0
-    broken: jsontext.JsonSyntaxError | None = None
+    broken: json_text.JsonSyntaxError | None = None
     if text.lstrip().startswith("{"):
         try:
-            for document, value in jsontext.stream(file, text, notes):
+            for document, value in json_text.stream(file, text, notes):
                 count += 1
                 yield document, value
-        except jsontext.JsonSyntaxError as error:
+        except json_text.JsonSyntaxError as error:
             if count > 1:
                 faults.append(error)
                 return
@@ -110,13 +110,13 @@ def _yaml(
 
     broken: why it is no JSON, told instead if the first document is no YAML either but was meant as JSON.
     """
-    documents = yamltext.split(file, text, start=start, index=index)
+    documents = yaml_text.split(file, text, start=start, index=index)
     while True:
         try:
             document = next(documents, None)
             if document is None:
                 return
-            yield document, yamltext.parse(document, notes)
+            yield document, yaml_text.parse(document, notes)
         except InputError as error:
             if broken and text[start:].lstrip()[1:].lstrip()[:1] in {'"', "}"}:
                 faults.append(broken)
@@ -127,7 +127,9 @@ def _yaml(
         broken = None
 
 
-def _objects(document: Document, value: Any, within: tuple[Step, ...], faults: list[InputError]) -> Iterator[Manifest]:
+def _objects(
+    document: Document, value: Any, within: tuple[PathStep, ...], faults: list[InputError]
+) -> Iterator[Manifest]:
     """The object that a document is, or the items of the List that it is."""
     if value is None:
         return

@@ -8,17 +8,17 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.mistyped import first_mistyped
+from kubectl_kres.admission.decoding.mistyped import first_mistyped
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests.document import Step
+from kubectl_kres.manifests.document import PathStep
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.number import Number
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.tekton.convert import to_v1
-from kubectl_kres.tekton.misnamed import misnamed
-from kubectl_kres.tekton.nulls import without_nulls
-from kubectl_kres.tekton.strict import fault_in
+from kubectl_kres.tekton.base.convert import to_v1
+from kubectl_kres.tekton.validation.decoder import fault_in
+from kubectl_kres.tekton.validation.nulls import without_nulls
+from kubectl_kres.tekton.validation.renamed_fields import misnamed
 
 _MESSAGE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
 _STEP = re.compile(r"\.([^.\[]+)|\[([0-9]+|\.\.\.)\]")
@@ -55,7 +55,7 @@ def typed(manifest: Manifest, kind: Kind) -> Any:
             raw = changed
 
 
-def _unnulled(raw: Any, path: Sequence[Step]) -> Any:
+def _unnulled(raw: Any, path: Sequence[PathStep]) -> Any:
     """The object without the null at ``path``; as it is, if that stands in a list where nothing takes its place."""
     return without_nulls(raw) if isinstance(path[-1], int) else _without(raw, path)
 
@@ -64,7 +64,7 @@ def _unnulled(raw: Any, path: Sequence[Step]) -> Any:
 _TYPES = {str: "str", int: "int", float: "float", bool: "bool", list: "array", dict: "object", type(None): "null"}
 
 
-def _wrong(message: str, raw: Any) -> tuple[tuple[Step, ...], str, str]:
+def _wrong(message: str, raw: Any) -> tuple[tuple[PathStep, ...], str, str]:
     """Path, expected and found type of what msgspec complains of.
 
     It names no keys of maps; the first value of a wrong type is meant.
@@ -74,7 +74,7 @@ def _wrong(message: str, raw: Any) -> tuple[tuple[Step, ...], str, str]:
         return (), message, ""
     value, path = raw, []
     for name, index in _STEP.findall(found[3] or ""):
-        step: Step = name or (0 if index == "..." else int(index))
+        step: PathStep = name or (0 if index == "..." else int(index))
         if index == "...":
             step = _key(value, found[2])
         path.append(step)
@@ -83,14 +83,14 @@ def _wrong(message: str, raw: Any) -> tuple[tuple[Step, ...], str, str]:
     return tuple(path), " or ".join(_WORDS.get(name, name) for name in names), _WORDS.get(found[2], found[2])
 
 
-def _key(value: Mapping[str, Any], got: str) -> Step:
+def _key(value: Mapping[str, Any], got: str) -> PathStep:
     """The first key of a map whose value is of the type that was found, else of any but a text's."""
     of_type = (key for key, item in value.items() if _TYPES.get(type(item)) == got)
     other = (key for key, item in value.items() if not isinstance(item, str) or isinstance(item, Number))
     return next(of_type, None) or next(other, None) or next(iter(value))
 
 
-def _fault(manifest: Manifest, path: Sequence[Step], expected: str, got: str) -> InputError:
+def _fault(manifest: Manifest, path: Sequence[PathStep], expected: str, got: str) -> InputError:
     field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
     said = f'invalid type: got "{got}", expected "{expected}"' if got else expected
     fault = manifest.fault(f"{manifest.ref}: {field}: {said}" if field else f"{manifest.ref}: {said}", path)
@@ -119,7 +119,7 @@ def _numbers_as(form: type, value: Any) -> Any:
     return value
 
 
-def _without(value: Any, path: Sequence[Step]) -> Any:
+def _without(value: Any, path: Sequence[PathStep]) -> Any:
     """The value without the key that ``path`` ends with."""
     step, rest = path[0], path[1:]
     if isinstance(value, list):

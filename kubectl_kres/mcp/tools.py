@@ -10,7 +10,7 @@ from kubectl_kres import api
 from kubectl_kres.api.asking import ObjectName
 from kubectl_kres.api.plain import plain
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.manifests import yamltext
+from kubectl_kres.manifests import yaml_text
 from kubectl_kres.mcp.shrink import LIMIT, shrunk
 
 #: Gives the cluster of a context. Raises KresError.
@@ -56,7 +56,7 @@ def _item(arguments: Mapping[str, Any]) -> Any:
     if bool(name) is bool(manifest):
         raise UsageError("one of object and manifest is needed")
     if manifest:
-        found = yamltext.value(manifest)
+        found = yaml_text.value(manifest)
         if not isinstance(found, Mapping):
             raise UsageError("manifest: an object was expected")
         return plain(found)

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct, json
 
-from kubectl_kres.model import admitting, capsule, claim, configmap, crd, node, pod, policy, tekton, workload
+from kubectl_kres.model import admitting, capsule, configmap, crd, node, pod, policy, quota_objects, tekton, workload
 
 
 class Kind(Struct, frozen=True):
@@ -123,7 +123,7 @@ KINDS = (
     Kind(
         "PersistentVolumeClaim",
         ("persistentvolumeclaims", "persistentvolumeclaim", "pvc"),
-        struct=claim.PersistentVolumeClaim,
+        struct=quota_objects.PersistentVolumeClaim,
     ),
     _policy("ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
     _policy("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
@@ -132,7 +132,7 @@ KINDS = (
     _policy("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", admitting.WebhookConfiguration),
     _policy("MutatingWebhookConfiguration", "mutatingwebhookconfigurations", admitting.WebhookConfiguration),
     Kind("ServiceAccount", ("serviceaccounts", "serviceaccount", "sa"), struct=admitting.ServiceAccount),
-    Kind("Service", ("services", "service", "svc"), struct=claim.Service),
+    Kind("Service", ("services", "service", "svc"), struct=quota_objects.Service),
     Kind("ConfigMap", ("configmaps", "configmap", "cm"), struct=configmap.ConfigMap, listed=False),
     Kind(
         "CustomResourceDefinition",

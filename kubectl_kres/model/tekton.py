@@ -10,9 +10,9 @@ import msgspec
 from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import Affinity, ResourceRequirements
 from kubectl_kres.model.tekton_parts import (
+    DeclaredResult,
     Named,
     Param,
-    Result,
     Variable,
     VolumeMount,
     When,
@@ -51,7 +51,7 @@ class Step(Base, frozen=True):
     compute_resources: ResourceRequirements | None = None
     on_error: str = ""
     image_pull_policy: str = ""
-    results: tuple[Result, ...] | None = None
+    results: tuple[DeclaredResult, ...] | None = None
     volume_mounts: tuple[VolumeMount, ...] | None = None
     workspaces: tuple[Named, ...] | None = None
     when: tuple[When, ...] | None = None
@@ -80,7 +80,7 @@ class TaskSpec(Base, frozen=True):
     steps: tuple[Step, ...] | None = None
     step_template: Step | None = None
     sidecars: tuple[Sidecar, ...] | None = None
-    results: tuple[Result, ...] | None = None
+    results: tuple[DeclaredResult, ...] | None = None
     params: tuple[Param, ...] | None = None
     workspaces: tuple[WorkspaceDeclaration, ...] | None = None
     volumes: tuple[Named, ...] | None = None

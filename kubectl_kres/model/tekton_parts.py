@@ -35,7 +35,7 @@ class Named(Base, frozen=True):
     name: str = ""
 
 
-class Result(Base, frozen=True):
+class DeclaredResult(Base, frozen=True):
     """A declared result. ``value``: where a Task takes it from, a result of a step."""
 
     name: str = ""

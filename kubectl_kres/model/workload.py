@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.model.claim import PersistentVolumeClaim
 from kubectl_kres.model.detail import DetailedTemplate
 from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 
 #: Where a pod template can stand in an object, the likeliest first.
 TEMPLATE_PATHS = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"), ("template",))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from importlib import resources
 from typing import Any
 
-from kubectl_kres.cel.errors import NotComputed
+from kubectl_kres.cel.base.errors import NotComputed
 
 Raw = dict[str, Any]
 _GROUPS = {"": "core"}

@@ -6,12 +6,12 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission import limitranger
-from kubectl_kres.admission.classes import SYSTEM_PRIORITIES, check_priority, set_overhead, set_priority
-from kubectl_kres.admission.limitrange import Limits
-from kubectl_kres.admission.outcome import Refusal
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.outcome import Refusal
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.limitrange import limitrange_admission
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.pod.classes import SYSTEM_PRIORITIES, check_priority, set_overhead, set_priority
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.policies import service_account
 from kubectl_kres.policies.objects import TOLERATION_SECONDS
 from kubectl_kres.policies.request import Request
@@ -34,7 +34,7 @@ def admitted(
     pod = request.object or {}
     draft = draft_of(pod, server)
     for limits in order:
-        limitranger.mutate(draft, limits, entries)
+        limitrange_admission.mutate(draft, limits, entries)
     whole = with_draft(pod, draft)
     whole, refusal = service_account.admit(request.of(whole), accounts)
     if refusal is not None:

@@ -14,33 +14,26 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.admission import qos
-from kubectl_kres.admission.answer import not_valid, undecodable
-from kubectl_kres.admission.create import create as create_object
-from kubectl_kres.admission.defaulting import default_pod
-from kubectl_kres.admission.draft import Draft, Unparsable, draft_pod
-from kubectl_kres.admission.fields import unknown_fields
-from kubectl_kres.admission.limitrange import Limits
-from kubectl_kres.admission.notices import pod_notices
-from kubectl_kres.admission.outcome import Outcome, Refusal
-from kubectl_kres.admission.pods import Policies, admit, orders
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.structure import pod_errors
-from kubectl_kres.cel.errors import NotComputed
+from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
+from kubectl_kres.admission.base.outcome import Outcome, Refusal
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.pod.defaulting import default_pod
+from kubectl_kres.admission.request.create import create as create_object
+from kubectl_kres.admission.request.new_pod import Policies, admit, orders
+from kubectl_kres.admission.request.policy_answer import not_valid, undecodable
+from kubectl_kres.admission.structure.pod_warnings import pod_notices
+from kubectl_kres.admission.structure.template_structure import pod_errors
+from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.policies import (
-    built_in,
-    creation,
-    namespaces,
-    pod_security,
-    security_fields,
-    service_account,
-    validating,
-)
+from kubectl_kres.policies import built_in, creation, namespaces, security_fields, service_account, validating
 from kubectl_kres.policies.mutating import NoAnswer, Session, Step
 from kubectl_kres.policies.objects import defaulted
+from kubectl_kres.policies.pod_security import levels
 from kubectl_kres.policies.policy import Bound, Given
 from kubectl_kres.policies.request import Request, Review
 from kubectl_kres.policies.request import creation as creation_of
@@ -70,9 +63,9 @@ class Chain:
             return
         minor = self.server.version[1]
         said = (
-            pod_security.review_namespace(request, self.world.pods, minor)
+            levels.review_namespace(request, self.world.pods, minor)
             if request.kind == "Namespace"
-            else pod_security.review(request, self.world.namespace or {}, minor)
+            else levels.review(request, self.world.namespace or {}, minor)
         )
         yield said
         if not said.refusals and not only_pod and request.kind not in creation.KINDS:

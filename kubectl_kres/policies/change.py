@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.resize import resize
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.update import update
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.update import update
+from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.policies import built_in, namespaces

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.field import FieldError, duplicate, forbidden, invalid, not_supported, required
-from kubectl_kres.admission.names import qualified_faults, subdomain_faults
-from kubectl_kres.cel.parse import RESERVED
-from kubectl_kres.cel.strings import go_quoted, trim
-from kubectl_kres.cel.types import Type
+from kubectl_kres.admission.base.field_error import FieldError, duplicate, forbidden, invalid, not_supported, required
+from kubectl_kres.admission.base.resource_names import qualified_faults, subdomain_faults
+from kubectl_kres.cel.base.types import Type
+from kubectl_kres.cel.libraries.strings import go_quoted, trim
+from kubectl_kres.cel.syntax.parse import RESERVED
 from kubectl_kres.policies.expressions import (
     BOOLEAN,
     OBJECT,

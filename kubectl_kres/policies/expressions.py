@@ -11,12 +11,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.cel.environment import Environment
-from kubectl_kres.cel.errors import CompileError, CostExceeded, EvalError, NotComputed
-from kubectl_kres.cel.kubernetes import authorizer_of, request_check_of
-from kubectl_kres.cel.program import Program, compile_expression
-from kubectl_kres.cel.state import PER_CALL, PER_POLICY
-from kubectl_kres.cel.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
+from kubectl_kres.cel.base.errors import CompileError, CostExceeded, EvalError, NotComputed
+from kubectl_kres.cel.base.state import PER_CALL, PER_POLICY
+from kubectl_kres.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
+from kubectl_kres.cel.evaluation.environment import Environment
+from kubectl_kres.cel.evaluation.program import Program, compile_expression
+from kubectl_kres.cel.libraries.kubernetes import authorizer_of, request_check_of
 from kubectl_kres.policies.request import Request
 
 Raw = Mapping[str, Any]

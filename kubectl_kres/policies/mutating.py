@@ -10,12 +10,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.admission.draft import Unparsable
-from kubectl_kres.admission.fields import unknown_fields
-from kubectl_kres.admission.outcome import Cause, Finding, Refusal
-from kubectl_kres.admission.server import Server
-from kubectl_kres.cel.errors import NotComputed
-from kubectl_kres.cel.values import Made, Opaque, Optional, is_list
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.cel.base.errors import NotComputed
+from kubectl_kres.cel.base.values import Made, Opaque, Optional, is_list
 from kubectl_kres.policies import apply_configuration, json_patch
 from kubectl_kres.policies.apply_configuration import CannotApply
 from kubectl_kres.policies.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of
@@ -269,13 +269,13 @@ class Session:
 
 def _internal(text: str) -> Refusal:
     message = f"Internal error occurred: {text}"
-    return Refusal(500, "InternalError", message, (Finding(text, RULE),), (Cause("", "", text),))
+    return Refusal(500, "InternalError", message, (Finding(text, RULE),), (StatusCause("", "", text),))
 
 
 def _refusal(errors: Sequence[_Error]) -> Refusal:
     first = errors[0]
     source = Source("MutatingAdmissionPolicy", first.policy.name)
-    causes = tuple(Cause("", "", text) for text in sorted(str(error) for error in errors))
+    causes = tuple(StatusCause("", "", text) for text in sorted(str(error) for error in errors))
     return Refusal(403, first.reason, str(first), (Finding(str(first), RULE, source=source),), causes)
 
 

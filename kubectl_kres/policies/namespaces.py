@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.admission.outcome import Cause, Finding, Refusal
+from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
 from kubectl_kres.policies.request import Request
 from kubectl_kres.provenance.journal import Source
 
@@ -52,7 +52,7 @@ def _terminating(request: Request, namespace: Mapping[str, Any]) -> Refusal | No
         return None
     name = request.namespace
     text = f"unable to create new content in namespace {name} because it is being terminated"
-    cause = Cause("metadata.namespace", "NamespaceTerminating", f"namespace {name} is being terminated")
+    cause = StatusCause("metadata.namespace", "NamespaceTerminating", f"namespace {name} is being terminated")
     finding = Finding(text, "namespace/terminating", source=Source("Namespace", name))
     message = f'{request.qualified} "{request.name}" is forbidden: {text}'
     return Refusal(403, "Forbidden", message, (finding,), (cause,))

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.cel.errors import NotComputed
-from kubectl_kres.cel.state import PER_CALL
+from kubectl_kres.cel.base.errors import NotComputed
+from kubectl_kres.cel.base.state import PER_CALL
 from kubectl_kres.policies.expressions import (
     BOOLEAN,
     Accepts,

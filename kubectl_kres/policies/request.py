@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.outcome import Cause, Finding, Refusal
+from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
 from kubectl_kres.model.kinds import BY_KIND
 
 Raw = Mapping[str, Any]
@@ -106,5 +106,5 @@ def forbidden(request: Request, text: str, rule: str, **more: Any) -> Refusal:
     return Refusal(403, "Forbidden", message, (Finding(text, rule, **more),))
 
 
-def refused(code: int, reason: str, message: str, finding: Finding, causes: Sequence[Cause] = ()) -> Refusal:
+def refused(code: int, reason: str, message: str, finding: Finding, causes: Sequence[StatusCause] = ()) -> Refusal:
     return Refusal(code, reason, message, (finding,), tuple(causes))

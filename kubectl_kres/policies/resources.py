@@ -6,12 +6,12 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.admission.decode import first_unparsable
-from kubectl_kres.admission.defaulting import default_pod
-from kubectl_kres.admission.draft import Draft, Slot, draft_pod
-from kubectl_kres.admission.limitranger import ANNOTATION
-from kubectl_kres.admission.mistyped import first_mistyped
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import Draft, Slot, draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.decoding.decode import first_unparsable
+from kubectl_kres.admission.decoding.mistyped import first_mistyped
+from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
+from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded

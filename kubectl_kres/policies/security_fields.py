@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.field import FieldError, invalid, not_supported, required
+from kubectl_kres.admission.base.field_error import FieldError, invalid, not_supported, required
 
 Raw = Mapping[str, Any]
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"

@@ -9,7 +9,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.outcome import Refusal
+from kubectl_kres.admission.base.outcome import Refusal
 from kubectl_kres.policies.objects import containers_of
 from kubectl_kres.policies.request import Request, forbidden
 from kubectl_kres.provenance.journal import Source

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.outcome import Cause, Finding, Refusal
-from kubectl_kres.cel.errors import NotComputed
-from kubectl_kres.cel.strings import trim
+from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
+from kubectl_kres.cel.base.errors import NotComputed
+from kubectl_kres.cel.libraries.strings import trim
 from kubectl_kres.policies.expressions import (
     BOOLEAN,
     TEXT,
@@ -81,7 +81,7 @@ def _refusal(request: Request, denial: Denial) -> Refusal:
     rule = "policy/error" if denial.decision.error or not denial.decision.expression else RULE
     finding = Finding(text, rule, observed=denial.decision.expression, source=source)
     message = f'{request.qualified} "{request.name}" is forbidden: {text}'
-    return Refusal(_CODES.get(reason, 422), reason, message, (finding,), (Cause("", "", text),))
+    return Refusal(_CODES.get(reason, 422), reason, message, (finding,), (StatusCause("", "", text),))
 
 
 class _Dispatch:

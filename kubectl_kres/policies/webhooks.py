@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.cel.errors import NotComputed
+from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.policies.matching import matched
 from kubectl_kres.policies.policy import ConfigurationError, Given, Policy
 from kubectl_kres.policies.request import Request

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.cel.state import PER_CALL
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.cel.base.state import PER_CALL
 from kubectl_kres.policies import service_account
 from kubectl_kres.policies.mutating import Step
 from kubectl_kres.policies.policy import Bound, FindParams, bound

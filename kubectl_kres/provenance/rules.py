@@ -29,7 +29,7 @@ _CAPSULE_POOL = "capsule internal/controllers/resourcepools/pool_controller.go"
 _CAPSULE_CLAIM = "capsule internal/controllers/resourcepools/claim_controller.go"
 _CAPSULE_HOOKS = "capsule internal/webhook/resourcepool"
 #: What stands for a source where something could not be known and was supposed.
-_SUPPOSED = "supposed, and said with the answer"
+_SUPPOSED = "assumed, and named in the answer"
 
 RULES: Mapping[str, Rule] = {
     "manifest/written": Rule("The value was written in the manifest or template.", "the object itself"),
@@ -317,7 +317,7 @@ RULES: Mapping[str, Rule] = {
     "tekton/quota-conflict": Rule("A quota that changes at the same moment: tried again after a second.", _TEKTON_RUN),
     "tekton/pod-exists": Rule("The pod is there already.", _TEKTON_RUN),
     "tekton/pod-security": Rule("Pod Security or an SCC refuses the pod: the run fails.", _TEKTON_RUN),
-    "tekton/pod-security-unknown": Rule("Security contexts are not held against Pod Security.", _TEKTON_RUN),
+    "tekton/pod-security-unknown": Rule("Security contexts are not checked against Pod Security.", _TEKTON_RUN),
     "tekton/pod-creation-failed": Rule("Any other refusal of the pod fails the run.", _TEKTON_RUN),
     "tekton/config-unknown": Rule("Configuration that may not be read is assumed to be as shipped.", _TEKTON_CONFIG),
     "tekton/config-unreadable": Rule("Configuration that is not valid is not used.", _TEKTON_CONFIG),

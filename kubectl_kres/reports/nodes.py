@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kubectl_kres.admission.aggregate import add_into, of_pod
-from kubectl_kres.admission.draft import Unparsable, draft_pod
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import Unparsable, draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.aggregate import add_into, of_pod
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import SCHEDULED, Pod
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.capsule import events
-from kubectl_kres.capsule.conditions import in_use
-from kubectl_kres.capsule.leaving import RELEASE
-from kubectl_kres.capsule.world import World as Pools
-from kubectl_kres.capsule.world import world_of as pools_of
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.capsule.replay import events
+from kubectl_kres.capsule.replay.world import PoolWorld as Pools
+from kubectl_kres.capsule.replay.world import world_of as pools_of
+from kubectl_kres.capsule.rules.conditions import in_use
+from kubectl_kres.capsule.rules.leaving import RELEASE
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata
@@ -279,7 +279,7 @@ def _stored(pools: Pools, kind: str, name: str, namespace: str) -> Any:
     return pools.pools.get(name) if kind == "ResourcePool" else pools.claims.get((namespace, name))
 
 
-def _event(step: Step, kind: str, name: str, namespace: str, stored: Any) -> events.Event | None:
+def _event(step: Step, kind: str, name: str, namespace: str, stored: Any) -> events.WorldEvent | None:
     struct = BY_KIND[kind].struct
     if isinstance(step, Apply) and stored is None:
         raw = step.object

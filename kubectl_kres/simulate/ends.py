@@ -8,11 +8,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.admission.claims import create_claim
-from kubectl_kres.admission.objects import count_request
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.admission.pods import Policies, admit
-from kubectl_kres.admission.quota import evaluate
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.quota.quota_admission import evaluate
+from kubectl_kres.admission.quota.requests import count_request
+from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.admission.request.volume_claims import create_claim
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.quantity import Quantity

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.draft import Unparsable, parse_list
+from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import OwnerReference
 from kubectl_kres.model.pod import Pod

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.admission.pods import admit
+from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.simulate.moves import State

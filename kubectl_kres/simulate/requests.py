@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.create import create
-from kubectl_kres.admission.draft import parse_list
-from kubectl_kres.admission.objects import resource_of
-from kubectl_kres.admission.outcome import Finding, Outcome, Refusal
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.quota import Quota
-from kubectl_kres.admission.update import update
+from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
+from kubectl_kres.admission.quota.quota_admission import Quota
+from kubectl_kres.admission.quota.requests import resource_of
+from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.update import update
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Source

@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.admission.draft import parse_list
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.quota import MUST_SPECIFY, Request
-from kubectl_kres.admission.scopes import requirements
-from kubectl_kres.admission.usage import ALIASES, claim_names, pod_names, service_names
+from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Request
+from kubectl_kres.admission.quota.scopes import requirements
+from kubectl_kres.admission.quota.usage import ALIASES, claim_names, pod_names, service_names
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.policy import ResourceQuota, ScopedRequirement
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.quantity import Format

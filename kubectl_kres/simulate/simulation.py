@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import ValidationError
 
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.simulate.change import Apply, Step, applied, key_of_step

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.admission.claims import classed, create_claim
-from kubectl_kres.admission.draft import Unparsable
-from kubectl_kres.admission.objects import claim_request, count_request, pod_request, request_of, resource_of
-from kubectl_kres.admission.pods import admit, quota_request
-from kubectl_kres.admission.quota import Request
-from kubectl_kres.admission.server import Server
-from kubectl_kres.model.claim import PersistentVolumeClaim
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.quota_admission import Request
+from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request, request_of, resource_of
+from kubectl_kres.admission.request.new_pod import admit, quota_request
+from kubectl_kres.admission.request.volume_claims import classed, create_claim
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.simulate.shapes import Cost, Measures, Shape, pod_of, pruned, without_quotas
 from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_key, template_raw

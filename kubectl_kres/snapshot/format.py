@@ -64,7 +64,7 @@ class Mark(Struct, frozen=True):
     format: int
 
 
-class End(Struct, frozen=True, forbid_unknown_fields=True):
+class SnapshotEnd(Struct, frozen=True, forbid_unknown_fields=True):
     """The last line. ``coverage`` replaces the header's unless it is None; ``crc32`` is over all bytes before it."""
 
     end: bool
@@ -73,7 +73,7 @@ class End(Struct, frozen=True, forbid_unknown_fields=True):
     crc32: int
 
 
-class Page(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
+class SnapshotPage(Struct, Generic[T], frozen=True, forbid_unknown_fields=True):
     """Objects of one kind; ``managed``: of pods, that they come with their field managers."""
 
     kind: str
@@ -100,12 +100,12 @@ def header(store: Store) -> Header:
 
 
 @functools.cache
-def page_decoder(kind: str, *, managed: bool) -> msgspec.json.Decoder[Page[Any]] | None:
+def page_decoder(kind: str, *, managed: bool) -> msgspec.json.Decoder[SnapshotPage[Any]] | None:
     """Decodes a page of a kind; None for a kind that this version does not know."""
     known = kinds.BY_KIND.get(kind)
     if known is None:
         return None
-    page: Any = Page
+    page: Any = SnapshotPage
     return msgspec.json.Decoder(page[ManagedPod if managed else known.struct])
 
 

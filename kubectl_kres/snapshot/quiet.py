@@ -10,8 +10,8 @@ from msgspec import Struct, structs
 
 from kubectl_kres.model import tekton
 from kubectl_kres.model.configmap import ConfigMap
-from kubectl_kres.model.tekton_parts import Param, Result, Variable, When, WorkspaceDeclaration
-from kubectl_kres.tekton.containers import ARTIFACTS, needs_directory
+from kubectl_kres.model.tekton_parts import DeclaredResult, Param, Variable, When, WorkspaceDeclaration
+from kubectl_kres.tekton.resources.containers import ARTIFACTS, needs_directory
 
 T = TypeVar("T", bound=Struct)
 
@@ -66,9 +66,9 @@ class _Hush:
             return None
         if isinstance(item, tekton.Step | tekton.Sidecar | Variable):
             return self._step(field, held)
-        if isinstance(item, Param | Result) and field == "properties":
+        if isinstance(item, Param | DeclaredResult) and field == "properties":
             return held and {key: {} for key in held}
-        if (isinstance(item, Param) and field == "enum") or (isinstance(item, Result) and field == "value"):
+        if (isinstance(item, Param) and field == "enum") or (isinstance(item, DeclaredResult) and field == "value"):
             return None
         if isinstance(item, WorkspaceDeclaration) and field == "mount_path":
             return held and f"{_root(held)}x"

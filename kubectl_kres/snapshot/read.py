@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import SnapshotError
-from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, End, Header, Mark, page_decoder
+from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, Header, Mark, SnapshotEnd, page_decoder
 from kubectl_kres.snapshot.lines import lines
 from kubectl_kres.store.store import Origin, Store
 
@@ -27,7 +27,7 @@ _PAGE = re.compile(rb'\{"kind":"([A-Za-z]+)",("managed":true,)?"items":')
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
 _MARK = msgspec.json.Decoder(Mark)
 _HEADER = msgspec.json.Decoder(Header)
-_END = msgspec.json.Decoder(End)
+_END = msgspec.json.Decoder(SnapshotEnd)
 
 
 class _Line(Struct, frozen=True, gc=False):
@@ -54,7 +54,7 @@ def read(path: str, *, without: Collection[str] = ()) -> Store:
             case _Line():
                 if line.kind not in without:
                     found.append((line.kind, _items(path, line)))
-            case End():
+            case SnapshotEnd():
                 covered = covered if line.coverage is None else line.coverage
                 if not without and line.objects != sum(len(items) for _, items in found):
                     raise _broken(path, "the number of objects is wrong")
@@ -90,7 +90,7 @@ def _store(path: str, header: Header, covered: tuple[Covered, ...], found: list[
     return store
 
 
-def _walk(path: str) -> Generator[Header | _Line | End]:
+def _walk(path: str) -> Generator[Header | _Line | SnapshotEnd]:
     """The header, the pages and, after the checksum agreed, the end."""
     with _opened(path) as stream:
         crc, header = 0, None
@@ -140,7 +140,7 @@ def _items(path: str, line: _Line) -> list[Any]:
         raise _broken(path, f"a page of {line.kind} objects cannot be read") from error
 
 
-def _end(path: str, line: memoryview, crc: int) -> End:
+def _end(path: str, line: memoryview, crc: int) -> SnapshotEnd:
     try:
         end = _END.decode(line)
     except _UNREADABLE as error:

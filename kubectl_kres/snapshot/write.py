@@ -13,7 +13,7 @@ import msgspec
 
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import kinds
-from kubectl_kres.snapshot.format import CRC, PAGE, End, Header, covered, header, is_managed
+from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotEnd, covered, header, is_managed
 from kubectl_kres.snapshot.quiet import quiet
 from kubectl_kres.snapshot.redact import redact
 from kubectl_kres.snapshot.replace import replacing
@@ -70,7 +70,7 @@ def _write(
         crc = zlib.crc32(line, crc)
         objects += count
     known = None if coverage is None else covered(coverage())
-    end = _ENCODER.encode(End(True, objects, known, 0)).rpartition(CRC)[0] + CRC
+    end = _ENCODER.encode(SnapshotEnd(True, objects, known, 0)).rpartition(CRC)[0] + CRC
     stream.write(end + b"%d}\n" % zlib.crc32(end, crc))
     return objects
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_kres.errors import ClusterError, Forbidden, StatusError
 
-State = Literal["read", "denied", "absent", "failed", "unread"]
+ReadState = Literal["read", "denied", "absent", "failed", "unread"]
 
 
 class Need(Struct, frozen=True, omit_defaults=True):
@@ -34,7 +34,7 @@ class Coverage(Struct, frozen=True, omit_defaults=True):
     ``code``, ``reason`` and ``hint`` are those of a refusal.
     """
 
-    state: State
+    state: ReadState
     message: str = ""
     code: int = 0
     reason: str = ""
@@ -55,7 +55,7 @@ class Coverage(Struct, frozen=True, omit_defaults=True):
         return ClusterError(message, hint=self.hint)
 
 
-def fallen_short(state: State, error: ClusterError) -> Coverage:
+def fallen_short(state: ReadState, error: ClusterError) -> Coverage:
     """The coverage of a read that ended with an error."""
     if isinstance(error, StatusError):
         return Coverage(state, error.message, error.code, error.reason, error.hint)

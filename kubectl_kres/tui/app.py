@@ -15,20 +15,20 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui import commands, save, themes
-from kubectl_kres.tui.catalogue import LISTINGS
-from kubectl_kres.tui.drawn import Bar, safe, taken
-from kubectl_kres.tui.first import LEAST
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
-from kubectl_kres.tui.palette import Contexts, Keys, Objects, Screens
-from kubectl_kres.tui.place import HOME, History, Place, Trail
-from kubectl_kres.tui.screens.making import pane_of
+from kubectl_kres.tui.layout import Shell, show_prompt
+from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.location import HOME, History, Location, Trail
+from kubectl_kres.tui.palette import Contexts, KeyProvider, Objects, Screens
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
+from kubectl_kres.tui.screens.screen_factory import pane_of
 from kubectl_kres.tui.session import Session, connecting
-from kubectl_kres.tui.shell import Shell, show_prompt
-from kubectl_kres.tui.widgets.chrome import (
+from kubectl_kres.tui.splash import LEAST
+from kubectl_kres.tui.table.strips import Bar, safe, taken
+from kubectl_kres.tui.widgets.header_footer import (
     crumb_at,
     crumb_line,
     digit_of,
@@ -52,7 +52,7 @@ _SPACES = Need("Namespace", required=False)
 class Kres(App[None]):
     """Read-only. ``session`` belongs to this app's loop."""
 
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Keys, Screens, Objects, Contexts}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {KeyProvider, Screens, Objects, Contexts}
     CSS = """
     Screen { layout: vertical; background: $background; }
     #body { height: 1fr; }
@@ -139,7 +139,7 @@ class Kres(App[None]):
         self._want()
         self.tell()
 
-    def _key(self, place: Place) -> str:
+    def _key(self, place: Location) -> str:
         """Lists are kept, one of each; other screens are made when asked for."""
         return place.view if place.view in LISTINGS or place.view in {"overview", "kinds"} else repr(place)
 
@@ -205,7 +205,7 @@ class Kres(App[None]):
         typing = self.screen_stack[0].has_class("typing")
         self._bar("keys").put(typing_line(self._purpose) if typing else key_line(pane.hints(), width))
 
-    def _crumb(self, place: Place) -> str:
+    def _crumb(self, place: Location) -> str:
         pane = self.panes.get(self._key(place))
         if pane is not None and pane.place == place:
             return pane.crumb()
@@ -251,10 +251,10 @@ class Kres(App[None]):
     def on_told(self, _event: Told) -> None:
         self.tell()
 
-    def go(self, place: Place, *, fresh: bool = False) -> None:
+    def go(self, place: Location, *, fresh: bool = False) -> None:
         """To a place, one step further on the way."""
         if place.view == "object" and place.ref is not None and place.ref.kind == "ResourceQuota":
-            place = Place("quota", ref=place.ref)
+            place = Location("quota", ref=place.ref)
         self.history.go(place, fresh=fresh)
         self._said = ()
         self.show()
@@ -330,7 +330,7 @@ class Kres(App[None]):
         self.session.visit(namespace)
         place = self.history.here
         if place.view in LISTINGS and LISTINGS[place.view].scoped:
-            self.history.change(Place(place.view, namespace))
+            self.history.change(Location(place.view, namespace))
         self.show()
         self.say(f"namespace {namespace or 'all'}")
 
@@ -348,10 +348,10 @@ class Kres(App[None]):
             self._type("save", save.name(self.pane.crumb(), table=self.pane.tabular))
 
     def do_help(self) -> None:
-        self.go(Place("help", tab=self.history.here.view))
+        self.go(Location("help", tab=self.history.here.view))
 
     def do_kinds(self) -> None:
-        self.go(Place("kinds"))
+        self.go(Location("kinds"))
 
     def do_pause(self) -> None:
         self.paused = not self.paused
@@ -367,7 +367,7 @@ class Kres(App[None]):
             self._want()
             self.say("reading again")
         else:
-            self.say("a snapshot holds still: there is nothing to read again")
+            self.say("a snapshot does not change: there is nothing to read again")
 
     def do_copy_command(self) -> None:
         if self.pane is not None:
@@ -445,7 +445,7 @@ class Kres(App[None]):
             pane.remove()
         self.panes, self.pane, self._wanted, self.session = {}, None, None, session
         view = self.history.here.view
-        self.history = History((HOME, Place(view, session.namespace)) if view in LISTINGS else (HOME,))
+        self.history = History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,))
         self.paused = False
         self.show()
         self.say(f"context {safe(context)}")

@@ -10,10 +10,10 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.kinds import find as find_kind
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.tui import catalogue
-from kubectl_kres.tui.listing import Listing
-from kubectl_kres.tui.place import HOME, Place, Trail
-from kubectl_kres.tui.screens.making import has_screen
+from kubectl_kres.tui.lists import list_registry
+from kubectl_kres.tui.lists.list_spec import Listing
+from kubectl_kres.tui.location import HOME, Location, Trail
+from kubectl_kres.tui.screens.screen_factory import has_screen
 from kubectl_kres.tui.session import Session
 
 _HELP, _KINDS, _OVERVIEW, _QUIT = ("help", "h"), ("kinds", "aliases"), ("overview", "home"), ("q", "quit", "exit")
@@ -24,7 +24,7 @@ _ALL = ("all", "-A")
 class Meant(NamedTuple):
     """Where a command leads; ``quit``: out; ``context``: to another cluster. ``fault``: why nowhere."""
 
-    place: Place | None = None
+    place: Location | None = None
     fault: str = ""
     quit: bool = False
     context: str = ""
@@ -36,7 +36,7 @@ def meant(text: str, session: Session) -> Meant:
     if not said:
         return Meant()
     head, rest = said[0].lower(), said[1:]
-    for names, place in ((_HELP, Place("help")), (_KINDS, Place("kinds")), (_OVERVIEW, HOME)):
+    for names, place in ((_HELP, Location("help")), (_KINDS, Location("kinds")), (_OVERVIEW, HOME)):
         if head in names:
             return Meant(place)
     if head in _QUIT:
@@ -44,7 +44,7 @@ def meant(text: str, session: Session) -> Meant:
     if head in _CONTEXT:
         # Names of contexts may hold slashes and blanks.
         return _context(text.strip()[len(head) :].strip(" /"), session)
-    listing = catalogue.find(head)
+    listing = list_registry.find(head)
     named = "/" in text.split(maxsplit=1)[0]
     return _object(head, rest, session) if listing is None or named else _list(listing, head, rest, session)
 
@@ -75,9 +75,9 @@ def _list(listing: Listing, head: str, rest: Sequence[str], session: Session) ->
         if found.place is not None or listing.scoped:
             return found
     if names and not listing.scoped:
-        return Meant(Place("pods", names[0], filter=filtered))
+        return Meant(Location("pods", names[0], filter=filtered))
     namespace = names[0] if names else namespace
-    return Meant(Place(listing.id, namespace if listing.scoped else "", filter=filtered))
+    return Meant(Location(listing.id, namespace if listing.scoped else "", filter=filtered))
 
 
 def start(said: Sequence[str], session: Session) -> Trail:
@@ -138,16 +138,16 @@ def _object(head: str, rest: Sequence[str], session: Session) -> Meant:
 
 def _named(kind: Kind, name: str, spaces: Sequence[str]) -> Meant:
     """The screen of an object; where several namespaces have one of that name, the list of them."""
-    listing = catalogue.find(kind.plural)
+    listing = list_registry.find(kind.plural)
     if len(spaces) > 1 and listing is not None:
-        return Meant(Place(listing.id, filter=name))
+        return Meant(Location(listing.id, filter=name))
     if len(spaces) != 1:
         typed = f":{kind.names[-1]} {name} NAMESPACE"
         if not spaces:
             return Meant(fault=f'no {kind.names[1]} "{name}" in what was read; {typed} looks in a namespace')
         return Meant(fault=f'{kind.names[1]} "{name}" is in {", ".join(spaces[:5])}: {typed} opens one')
     view = "quota" if kind.kind == "ResourceQuota" else "object"
-    return Meant(Place(view, ref=ObjectRef(kind.kind, name, spaces[0])))
+    return Meant(Location(view, ref=ObjectRef(kind.kind, name, spaces[0])))
 
 
 def _spaces(kind: Kind, names: Sequence[str], session: Session) -> list[str]:
@@ -167,13 +167,13 @@ def words(text: str, session: Session) -> Iterator[str]:
     """What the text could be the beginning of."""
     head, blank, rest = text.partition(" ")
     if not blank:
-        every = (*catalogue.words(), *_OVERVIEW[:1], *_KINDS[:1], *_HELP[:1], *_CONTEXT[:1], *_objects())
+        every = (*list_registry.words(), *_OVERVIEW[:1], *_KINDS[:1], *_HELP[:1], *_CONTEXT[:1], *_objects())
         yield from dict.fromkeys(one for one in every if one.startswith(head.lower()))
         return
     if head in _CONTEXT:
         yield from (f"{head} {name}" for name in session.setting.contexts() if name.startswith(rest))
         return
-    listing = catalogue.find(head)
+    listing = list_registry.find(head)
     kind = find_kind(head)
     names = [one.metadata.name for one in session.store.all("Namespace")] if listing is not None else []
     if kind is not None:

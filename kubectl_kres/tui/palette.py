@@ -11,11 +11,11 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.tui.catalogue import LISTINGS
-from kubectl_kres.tui.drawn import safe
 from kubectl_kres.tui.keys import KEYS
-from kubectl_kres.tui.place import HOME, Place
-from kubectl_kres.tui.screens.making import has_screen
+from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.location import HOME, Location
+from kubectl_kres.tui.screens.screen_factory import has_screen
+from kubectl_kres.tui.table.strips import safe
 
 #: Objects that are offered at a time.
 _MOST = 50
@@ -47,7 +47,7 @@ class _Offers(Provider):
                 yield Hit(score, matcher.highlight(offer.text), offer.run, help=offer.about)
 
 
-class Keys(_Offers):
+class KeyProvider(_Offers):
     """The keys that mean something on this screen; to choose one is to press it."""
 
     def offers(self) -> Iterator[Offer]:
@@ -65,12 +65,12 @@ class Screens(_Offers):
         app: Any = self.app
         yield Offer("overview", "what there is and what is worst", partial(app.go, HOME, fresh=True))
         for listing in LISTINGS.values():
-            place = Place(listing.id, app.session.namespace if listing.scoped else "")
+            place = Location(listing.id, app.session.namespace if listing.scoped else "")
             yield Offer(listing.id, listing.about, partial(app.go, place, fresh=True))
         for one in app.session.store.all("Namespace"):
             name = one.metadata.name
             about = "the pods of this namespace"
-            yield Offer(f"namespace {safe(name)}", about, partial(app.go, Place("pods", name), fresh=True))
+            yield Offer(f"namespace {safe(name)}", about, partial(app.go, Location("pods", name), fresh=True))
 
 
 class Contexts(_Offers):
@@ -100,7 +100,7 @@ class Objects(Provider):
             text = f"{BY_KIND[ref.kind].names[-1]} {safe(where + ref.name)}"
             view = "quota" if ref.kind == "ResourceQuota" else "object"
             score = matcher.match(text) or 0.1
-            yield Hit(score, matcher.highlight(text), partial(app.go, Place(view, ref=ref)), help=ref.kind)
+            yield Hit(score, matcher.highlight(text), partial(app.go, Location(view, ref=ref)), help=ref.kind)
 
     def _named(self, part: str) -> Iterator[ObjectRef]:
         app: Any = self.app

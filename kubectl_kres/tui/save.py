@@ -9,8 +9,8 @@ from pathlib import Path
 
 from textual.app import App
 
-from kubectl_kres.tui.drawn import safe
-from kubectl_kres.tui.table import Table
+from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.table.strips import safe
 
 #: The terminal's own fonts are used: nothing is fetched when the picture is looked at.
 _FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)

@@ -10,19 +10,19 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule.scene import Scene
-from kubectl_kres.reports.qos import Brief
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.qos.qos_report import Brief
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tui.feed import Feed
-from kubectl_kres.tui.matching import Selector
-from kubectl_kres.tui.sums import Adder
+from kubectl_kres.tui.data_feed import DataFeed
+from kubectl_kres.tui.namespace_totals import Adder
+from kubectl_kres.tui.table.matching import Selector
 from kubectl_kres.tui.trend import Trends
 
 #: Kinds whose objects change what admission says.
@@ -59,7 +59,7 @@ class Setting(Struct, frozen=True):
 class Session:
     """Belongs to the app's loop alone."""
 
-    def __init__(self, store: Store, feed: Feed, setting: Setting, namespace: str = "") -> None:
+    def __init__(self, store: Store, feed: DataFeed, setting: Setting, namespace: str = "") -> None:
         self.store, self.feed, self.setting = store, feed, setting
         self.namespace = namespace
         self.recent: list[str] = [namespace] if namespace else []
@@ -70,7 +70,7 @@ class Session:
         self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
         self._ask: Ask | None = None
         self._brief: Brief | None = None
-        self._scene: tuple[tuple[int, ...], Scene] | None = None
+        self._scene: tuple[tuple[int, ...], PoolIndex] | None = None
 
     @property
     def server(self) -> Server:
@@ -105,11 +105,11 @@ class Session:
         return self._brief
 
     @property
-    def scene(self) -> Scene:
+    def scene(self) -> PoolIndex:
         """Pools and claims as they are known now, looked up once for many answers."""
         stamp = self.store.revision("ResourcePool", "ResourcePoolClaim")
         if self._scene is None or self._scene[0] != stamp:
-            self._scene = (stamp, Scene(self.store))
+            self._scene = (stamp, PoolIndex(self.store))
         return self._scene[1]
 
     def once(self, ref: ObjectRef, item: Any, make: Callable[[], T]) -> T:

@@ -14,10 +14,10 @@ from kube import DemoError, Kube, Object, documents, key_of
 from msgspec import structs, to_builtins
 from statuses import now, stated
 
-from kubectl_kres.capsule.events import Create, Event, Patch, replay
-from kubectl_kres.capsule.settle import settle
-from kubectl_kres.capsule.webhooks import stored_claim, stored_pool
-from kubectl_kres.capsule.world import World, dropped, world_of
+from kubectl_kres.capsule.replay.events import Create, Patch, WorldEvent, replay
+from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.world import PoolWorld, dropped, world_of
+from kubectl_kres.capsule.rules.webhooks import stored_claim, stored_pool
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.raw import decoded
@@ -92,13 +92,13 @@ def send(kube: Kube, item: Object) -> None:
     write(kube, found, outcome(without(found.world, made), Create(made)), CONTROLLER)
 
 
-def without(world: World, item: Any) -> World:
+def without(world: PoolWorld, item: Any) -> PoolWorld:
     if isinstance(item, ResourcePool):
         return structs.replace(world, pools=dropped(world.pools, item.metadata.name))
     return structs.replace(world, claims=dropped(world.claims, (item.metadata.namespace, item.metadata.name)))
 
 
-def outcome(world: World, event: Event) -> World:
+def outcome(world: PoolWorld, event: WorldEvent) -> PoolWorld:
     """The one world that follows. Raises DemoError: the demo has no races and no refusals of Capsule's."""
     found = replay(world, event)
     if len(found) != 1 or found[0].refusal is not None:
@@ -106,7 +106,7 @@ def outcome(world: World, event: Event) -> World:
     return found[0].world
 
 
-def write(kube: Kube, seen: Seen, wanted: World, manager: str) -> None:
+def write(kube: Kube, seen: Seen, wanted: PoolWorld, manager: str) -> None:
     """Make the server hold what ``wanted`` says. ``manager``: of changes to a pool or claim itself."""
     for old, new in changes(seen.world, wanted):
         kind, key = new.kind, (new.metadata.namespace, new.metadata.name)
@@ -121,7 +121,7 @@ def write(kube: Kube, seen: Seen, wanted: World, manager: str) -> None:
             kube.put(f"{path_of(raw)}/status", {**raw, "status": timed(to_builtins(new.status))}, CONTROLLER)
 
 
-def changes(before: World, after: World) -> Iterator[tuple[Any, Any]]:
+def changes(before: PoolWorld, after: PoolWorld) -> Iterator[tuple[Any, Any]]:
     """Pools, claims and quotas that differ. None of the demo's is ever deleted."""
     pairs: tuple[tuple[Mapping[Any, Any], Mapping[Any, Any]], ...] = (
         (before.quotas, after.quotas),

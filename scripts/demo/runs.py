@@ -14,19 +14,19 @@ from kube import DemoError, Kube, Object, documents, key_of
 from msgspec import to_builtins
 from statuses import now, stated, succeeded
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import OwnerReference
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import TaskRun
-from kubectl_kres.tekton import creation
-from kubectl_kres.tekton.answer import Gap, Problem
-from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO, config_of
-from kubectl_kres.tekton.pipeline import Plan, Planned, plan
-from kubectl_kres.tekton.pipeline_run import progress
-from kubectl_kres.tekton.resolve import Lookups, UsedTask, task_of
-from kubectl_kres.tekton.run import World, task_run, world_of
+from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, config_of
+from kubectl_kres.tekton.base.result import Gap, Problem
+from kubectl_kres.tekton.controller import creation
+from kubectl_kres.tekton.controller.resolve import Lookups, UsedTask, task_of
+from kubectl_kres.tekton.controller.taskrun import RunWorld, task_run, world_of
+from kubectl_kres.tekton.pipeline.pipeline_run import progress
+from kubectl_kres.tekton.pipeline.pipeline_tasks import Plan, Planned, plan
 
 CI = Path(__file__).parent / "ci"
 CONTROLLER, PERSON, KUBELET = "tekton-pipelines-controller", "kubectl-create", "kubelet"
@@ -148,7 +148,7 @@ def follow(kube: Kube) -> None:
         put_status(kube, raw, {**status, "conditions": [stated("Succeeded", *state)]})
 
 
-def seen(kube: Kube, namespace: str) -> World:
+def seen(kube: Kube, namespace: str) -> RunWorld:
     """What a run meets in its namespace."""
     items = kube.items(",".join(BY_KIND[kind].qualified for kind in READ))
     held: dict[str, list[Any]] = {kind: [] for kind in READ}

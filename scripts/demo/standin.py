@@ -17,9 +17,9 @@ import msgspec
 from kube import DemoError, Object
 from statuses import condition, kubelet_event, node_of, resized, running, scheduler_event, sidecar, stated
 
-from kubectl_kres.admission.aggregate import of_pod
-from kubectl_kres.admission.draft import draft_pod
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.aggregate import of_pod
 from kubectl_kres.model.pod import Pod
 
 ALLOCATABLE = {"cpu": "6", "memory": "7Gi", "ephemeral-storage": "80Gi", "pods": "110"}

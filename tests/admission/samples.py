@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.admission.pods import Policies, admit
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 

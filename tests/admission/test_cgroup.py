@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.cgroup import Cgroup, Machine, cgroups, smallest
-from kubectl_kres.admission.defaulting import default_pod
-from kubectl_kres.admission.draft import Draft, draft_pod
-from kubectl_kres.admission.kernel import cgroup_path, page_size, quota, runtime_weight, shares, weight
-from kubectl_kres.admission.qos import class_of
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import Draft, draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.kubelet.cgroup import Cgroup, Machine, cgroups, smallest
+from kubectl_kres.admission.kubelet.kernel import cgroup_path, page_size, quota, runtime_weight, shares, weight
+from kubectl_kres.admission.pod.defaulting import default_pod
+from kubectl_kres.admission.pod.qos import class_of
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 

@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.cgroup import Cgroup, Machine, cgroups
-from kubectl_kres.admission.defaulting import default_pod
-from kubectl_kres.admission.draft import draft_pod
-from kubectl_kres.admission.qos import class_of
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.kubelet.cgroup import Cgroup, Machine, cgroups
+from kubectl_kres.admission.pod.defaulting import default_pod
+from kubectl_kres.admission.pod.qos import class_of
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 

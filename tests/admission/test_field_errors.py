@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_kres.admission.field import (
+from kubectl_kres.admission.base.field_error import (
     as_json,
     duplicate,
     forbidden,

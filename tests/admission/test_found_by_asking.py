@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.create import create, policies_of
-from kubectl_kres.admission.resize import resize
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.update import update
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import create, policies_of
+from kubectl_kres.admission.request.update import update
+from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.meta import ManagedMetadata
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import PriorityClass

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.create import create, policies_of
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import create, policies_of
 from kubectl_kres.model.policy import LimitRange
 
 LABEL = (

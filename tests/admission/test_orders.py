@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
-from kubectl_kres.admission.limitrange import Limits, parse
-from kubectl_kres.admission.pods import MOST_ORDERED, SLOTS, admit, orders
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.limitrange.limitrange_object import Limits, parse
+from kubectl_kres.admission.request.new_pod import MOST_ORDERED, SLOTS, admit, orders
 from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.provenance.journal import Source
 

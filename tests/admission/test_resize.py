@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.resize import resize
-from kubectl_kres.admission.resize_change import changes
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.resize.resize_change import changes
+from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, ResourceQuota

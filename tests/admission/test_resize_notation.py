@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from admission.samples import limit_range
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.resize import resize
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Pod
 

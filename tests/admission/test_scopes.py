@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from kubectl_kres.admission.scopes import matches_claim, matches_pod, requirements
-from kubectl_kres.model.claim import PersistentVolumeClaim
+from kubectl_kres.admission.quota.scopes import matches_claim, matches_pod, requirements
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuotaSpec, ScopedRequirement
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 
 
 def scope(name: str, operator: str = "Exists", *values: str) -> ScopedRequirement:

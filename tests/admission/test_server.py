@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from admission.samples import container, limit_range, one, pod, policies, quota, values
 
-from kubectl_kres.admission.aggregate import of_pod
-from kubectl_kres.admission.server import GATES, LimitedResource, Server
-from kubectl_kres.admission.versions import nearest
+from kubectl_kres.admission.base.server import GATES, LimitedResource, Server
+from kubectl_kres.admission.base.versions import nearest
+from kubectl_kres.admission.pod.aggregate import of_pod
 
 BOUNDS = limit_range("bounds", {"max": {"cpu": "1"}})
 FULL = quota("full", {"pods": "0"})

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_kres.admission.create import create, create_decoded, policies_of
-from kubectl_kres.admission.server import Server
-from kubectl_kres.model.claim import PersistentVolumeClaim, Service
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import create, create_decoded, policies_of
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
 
 RECORDED = json.loads(Path(__file__).with_name("structure.json").read_text())
 NOTHING = policies_of([], [], [], [])

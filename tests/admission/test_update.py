@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.create import create, policies_of
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.update import update
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import create, policies_of
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.update import update
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 
 Raw = dict[str, Any]

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from admission.samples import container, pod
 
-from kubectl_kres.admission.draft import draft_pod, parse_list
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.usage import (
+from kubectl_kres.admission.base.draft import draft_pod, parse_list
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.usage import (
     claim_names,
     claim_usage,
     object_usage,
@@ -17,7 +17,7 @@ from kubectl_kres.admission.usage import (
     service_names,
     service_usage,
 )
-from kubectl_kres.model.claim import PersistentVolumeClaim, Service
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
 
 HARD = [
     "pods", "count/pods", "cpu", "requests.cpu", "limits.cpu", "memory", "requests.storage", "hugepages-2Mi",

@@ -13,15 +13,38 @@ from architecture.modules import PACKAGE, ROOT
 
 #: Contract id to a module, a statement that breaks the contract there, and the import that the complaint names.
 BREACHES = {
+    "admission": (
+        "admission/base/versions.py",
+        "import kubectl_kres.admission.pod.qos",
+        "admission.base.versions -> kubectl_kres.admission.pod.qos",
+    ),
+    "tekton": (
+        "tekton/base/naming.py",
+        "import kubectl_kres.tekton.pipeline.dag",
+        "tekton.base.naming -> kubectl_kres.tekton.pipeline.dag",
+    ),
+    "capsule": (
+        "capsule/rules/amounts.py",
+        "import kubectl_kres.capsule.replay.world",
+        "capsule.rules.amounts -> kubectl_kres.capsule.replay.world",
+    ),
+    "cluster": (
+        "cluster/auth/refresh.py",
+        "import kubectl_kres.cluster.read.lists",
+        "cluster.auth.refresh -> kubectl_kres.cluster.read.lists",
+    ),
+    "cli": ("cli/clock.py", "import kubectl_kres.cli.main", "cli.clock -> kubectl_kres.cli.main"),
+    "tui": ("tui/location.py", "import kubectl_kres.tui.app", "tui.location -> kubectl_kres.tui.app"),
+    "cel": ("cel/base/types.py", "import kubectl_kres.cel.syntax.ast", "cel.base.types -> kubectl_kres.cel.syntax.ast"),
     "layers": ("quantity.py", "import kubectl_kres.store.store", "quantity -> kubectl_kres.store.store"),
-    "pure": ("admission/server.py", "def late():\n    import os.path", "admission.server -> os"),
+    "pure": ("admission/base/server.py", "def late():\n    import os.path", "admission.base.server -> os"),
     "reading": ("render/__init__.py", "from kubectl_kres import snapshot", "render -> kubectl_kres.snapshot"),
     "kubernetes": ("cli/__init__.py", "import kubernetes.client", "cli -> kubernetes"),
     "click": ("tui/__init__.py", "import click", "tui -> click"),
     "urllib3": ("manifests/__init__.py", "import urllib3", "manifests -> urllib3"),
     "yaml": ("reports/__init__.py", "import yaml", "reports -> yaml"),
     "pydantic": ("model/__init__.py", "from pydantic import BaseModel", "model -> pydantic"),
-    "textual": ("render/verdict.py", "from textual import on", "render.verdict -> textual"),
+    "textual": ("render/verdict/words.py", "from textual import on", "render.verdict.words -> textual"),
 }
 
 

@@ -11,7 +11,7 @@ from architecture.modules import trees
 from conformance.cases import OWN, SYSTEMS, cases
 from conformance.systems import Uncovered, system
 
-from kubectl_kres.admission.outcome import Finding
+from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.provenance.journal import Assume, Check, Derive, Set
 from kubectl_kres.provenance.rules import RULES
 

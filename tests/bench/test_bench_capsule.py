@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from bench.made import make, objects
 
-from kubectl_kres.capsule.settle import settle
-from kubectl_kres.capsule.world import World, world_of
+from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.world import PoolWorld, world_of
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import Namespace, ResourceQuota
 
@@ -19,7 +19,7 @@ def read(folder: Path, kind: str, struct: Any) -> list[Any]:
     return [msgspec.convert(one, struct) for one in objects(folder, kind)]
 
 
-def world(folder: Path) -> World:
+def world(folder: Path) -> PoolWorld:
     return world_of(
         read(folder, "namespaces", Namespace),
         read(folder, "resourcepools", ResourcePool),

@@ -10,9 +10,9 @@ from bench.test_bench_outlines import made
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.diff import Patterns, lines
-from kubectl_kres.reports.diff import Differences, diff
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.render.pod.diff import Patterns, lines
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.difference import Differences, diff
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots
 

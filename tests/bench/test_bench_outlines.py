@@ -12,9 +12,9 @@ from reports.outlined import outline_of, shown
 
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.outline import Outlines
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.pod.summary import Outlines
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.coverage import READ, Need

@@ -9,18 +9,18 @@ from typing import Any
 import msgspec
 from bench.made import keyed, objects, truth
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.tekton import Task, TaskRun
 from kubectl_kres.quantity import parse
-from kubectl_kres.tekton.answer import Gap
-from kubectl_kres.tekton.config import Config
-from kubectl_kres.tekton.resolve import Lookups
-from kubectl_kres.tekton.run import Result, World, task_run, world_of
+from kubectl_kres.tekton.base.config import TektonConfig
+from kubectl_kres.tekton.base.result import Gap
+from kubectl_kres.tekton.controller.resolve import Lookups
+from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run, world_of
 
 
-def answers(folder: Path, *, quotas: bool) -> dict[str, tuple[TaskRun, Result]]:
+def answers(folder: Path, *, quotas: bool) -> dict[str, tuple[TaskRun, RunResult]]:
     """What becomes of each run of ci-runs, by its name."""
 
     def read(kind: str, struct: Any) -> list[Any]:
@@ -29,11 +29,11 @@ def answers(folder: Path, *, quotas: bool) -> dict[str, tuple[TaskRun, Result]]:
 
     tasks = {one.metadata.name: one for one in read("tasks", Task)}
     held = read("resourcequotas", ResourceQuota) if quotas else []
-    world = world_of(policies_of([], held), Server(), Config(), Lookups(tasks))
+    world = world_of(policies_of([], held), Server(), TektonConfig(), Lookups(tasks))
     return {run.metadata.name: (run, only(run, world)) for run in read("taskruns", TaskRun)}
 
 
-def only(run: TaskRun, world: World) -> Result:
+def only(run: TaskRun, world: RunWorld) -> RunResult:
     found = task_run(run, world, journal=False)
     assert not isinstance(found, Gap)
     (result,) = found

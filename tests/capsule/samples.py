@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.capsule.events import Create, Event, replay_all
-from kubectl_kres.capsule.world import World
+from kubectl_kres.capsule.replay.events import Create, WorldEvent, replay_all
+from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.model.capsule import (
     PoolConfig,
     PoolRef,
@@ -46,12 +46,12 @@ def assigned(one: ResourcePoolClaim, to: str = "green") -> ResourcePoolClaim:
     return ResourcePoolClaim(one.metadata, one.spec, ResourcePoolClaimStatus(PoolRef(to, f"pool-{to}")))
 
 
-def worlds(*events: Any) -> tuple[World, ...]:
+def worlds(*events: Any) -> tuple[PoolWorld, ...]:
     """Every world after these; an object stands for its creation."""
-    return replay_all(World(), [one if isinstance(one, Event) else Create(one) for one in events])
+    return replay_all(PoolWorld(), [one if isinstance(one, WorldEvent) else Create(one) for one in events])
 
 
-def world(*events: Any) -> World:
+def world(*events: Any) -> PoolWorld:
     """The only world after these."""
     (found,) = worlds(*events)
     return found

@@ -8,12 +8,12 @@ from capsule.samples import assigned, claim, namespace, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.capsule.allocation import Candidate, Share, allocate, in_order, place, uid_of
-from kubectl_kres.capsule.amounts import amounts
-from kubectl_kres.capsule.reconcile import reconcile
-from kubectl_kres.capsule.settle import settle
-from kubectl_kres.capsule.usage import in_use
-from kubectl_kres.capsule.world import world_of
+from kubectl_kres.capsule.replay.reconcile import reconcile
+from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.world import world_of
+from kubectl_kres.capsule.rules.allocation import ClaimCandidate, ClaimShare, allocate, in_order, place, uid_of
+from kubectl_kres.capsule.rules.amounts import amounts
+from kubectl_kres.capsule.rules.usage import in_use
 from kubectl_kres.quantity import parse
 
 RESOURCES = ("requests.cpu", "requests.memory", "pods")
@@ -37,9 +37,9 @@ def built(drawn):
     queue, shares = [], []
     for name, space, at, asked, had in drawn:
         one = claim(name, texts(asked), space=space, at=at)
-        queue.append(Candidate(one, amounts(one.spec.claim)))
+        queue.append(ClaimCandidate(one, amounts(one.spec.claim)))
         if had is not None:
-            shares.append(Share(uid_of(one), space, name, amounts(texts(had))))
+            shares.append(ClaimShare(uid_of(one), space, name, amounts(texts(had))))
     return in_order(queue), shares
 
 
@@ -164,6 +164,6 @@ def test_the_claims_in_use_are_those_that_a_plain_search_finds(used, drawn):
 
 def test_cores_and_bytes_are_added_as_numbers_so_that_bytes_decide():
     many, large = claim("many", {"requests.cpu": "8"}), claim("large", {"requests.memory": "1Mi"}, at=1)
-    queue = in_order([Candidate(one, amounts(one.spec.claim)) for one in (many, large)])
+    queue = in_order([ClaimCandidate(one, amounts(one.spec.claim)) for one in (many, large)])
     used = {"requests.cpu": parse("1"), "requests.memory": parse("1Ki")}
     assert [one.claim.metadata.name for one in in_use(used, tuple(used), queue)] == ["large", "many"]

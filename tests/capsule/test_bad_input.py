@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from capsule.samples import assigned, claim, namespace, pool, says, world, worlds
 
-from kubectl_kres.capsule.assignment import is_assigned
-from kubectl_kres.capsule.events import Create, Delete, Patch, replay
-from kubectl_kres.capsule.reconcile import reconcile
-from kubectl_kres.capsule.settle import settle
-from kubectl_kres.capsule.world import world_of
+from kubectl_kres.capsule.replay.events import Create, Delete, Patch, replay
+from kubectl_kres.capsule.replay.reconcile import reconcile
+from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.world import world_of
+from kubectl_kres.capsule.rules.assignment import is_assigned
 from kubectl_kres.model.capsule import (
     CapsuleCondition,
     PoolClaim,

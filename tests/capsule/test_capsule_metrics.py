@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from capsule.samples import claim, namespace, pool, world
 
-from kubectl_kres.capsule.events import Patch
-from kubectl_kres.capsule.metrics import lines
+from kubectl_kres.capsule.replay.events import Patch
+from kubectl_kres.capsule.replay.metrics import lines
 
 
 @pytest.mark.parametrize(

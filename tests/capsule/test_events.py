@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from capsule.samples import TEAM, claim, namespace, pool, says, world, worlds
 
-from kubectl_kres.capsule.events import Create, Delete, Patch, Together, Wait, replay
-from kubectl_kres.capsule.world import with_quotas
+from kubectl_kres.capsule.replay.events import Create, Delete, Patch, Together, Wait, replay
+from kubectl_kres.capsule.replay.world import with_quotas
 from kubectl_kres.model.meta import LabelSelector, ManagedMetadata, Requirement
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus
 

@@ -11,8 +11,8 @@ from conformance import capsule as adapter
 from conformance.cases import Case, cases
 from conformance.compare import faults
 
-from kubectl_kres.capsule.reconcile import reconcile
-from kubectl_kres.capsule.world import World, world_of
+from kubectl_kres.capsule.replay.reconcile import reconcile
+from kubectl_kres.capsule.replay.world import PoolWorld, world_of
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import Namespace, ResourceQuota
@@ -20,7 +20,7 @@ from kubectl_kres.model.policy import Namespace, ResourceQuota
 CASES = [pytest.param(case, id=case.id) for case in cases("capsule") if "expect_before_steps" in case.data]
 
 
-def recorded(case: Case) -> World:
+def recorded(case: Case) -> PoolWorld:
     """The objects as they were given, with the status that was seen before the first step."""
     given, state = case.data["given"], case.data["expect_before_steps"]
     pods = [msgspec.convert(item, Pod) for item in given.get("pods", ())]

@@ -7,12 +7,12 @@ from capsule.samples import claim, namespace, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.capsule.amounts import added, readable
-from kubectl_kres.capsule.conditions import is_true
-from kubectl_kres.capsule.events import Create, Delete, Patch, Together, Wait, replay
-from kubectl_kres.capsule.metrics import lines
-from kubectl_kres.capsule.reconcile import reconcile, shares_of
-from kubectl_kres.capsule.world import World
+from kubectl_kres.capsule.replay.events import Create, Delete, Patch, Together, Wait, replay
+from kubectl_kres.capsule.replay.metrics import lines
+from kubectl_kres.capsule.replay.reconcile import reconcile, shares_of
+from kubectl_kres.capsule.replay.world import PoolWorld
+from kubectl_kres.capsule.rules.amounts import added, readable
+from kubectl_kres.capsule.rules.conditions import is_true
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 
@@ -81,7 +81,7 @@ def _read(raw):
     return readable(raw, REF, "", None)
 
 
-def _adds_up(world: World) -> None:
+def _adds_up(world: PoolWorld) -> None:
     for green in world.pools.values():
         allocation, shares = green.status.allocation, shares_of(green)
         hard, used, left = map(_read, (allocation.hard, allocation.used, allocation.available))
@@ -99,7 +99,7 @@ def _adds_up(world: World) -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(events, max_size=12))
 def test_whatever_happens_it_adds_up_and_is_at_rest(happened):
-    world = World()
+    world = PoolWorld()
     for event in (Create(namespace("a")), Create(namespace("b")), Create(pool("green", {"pods": "4"})), *happened):
         outcomes = replay(world, event)
         assert outcomes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from capsule.samples import claim, namespace, pool, world
 
-from kubectl_kres.capsule.allocation import Comparison, Share
-from kubectl_kres.capsule.amounts import amounts
-from kubectl_kres.capsule.assignment import steps
-from kubectl_kres.capsule.choice import choose
-from kubectl_kres.capsule.managed import terms_of
-from kubectl_kres.capsule.reconcile import reconcile
-from kubectl_kres.capsule.webhooks import stored_pool
+from kubectl_kres.capsule.replay.reconcile import reconcile
+from kubectl_kres.capsule.rules.allocation import ClaimShare, Comparison
+from kubectl_kres.capsule.rules.amounts import amounts
+from kubectl_kres.capsule.rules.assignment import steps
+from kubectl_kres.capsule.rules.choice import choose
+from kubectl_kres.capsule.rules.managed import terms_of
+from kubectl_kres.capsule.rules.webhooks import stored_pool
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.quantity import parse
 
@@ -77,7 +77,7 @@ def test_choice_says_of_each_pool_what_speaks_against_it():
 def test_a_managed_quota_adds_up_from_claims_and_a_default():
     green = pool("green", {CPU: "4"}, defaults={CPU: "250m", "pods": "0"})
     shares = [
-        Share(str(at), "a", name, amounts({CPU: text})) for at, (name, text) in enumerate((("x", "1"), ("y", "2")))
+        ClaimShare(str(at), "a", name, amounts({CPU: text})) for at, (name, text) in enumerate((("x", "1"), ("y", "2")))
     ]
     cpu, pods = sorted(terms_of(green, shares), key=lambda one: one.path, reverse=True)
     assert (cpu.path, cpu.value, cpu.rule) == (f"spec.hard[{CPU}]", "3250m", "capsule/managed-quota")

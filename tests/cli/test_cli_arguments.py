@@ -6,7 +6,7 @@ import pytest
 from cli.apiserver import pod
 from cli.running import Kres
 
-from kubectl_kres.cli.arguments import Asked, asked
+from kubectl_kres.cli.args.arguments import Asked, asked
 from kubectl_kres.errors import UsageError
 
 NO_NEED = (

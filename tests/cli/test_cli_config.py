@@ -18,11 +18,13 @@ from cli.running import Kres
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.cli import config, output, quota, tui
-from kubectl_kres.cli.config_file import Output, Tui
-from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.commands import quota, tui
+from kubectl_kres.cli.output import printer
 from kubectl_kres.cli.program import COMMANDS
-from kubectl_kres.cli.tomlplace import line_of
+from kubectl_kres.cli.settings import config
+from kubectl_kres.cli.settings.config_file import Output, Tui
+from kubectl_kres.cli.settings.toml_lines import line_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.tui.themes import NAMES
 
@@ -50,7 +52,7 @@ def seen(monkeypatch: pytest.MonkeyPatch, kres: Kres) -> Callable[[str], Options
     got: list[Options] = []
     monkeypatch.setattr(tui.command, "run", lambda options, _: got.append(options) or 0)
     monkeypatch.setattr(quota.command, "run", lambda options, _: got.append(options) or 0)
-    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setattr(printer, "is_terminal", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
 
     def run(text: str) -> Options:

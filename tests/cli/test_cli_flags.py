@@ -8,10 +8,10 @@ import pytest
 from cli.apiserver import LIMITS, pod
 from cli.running import Kres
 
-from kubectl_kres.cli import explain
-from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.commands import explain
+from kubectl_kres.cli.commands.schema import ANSWERS
 from kubectl_kres.cli.program import Program
-from kubectl_kres.cli.schema import ANSWERS
 
 
 def parsed(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Options, tuple[str, ...]]:

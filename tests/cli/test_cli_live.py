@@ -183,7 +183,7 @@ def test_what_is_asked_about_may_not_be_read(kres: Kres, shop, text: str, denied
     assert (code, out) == (3, "")
     first, second = err.splitlines()
     assert first.startswith(f"Error from server (Forbidden): {denied} is forbidden: ")
-    assert second == f"Without it there is no answer. Check with: kubectl auth can-i {rest}"
+    assert second == f"kres cannot answer without it. Check with: kubectl auth can-i {rest}"
 
 
 def test_admitted_by_what_could_be_read_is_not_admitted(kres: Kres, shop):

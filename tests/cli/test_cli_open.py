@@ -12,7 +12,7 @@ from reports.stored import made, owned_by
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.qos_open import Open, Opening
+from kubectl_kres.reports.qos.qos_open import Open, Opening
 
 
 def pod(name: str, *containers: Any, phase: str = "Running", **spec: Any) -> Pod:

@@ -12,7 +12,7 @@ import yaml
 from cli.apiserver import LIMITS, deployment, pod
 from cli.running import Kres
 
-from kubectl_kres.cli import output
+from kubectl_kres.cli.output import printer
 from kubectl_kres.store.store import Origin
 
 
@@ -29,11 +29,11 @@ from kubectl_kres.store.store import Origin
     ],
 )
 def test_colour(choice: str, terminal: bool, environ: dict[str, str], colored: bool, monkeypatch):
-    monkeypatch.setattr(output, "is_terminal", lambda: terminal)
+    monkeypatch.setattr(printer, "is_terminal", lambda: terminal)
     monkeypatch.setenv("TERM", "xterm")
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    assert output.colored(choice) is colored
+    assert printer.colored(choice) is colored
 
 
 def test_colour_of_a_command(kres: Kres, file, monkeypatch):
@@ -48,11 +48,11 @@ def test_colour_of_a_command(kres: Kres, file, monkeypatch):
 
 def test_width(monkeypatch):
     monkeypatch.setenv("COLUMNS", "132")
-    monkeypatch.setattr(output, "is_terminal", lambda: False)
-    assert output.width(wide=False) == 80
-    monkeypatch.setattr(output, "is_terminal", lambda: True)
-    assert output.width(wide=False) == 132
-    assert output.width(wide=True) > 1_000_000
+    monkeypatch.setattr(printer, "is_terminal", lambda: False)
+    assert printer.width(wide=False) == 80
+    monkeypatch.setattr(printer, "is_terminal", lambda: True)
+    assert printer.width(wide=False) == 132
+    assert printer.width(wide=True) > 1_000_000
 
 
 def test_wide_lines_are_not_broken(kres: Kres, file, monkeypatch):
@@ -70,9 +70,9 @@ ITEMS = [{"a": "x\u2028y\nz", "b": [1, 2]}, {"a": "no: 1"}, {"a": "true"}]
 @pytest.mark.parametrize("many", [0, 1, 3, 3000])
 @pytest.mark.parametrize("form", ["json", "yaml"])
 def test_documents(many: int, form: str, capsys, monkeypatch):
-    monkeypatch.setattr(output, "_IN_MEMORY", 1 << 10)
+    monkeypatch.setattr(printer, "_IN_MEMORY", 1 << 10)
     wanted = [ITEMS[index % 3] for index in range(many if form == "json" else min(many, 30))]
-    with output.Items(form) as items:
+    with printer.Items(form) as items:
         for one in wanted:
             items.add(one)
         items.write("Things", Origin("cluster", "https://a", "v1.33.1", "", "lab"), complete=False)

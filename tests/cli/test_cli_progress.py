@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from kubectl_kres.cli import progress
-from kubectl_kres.cli.progress import Progress
+from kubectl_kres.cli.output import progress
+from kubectl_kres.cli.output.progress import Progress
 
 
 class Terminal(io.StringIO):

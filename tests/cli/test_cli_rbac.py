@@ -9,7 +9,7 @@ import yaml
 from cli.running import Kres
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.reports.rbac import COMMANDS
+from kubectl_kres.reports.common.rbac import COMMANDS
 
 
 def test_all_commands(kres: Kres):

@@ -10,7 +10,7 @@ import pytest
 from cli.running import Kres
 from golden.kept import WRITING
 
-from kubectl_kres.cli.schema import ANSWERS
+from kubectl_kres.cli.commands.schema import ANSWERS
 
 
 def misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str = "$") -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_kres.cli.selector import fields_match, labels_match
+from kubectl_kres.cli.args.selector import fields_match, labels_match
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod, PodSpec, PodStatus

@@ -9,7 +9,7 @@ import pytest
 from cli.running import Kres
 from msgspec import structs
 
-from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.simulation.steps import given_steps
 from kubectl_kres.model import kinds
 from kubectl_kres.simulate.change import Patch

@@ -213,7 +213,7 @@ def test_memory_that_does_not_suffice_is_no_bug(kres: Kres, api: Api, monkeypatc
     def fill(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("kubectl_kres.cluster.read.fill", fill)
+    monkeypatch.setattr("kubectl_kres.cluster.read.fill_store.fill", fill)
     result = kres("explain pod/web")
     assert result.code == 3
     assert result.err == "error: the memory does not suffice: ask about fewer objects, or with a smaller --chunk-size\n"

@@ -12,7 +12,7 @@ import pytest
 from cli.apiserver import LIMITS, deployment, pod
 from cli.running import Kres
 
-from kubectl_kres.cli.output import same_terminal
+from kubectl_kres.cli.output.printer import same_terminal
 
 SAID = "failed quota: team: must specify limits.memory for: app"
 FAR = {**LIMITS, "metadata": {"name": "limits", "namespace": "far"}}
@@ -80,7 +80,7 @@ def test_a_forbidden_read_is_told_once_on_a_terminal(
 ):
     """Where both streams end on it, and what standard output has is not all of an answer, they are not the same."""
     apart = kres(text)
-    monkeypatch.setattr("kubectl_kres.cli.tally.same_terminal", lambda: True)
+    monkeypatch.setattr("kubectl_kres.cli.run.run_result.same_terminal", lambda: True)
     found = kres(text)
     words = 'limitranges is forbidden: User "'
     assert (apart.out, apart.code) == (found.out, found.code)

@@ -19,8 +19,9 @@ from cli.apiserver import deployment, kubeconfig, pod
 from cli.running import Kres, Result, ended, heeding
 from cluster.living import Cluster, Fault, living
 
-from kubectl_kres.cli import following
-from kubectl_kres.cluster import backoff, reader
+from kubectl_kres.cli.watch import loop as following
+from kubectl_kres.cluster.transport import backoff
+from kubectl_kres.cluster.watch import need_reader
 
 
 @pytest.fixture
@@ -257,7 +258,7 @@ def test_a_time_limit(cluster: Cluster, kres: Kres) -> None:
         ("explain deploy/web --until admitted", 2, "error: --until goes with -w"),
         ("quota --timeout 3s", 2, "error: --timeout goes with -w"),
         ("explain deploy/web -w --demo", 2, "error: -w follows a cluster; it does not go with --demo"),
-        ("quota -w --until fits", 2, "error: --until fits is nothing that this answer tells"),
+        ("quota -w --until fits", 2, "error: --until fits does not apply to this answer"),
         ("quota -w --until soon", 2, 'invalid argument "soon" for "--until" flag'),
         ("qos -w --timeout soon", 2, "error: Invalid timeout value."),
         ("explain deploy/none -w", 3, 'deployments.apps "none" not found'),
@@ -272,7 +273,7 @@ def test_what_is_refused(cluster: Cluster, kres: Kres, words: str, code: int, me
 
 
 def test_a_watch_that_is_forbidden_is_said_once(cluster: Cluster, kres: Kres, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "POLL", 0.01)
+    monkeypatch.setattr(need_reader, "POLL", 0.01)
     cluster.denied = {("watch", "resourcequotas", "shop")}
     result = kres("quota team -w --timeout 1s")
     assert result.code == 0

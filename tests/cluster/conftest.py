@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from cluster.loopback import Server, serving
 
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.connection import Connection
-from kubectl_kres.cluster.target import ConnectOptions, Target
+from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
 
 
 @pytest.fixture

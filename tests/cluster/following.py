@@ -9,12 +9,12 @@ from typing import Any
 
 from cluster.living import Cluster, Fast
 
-from kubectl_kres.cluster import read
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.connection import Connection
-from kubectl_kres.cluster.feed import Feed
-from kubectl_kres.cluster.feedstate import FeedState
-from kubectl_kres.cluster.target import Target
+from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.read import fill_store
+from kubectl_kres.cluster.watch.feed import Feed
+from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.store.changes import Changes
@@ -62,7 +62,7 @@ class Follower:
     def fresh(self, *needs: Need) -> Store:
         """What reading the needs once gives now."""
         store = Store(Origin("cluster"))
-        read.fill(self.connection, store, needs, kinds=KINDS)
+        fill_store.fill(self.connection, store, needs, kinds=KINDS)
         return store
 
     def as_fresh(self, needs: Iterable[Need]) -> bool:

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import pytest
 from cluster.loopback import Server
 
-from kubectl_kres.cluster import body, read, stream
-from kubectl_kres.cluster.connection import Connection
-from kubectl_kres.cluster.deadline import unchunked
+from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.read import fill_store
+from kubectl_kres.cluster.transport import body, stream
+from kubectl_kres.cluster.transport.deadline import unchunked
 from kubectl_kres.errors import ClusterError, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.store.coverage import Need
@@ -24,7 +25,7 @@ LIST = b'{"kind": "PodList", "items": []}'
 
 
 def names(connection: Connection) -> list[str]:
-    return [item.metadata.name for page in read.pages(connection, POD, Need("Pod")) for item in page]
+    return [item.metadata.name for page in fill_store.pages(connection, POD, Need("Pod")) for item in page]
 
 
 def packed(*pieces: bytes, size: int | None = None) -> bytes:
@@ -157,7 +158,7 @@ def test_a_list_that_goes_in_circles(server: Server, connection: Connection) -> 
 
 
 def test_a_list_of_empty_pages(server: Server, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "MOST_EMPTY", 3)
+    monkeypatch.setattr(fill_store, "MOST_EMPTY", 3)
     for number in range(10):
         server.on(PODS, {"kind": "PodList", "metadata": {"continue": str(number)}, "items": []})
     with pytest.raises(ClusterError, match="the list of pods does not advance"):
@@ -165,7 +166,7 @@ def test_a_list_of_empty_pages(server: Server, connection: Connection, monkeypat
 
 
 def test_a_list_of_too_many_objects(server: Server, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "MOST", 3)
+    monkeypatch.setattr(fill_store, "MOST", 3)
     for number in range(10):
         page = {
             "kind": "PodList",

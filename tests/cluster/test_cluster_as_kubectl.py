@@ -14,10 +14,10 @@ import pytest
 from cluster import kubectl
 from cluster.loopback import Server, serving
 
-from kubectl_kres.cli import version
-from kubectl_kres.cli.live import connected
-from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.commands import version
 from kubectl_kres.cli.program import Program
+from kubectl_kres.cli.source.live import connected
 from kubectl_kres.errors import KresError
 
 V1 = "client.authentication.k8s.io/v1"

@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kubectl_kres.cluster.credentials import authority
-from kubectl_kres.cluster.entries import Cluster, User
-from kubectl_kres.cluster.identity import Identity
-from kubectl_kres.cluster.kubeconfig import load
-from kubectl_kres.cluster.target import ConnectOptions, Target
+from kubectl_kres.cluster.auth.credentials import authority
+from kubectl_kres.cluster.auth.refresh import Identity
+from kubectl_kres.cluster.kubeconfig.current_context import load
+from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.types import Cluster, User
 from kubectl_kres.errors import ConfigError
 
 GETTING = "Unable to connect to the server: getting credentials: "

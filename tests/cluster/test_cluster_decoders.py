@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from kubectl_kres.cluster import lists
-from kubectl_kres.cluster.feed import Feed
+from kubectl_kres.cluster.read import lists
+from kubectl_kres.cluster.watch.feed import Feed
 from kubectl_kres.model import kinds
 
 

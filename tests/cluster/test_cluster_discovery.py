@@ -1,6 +1,6 @@
 import pytest
 
-from kubectl_kres.cluster.discovery import find_kind
+from kubectl_kres.cluster.read.discovery import find_kind
 from kubectl_kres.errors import ClusterError, Forbidden
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.workload import Workload

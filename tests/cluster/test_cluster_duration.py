@@ -1,6 +1,6 @@
 import pytest
 
-from kubectl_kres.cluster.duration import seconds
+from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.errors import UsageError
 
 

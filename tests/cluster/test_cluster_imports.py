@@ -10,7 +10,10 @@ HERE = Path(kubectl_kres.cluster.__file__).parent
 
 def test_reading_does_not_load_the_kubernetes_package_until_a_connection_is_made():
     program = (
-        "import sys; from kubectl_kres.cluster import connect, discovery, kubeconfig, read; "
+        "import sys; from kubectl_kres.cluster.connection import connect; "
+        "from kubectl_kres.cluster.read import discovery; "
+        "from kubectl_kres.cluster.kubeconfig import current_context as kubeconfig; "
+        "from kubectl_kres.cluster.read import fill_store as read; "
         "found = {'kubernetes', 'requests', 'pydantic', 'click', 'textual'} & set(sys.modules); assert not found, found"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -19,8 +22,8 @@ def test_reading_does_not_load_the_kubernetes_package_until_a_connection_is_made
 def test_a_connection_loads_nothing_that_is_not_needed():
     program = """
 import sys
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.target import Target
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.target import Target
 connect(Target("http://127.0.0.1:1", "default"), environ={}).close()
 assert not [name for name in sys.modules if name.split(".")[0] in {"kubernetes", "requests", "socks", "aiohttp"}]
 """

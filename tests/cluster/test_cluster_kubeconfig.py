@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kubectl_kres.cluster import kubeconfig
-from kubectl_kres.cluster.entries import User
-from kubectl_kres.cluster.kubeconfig import ConnectOptions, load
+from kubectl_kres.cluster.kubeconfig import current_context
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
+from kubectl_kres.cluster.kubeconfig.types import User
 from kubectl_kres.errors import ConfigError
 
 HTTPS = "https://10.0.0.1:6443"
@@ -240,7 +240,7 @@ def test_secrets_do_not_show_in_a_target(write):
 @pytest.fixture
 def pod(tmp_path, monkeypatch):
     """A service account as the kubelet mounts it."""
-    monkeypatch.setattr(kubeconfig, "SERVICE_ACCOUNT", tmp_path)
+    monkeypatch.setattr(current_context, "SERVICE_ACCOUNT", tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "token").write_text("t")
     (tmp_path / "ca.crt").write_text("c")

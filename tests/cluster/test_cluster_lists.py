@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from kubectl_kres.cluster.lists import decode
+from kubectl_kres.cluster.read.lists import decode
 from kubectl_kres.errors import ClusterError
 from kubectl_kres.model.kinds import BY_KIND, KINDS, Kind
 from kubectl_kres.model.workload import Workload

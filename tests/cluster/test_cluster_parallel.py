@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from kubectl_kres.cluster.parallel import run, start
+from kubectl_kres.cluster.transport.parallel import run, start
 
 
 def test_results_come_in_the_order_of_the_jobs():
@@ -66,5 +66,7 @@ def test_a_job_that_runs_apart_gives_its_outcome():
 
 
 def test_a_hanging_read_does_not_keep_the_program_from_ending():
-    program = "import threading; from kubectl_kres.cluster.parallel import start; start(threading.Event().wait)"
+    program = (
+        "import threading; from kubectl_kres.cluster.transport.parallel import start; start(threading.Event().wait)"
+    )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=20)

@@ -12,10 +12,10 @@ import pytest
 from cluster import kubectl
 from cluster.relay import Relay
 
-from kubectl_kres.cluster import proxy
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.entries import Cluster, User
-from kubectl_kres.cluster.target import Target
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.kubeconfig.types import Cluster, User
+from kubectl_kres.cluster.transport import proxy
 from kubectl_kres.errors import ConfigError, Unreachable
 
 
@@ -171,7 +171,7 @@ def test_a_proxy_that_is_not_there(opened):
 def test_without_pysocks_a_socks_proxy_is_one_line(monkeypatch):
     pytest.importorskip("urllib3.contrib.socks")
     monkeypatch.setitem(sys.modules, "socks", None)
-    for module in ("kubectl_kres.cluster.socks", "urllib3.contrib.socks"):
+    for module in ("kubectl_kres.cluster.transport.socks", "urllib3.contrib.socks"):
         monkeypatch.delitem(sys.modules, module, raising=False)
         monkeypatch.delattr(sys.modules[module.rpartition(".")[0]], "socks", raising=False)
     with pytest.raises(ConfigError, match=r"^the proxy socks5://h:1080 needs the Python package PySocks$"):

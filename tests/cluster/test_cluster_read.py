@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from kubectl_kres.cluster import read
+from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.errors import (
     ClusterError,
     Expired,
@@ -51,27 +51,27 @@ def queries(server):
 def test_a_list_is_read_page_by_page(server, connection):
     server.on(PODS, page(KEYS[:3], "one"), packed=True).on(PODS, page([], "two")).on(PODS, page(KEYS[3:]))
     need = Need("Pod", label_selector="a=b", field_selector="status.phase!=Succeeded")
-    assert keys_of(read.pages(connection, POD, need, 3)) == KEYS
+    assert keys_of(fill_store.pages(connection, POD, need, 3)) == KEYS
     asked = {"labelSelector": "a=b", "fieldSelector": "status.phase!=Succeeded", "limit": "3"}
     assert queries(server) == [asked, {**asked, "continue": "one"}, {**asked, "continue": "two"}]
 
 
 def test_without_a_chunk_size_one_request_is_made(server, connection):
     server.on("/api/v1/namespaces/a/pods", page(KEYS))
-    assert len(keys_of(read.pages(connection, POD, Need("Pod", "a"), 0))) == len(KEYS)
+    assert len(keys_of(fill_store.pages(connection, POD, Need("Pod", "a"), 0))) == len(KEYS)
     assert queries(server) == [{}]
 
 
 def test_the_default_is_500(server, connection):
     server.on(PODS, {"kind": "PodList", "items": None})
-    assert list(read.pages(connection, POD, Need("Pod"))) == []
+    assert list(fill_store.pages(connection, POD, Need("Pod"))) == []
     assert queries(server) == [{"limit": "500"}]
 
 
 def test_one_page_is_read_ahead_and_no_more(server, connection):
     for number, key in enumerate(KEYS[:5]):
         server.on(PODS, page([key], f"token-{number}"))
-    pages = read.pages(connection, POD, Need("Pod"), 1)
+    pages = fill_store.pages(connection, POD, Need("Pod"), 1)
     next(pages)
     next(pages)
     pages.close()
@@ -82,7 +82,7 @@ def test_an_expired_token_goes_on_where_the_server_says(server, connection):
     server.on(PODS, page(KEYS[:3], "old"))
     expired(server, "inconsistent")
     server.on(PODS, page(KEYS[3:5], "next")).on(PODS, page(KEYS[5:]))
-    assert keys_of(read.pages(connection, POD, Need("Pod"), 3)) == KEYS
+    assert keys_of(fill_store.pages(connection, POD, Need("Pod"), 3)) == KEYS
     assert [query.get("continue") for query in queries(server)] == [None, "old", "inconsistent", "next"]
 
 
@@ -92,7 +92,7 @@ def test_an_expired_list_is_read_again_in_one_piece_without_repeating(server, co
     for token in tokens:
         expired(server, token)
     server.on(PODS, page([*KEYS[:2], ("a", "new"), *KEYS[3:]]))
-    assert keys_of(read.pages(connection, POD, Need("Pod"), 3)) == KEYS
+    assert keys_of(fill_store.pages(connection, POD, Need("Pod"), 3)) == KEYS
     assert queries(server)[-1] == {}
 
 
@@ -101,7 +101,7 @@ def test_a_list_that_expires_whatever_is_done_ends(server, connection):
     expired(server, "")
     server.on(PODS, page(KEYS, "again"))
     expired(server, "")
-    pages = read.pages(connection, POD, Need("Pod"), 3)
+    pages = fill_store.pages(connection, POD, Need("Pod"), 3)
     with pytest.raises(Expired, match="too old"):
         keys_of(pages)
     assert len(server.requests) == 4
@@ -110,14 +110,14 @@ def test_a_list_that_expires_whatever_is_done_ends(server, connection):
 def test_410_without_a_token_is_the_answer(server, connection):
     expired(server, "inconsistent")
     with pytest.raises(Expired):
-        keys_of(read.pages(connection, POD, Need("Pod")))
+        keys_of(fill_store.pages(connection, POD, Need("Pod")))
     assert len(server.requests) == 1
 
 
 def test_a_server_that_repeats_its_token_is_left(server, connection):
     server.on(PODS, page(KEYS[:1], "same"))
     with pytest.raises(ClusterError, match="does not advance"):
-        keys_of(read.pages(connection, POD, Need("Pod"), 1))
+        keys_of(fill_store.pages(connection, POD, Need("Pod"), 1))
     assert len(server.requests) <= 3
 
 
@@ -126,9 +126,9 @@ def test_bad_objects_are_named_and_the_rest_is_given_out(server, connection):
     content["items"].insert(1, {"metadata": {"name": "bad", "namespace": "n"}, "spec": 3})
     server.on(PODS, content)
     skipped = []
-    assert keys_of(read.pages(connection, POD, Need("Pod"), skipped=skipped)) == KEYS[:2]
+    assert keys_of(fill_store.pages(connection, POD, Need("Pod"), skipped=skipped)) == KEYS[:2]
     assert skipped == ["pods n/bad: Expected `object`, got `int` - at `$.spec`"]
-    assert keys_of(read.pages(connection, POD, Need("Pod"))) == KEYS[:2]
+    assert keys_of(fill_store.pages(connection, POD, Need("Pod"))) == KEYS[:2]
 
 
 def test_one_object(server, connection):
@@ -137,11 +137,11 @@ def test_one_object(server, connection):
         "/apis/apps/v1/namespaces/a/deployments/web", {**pod("a", "web"), "kind": "Deployment", "apiVersion": "apps/v1"}
     )
     server.on("/api/v1/namespaces/a", {"kind": "Namespace", "metadata": {"name": "a"}})
-    found = read.get(connection, POD, "a", "web")
+    found = fill_store.get(connection, POD, "a", "web")
     assert (type(found), found.spec.node_name) == (ManagedPod, "n")
-    assert type(read.get(connection, POD, "a", "web", Pod)) is Pod
-    assert read.get(connection, BY_KIND["Deployment"], "a", "web").kind == "Deployment"
-    assert read.get(connection, BY_KIND["Namespace"], "", "a").metadata.name == "a"
+    assert type(fill_store.get(connection, POD, "a", "web", Pod)) is Pod
+    assert fill_store.get(connection, BY_KIND["Deployment"], "a", "web").kind == "Deployment"
+    assert fill_store.get(connection, BY_KIND["Namespace"], "", "a").metadata.name == "a"
 
 
 @pytest.mark.parametrize(
@@ -156,21 +156,21 @@ def test_one_object(server, connection):
 def test_names_that_would_be_other_paths_are_never_sent(server, connection, name, message):
     for namespace, object_name in ((name, "x"), ("x", name)):
         with pytest.raises(UsageError) as caught:
-            read.get(connection, POD, namespace, object_name)
+            fill_store.get(connection, POD, namespace, object_name)
         assert caught.value.message == message
     assert server.requests == []
 
 
 def test_odd_names_are_quoted(server, connection):
     with pytest.raises(NotFound):
-        read.get(connection, POD, "a b", "x?limit=1#ü")
+        fill_store.get(connection, POD, "a b", "x?limit=1#ü")
     assert server.asked() == ["/api/v1/namespaces/a%20b/pods/x%3Flimit%3D1%23%C3%BC"]
 
 
 def test_an_object_that_cannot_be_decoded(server, connection):
     server.on("/api/v1/namespaces/a/pods/web", {"spec": 3})
     with pytest.raises(ClusterError) as caught:
-        read.get(connection, POD, "a", "web")
+        fill_store.get(connection, POD, "a", "web")
     assert caught.value.message == 'pods "web" could not be decoded: Expected `object`, got `int` - at `$.spec`'
 
 
@@ -186,18 +186,18 @@ def test_an_object_that_cannot_be_decoded(server, connection):
 )
 def test_the_version_is_empty_if_it_is_not_told(server, connection, reply, expected):
     server.on("/version", **reply)
-    assert read.version(connection) == expected
+    assert fill_store.version(connection) == expected
 
 
 def test_401_on_the_version_is_an_error(server, connection):
     server.refuse("/version", 401, "Unauthorized")
     with pytest.raises(Unauthenticated):
-        read.version(connection)
+        fill_store.version(connection)
 
 
 def filled(connection, *needs, **options):
     store = Store(Origin("cluster"))
-    read.fill(connection, store, needs, **options)
+    fill_store.fill(connection, store, needs, **options)
     return store
 
 
@@ -248,9 +248,9 @@ def test_needs_are_read_into_the_store_and_covered(server, connection):
 
 
 def test_needs_are_read_side_by_side(server, connection):
-    together = threading.Barrier(read.WIDTH)
+    together = threading.Barrier(fill_store.WIDTH)
 
-    needs = [Need("Pod", f"n{number}") for number in range(read.WIDTH)]
+    needs = [Need("Pod", f"n{number}") for number in range(fill_store.WIDTH)]
     for need in needs:
         server.on(
             f"/api/v1/namespaces/{need.namespace}/pods",
@@ -298,5 +298,5 @@ def test_nothing_is_asked_for_no_needs(server, connection):
 def test_a_list_may_be_forbidden(server, connection):
     server.refuse(PODS, 403, "pods is forbidden", "Forbidden")
     with pytest.raises(Forbidden, match=r"^pods is forbidden$"):
-        keys_of(read.pages(connection, POD, Need("Pod")))
+        keys_of(fill_store.pages(connection, POD, Need("Pod")))
     assert server.asked() == [PODS]

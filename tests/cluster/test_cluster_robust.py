@@ -17,11 +17,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.cluster import files, tree
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.kubeconfig import load
-from kubectl_kres.cluster.target import ConnectOptions, Target
-from kubectl_kres.cluster.whoami import Person, whoami
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection.whoami import Person, whoami
+from kubectl_kres.cluster.kubeconfig import files, yaml_tree
+from kubectl_kres.cluster.kubeconfig.current_context import load
+from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
 from kubectl_kres.errors import ConfigError, KresError, TimedOut, Unauthenticated
 
 REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -145,14 +145,14 @@ def test_the_tree_is_that_of_yaml(text):
         return value.decode() if isinstance(value, bytes) else value
 
     # YAML 1.1 as PyYAML reads it wants a dot and a sign in 1e3; kubectl's parser does not.
-    assert tree.parse(text.encode()) == plain(yaml.safe_load(text.replace("1e3", "1.0e+3")))
+    assert yaml_tree.parse(text.encode()) == plain(yaml.safe_load(text.replace("1e3", "1.0e+3")))
 
 
 @pytest.mark.parametrize(
     ("text", "value"), [("a: 2001-01-02", "2001-01-02"), ("a: y", True), ("a: 1_000", "1_000"), ("a: 12:30", "12:30")]
 )
 def test_the_tree_where_kubectl_reads_yaml_otherwise(text, value):
-    assert tree.parse(text.encode()) == {"a": value}
+    assert yaml_tree.parse(text.encode()) == {"a": value}
 
 
 def test_a_bomb_of_aliases_and_deep_nesting_are_harmless(tmp_path):
@@ -243,8 +243,8 @@ def test_random_kubeconfigs_give_a_target_or_one_line(tmp_path, content, flags):
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=60) | st.text(alphabet="ab:[]{}-&*!|>'\"\n ,~<?%@#0.", max_size=60).map(str.encode))
 def test_random_bytes_are_a_tree_or_one_line(content):
-    with suppress(tree.TreeError):
-        tree.parse(content)
+    with suppress(yaml_tree.TreeError):
+        yaml_tree.parse(content)
 
 
 def drip(text, pause, over):

@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
+from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.main import entry
-from kubectl_kres.cli.options import Options
-from kubectl_kres.cluster.credentials import Credentials
-from kubectl_kres.cluster.entries import AuthProvider, Cluster, Exec, ExecVariable, User
-from kubectl_kres.cluster.plugin import Issued
-from kubectl_kres.cluster.proxy import Proxy
-from kubectl_kres.cluster.target import ConnectOptions, Target
+from kubectl_kres.cluster.auth.credentials import Credentials
+from kubectl_kres.cluster.auth.exec_plugin import Issued
+from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.types import AuthProvider, Cluster, Exec, ExecVariable, User
+from kubectl_kres.cluster.transport.proxy import Proxy
 
 CANARY = "c4n4ry-0f-g0ld"
 PACKED = base64.b64encode(CANARY.encode()).decode()

@@ -6,10 +6,11 @@ import msgspec
 import pytest
 from urllib3 import exceptions
 
-from kubectl_kres.cluster import failure, tls
-from kubectl_kres.cluster.credentials import Credentials
-from kubectl_kres.cluster.entries import Cluster, User
-from kubectl_kres.cluster.target import Target
+from kubectl_kres.cluster.auth.credentials import Credentials
+from kubectl_kres.cluster.connection import tls
+from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.kubeconfig.types import Cluster, User
+from kubectl_kres.cluster.transport import errors
 from kubectl_kres.errors import ConfigError, Unreachable
 
 
@@ -68,7 +69,7 @@ def ssl_error(kind, **fields):
     ],
 )
 def test_failures_of_tls_are_one_line_each(error, words):
-    assert failure.failed(error, "https://h").message == f"Unable to connect to the server: {words}"
+    assert errors.failed(error, "https://h").message == f"Unable to connect to the server: {words}"
 
 
 @pytest.mark.parametrize("memory", [True, False])

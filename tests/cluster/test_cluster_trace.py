@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Barrier, Thread
 from time import sleep
 
-from kubectl_kres.cluster.trace import ANSWERS, Trace
+from kubectl_kres.cluster.transport.trace import ANSWERS, Trace
 
 
 def test_the_headers_of_a_request_stand_together():

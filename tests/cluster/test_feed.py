@@ -11,7 +11,7 @@ import pytest
 from cluster.following import contents, following
 from cluster.living import Cluster, Fast, Fault, living
 
-from kubectl_kres.cluster import inbox
+from kubectl_kres.cluster.watch import event_queue
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import ManagedPod, Pod
 from kubectl_kres.store.coverage import READ, Coverage, Need
@@ -281,7 +281,7 @@ def test_how_it_goes_on_is_told(cluster: Cluster):
 
 
 def test_memory_is_bounded_by_waiting(cluster: Cluster, monkeypatch):
-    monkeypatch.setattr(inbox, "FULL", 5)
+    monkeypatch.setattr(event_queue, "FULL", 5)
     for number in range(40):
         cluster.put("pods", "a", f"p{number}")
     with following(cluster, PODS) as follower:
@@ -311,7 +311,7 @@ def test_what_takes_long_goes_on_at_the_next_drain(cluster: Cluster, monkeypatch
         while follower.feed.states()[PODS].phase != "watching":
             pass
         seconds = itertools.count()
-        monkeypatch.setattr("kubectl_kres.cluster.feed.monotonic", lambda: next(seconds))
+        monkeypatch.setattr("kubectl_kres.cluster.watch.feed.monotonic", lambda: next(seconds))
         first = follower.feed.drain(follower.store)
         assert 0 < len(first.added) < 20
         follower.until(lambda: len(names(follower)) == 20)
@@ -327,6 +327,6 @@ def test_an_object_of_ten_megabytes(cluster: Cluster):
 
 
 def test_a_mistake_of_ours_is_raised_where_the_feed_is_drained(cluster: Cluster, monkeypatch):
-    monkeypatch.setattr("kubectl_kres.cluster.reader.listing", lambda *_: json.loads(""))
+    monkeypatch.setattr("kubectl_kres.cluster.watch.need_reader.listing", lambda *_: json.loads(""))
     with following(cluster, PODS) as follower, pytest.raises(json.JSONDecodeError):
         follower.until(lambda: False)

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from kubectl_kres.cluster import read
+from kubectl_kres.cluster.read import fill_store
 from kubectl_kres.errors import KresError, TimedOut, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.store.coverage import READ, Need
@@ -35,7 +35,7 @@ BUSY = {"body": {"kind": "Status", "message": "later"}, "headers": {"Retry-After
 
 def filled(connection, *needs):
     store = Store(Origin("cluster"))
-    read.fill(connection, store, needs, chunk_size=3)
+    fill_store.fill(connection, store, needs, chunk_size=3)
     return store
 
 

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_kres.cluster import backoff, watch
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.deadline import unchunked
-from kubectl_kres.cluster.entries import Cluster as Entry
-from kubectl_kres.cluster.kubeconfig import load
-from kubectl_kres.cluster.stream import split
-from kubectl_kres.cluster.target import ConnectOptions, Target
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.current_context import load
+from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.kubeconfig.types import Cluster as Entry
+from kubectl_kres.cluster.transport import backoff
+from kubectl_kres.cluster.transport.deadline import unchunked
+from kubectl_kres.cluster.transport.stream import split
+from kubectl_kres.cluster.watch import events as watch
 from kubectl_kres.errors import ClusterError, Expired, Forbidden, StatusError, TimedOut, Unauthenticated, Unreachable
 from kubectl_kres.model.kinds import BY_KIND
 

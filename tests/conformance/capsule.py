@@ -9,9 +9,9 @@ import msgspec
 from conformance.compare import Loose, Path
 from conformance.pools import METRICS, PARTS, flat, metric_lines, metrics_of, state
 
-from kubectl_kres.admission.outcome import Refusal
-from kubectl_kres.capsule.events import Create, Delete, Event, Patch, Together, Wait, replay
-from kubectl_kres.capsule.world import World
+from kubectl_kres.admission.base.outcome import Refusal
+from kubectl_kres.capsule.replay.events import Create, Delete, Patch, Together, Wait, WorldEvent, replay
+from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
 
@@ -28,7 +28,7 @@ OPTIONAL = ("metrics", "before", "after")
 class Run(NamedTuple):
     """One way that a case can go so far. ``uids``: how often an object of a name was created."""
 
-    world: World
+    world: PoolWorld
     rejected: tuple[Data, ...] = ()
     uids: Mapping[str, int] = {}
     before: Data | None = None
@@ -37,7 +37,7 @@ class Run(NamedTuple):
 
 def play(case: Data, _file: Data) -> list[dict[str, Any]]:
     """Every way that the case can end, in the shape of ``answers``."""
-    runs = [Run(World())]
+    runs = [Run(PoolWorld())]
     given = case["given"]
     for group in ("namespaces", "objects", "pools", "claims", "pods"):
         items = given.get(group, ())
@@ -123,7 +123,7 @@ def _stepped(runs: Sequence[Run], step: Data, name: Any) -> Iterator[Run]:
                 yield run._replace(rejected=(*run.rejected, _rejected(outcome.refusal, name)))
 
 
-def _ends_a_pool(event: Event) -> bool:
+def _ends_a_pool(event: WorldEvent) -> bool:
     """Whether the garbage collector has something to do, which it may have done before the recorder looked."""
     return isinstance(event, Delete) and event.kind == "ResourcePool"
 
@@ -142,7 +142,7 @@ def _rejected(refusal: Refusal, step: Any) -> dict[str, Any]:
     return {"step": step, "code": refusal.code, "reason": refusal.reason or None, "message": refusal.message}
 
 
-def _event(run: Run, step: Data) -> tuple[Mapping[str, int], Event]:
+def _event(run: Run, step: Data) -> tuple[Mapping[str, int], WorldEvent]:
     if step["do"] == "wait":
         return run.uids, Wait()
     item = step["object"]

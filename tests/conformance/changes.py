@@ -10,7 +10,7 @@ from typing import Any
 from conformance.compare import Loose, Path, faults
 from conformance.namespace import ACCOUNT
 
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import Kubelet

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from kubectl_kres.admission.draft import Quantities, parse_list
-from kubectl_kres.admission.objects import names_of
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.usage import is_terminal
-from kubectl_kres.model.claim import PersistentVolumeClaim, Service
+from kubectl_kres.admission.base.draft import Quantities, parse_list
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.requests import names_of
+from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.pod import ContainerStatus, Pod
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
 
 
 def wakes(quota: ResourceQuota, resource: str, server: Server) -> bool:

@@ -10,19 +10,19 @@ import msgspec
 from conformance.controller import counts_again, wakes
 from conformance.merge import merged
 
-from kubectl_kres.admission.create import create, policies_of
-from kubectl_kres.admission.draft import parse_list
-from kubectl_kres.admission.objects import request_of, resource_of
-from kubectl_kres.admission.outcome import Outcome, QuotaCharge
-from kubectl_kres.admission.recount import status_after
-from kubectl_kres.admission.resize import resize
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.update import update
-from kubectl_kres.model.claim import PersistentVolumeClaim, ResourceClaim, Service
+from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.recount import status_after
+from kubectl_kres.admission.quota.requests import request_of, resource_of
+from kubectl_kres.admission.request.create import create, policies_of
+from kubectl_kres.admission.request.update import update
+from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 
 Raw = Mapping[str, Any]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.capsule.metrics import lines
-from kubectl_kres.capsule.world import World
+from kubectl_kres.capsule.replay.metrics import lines
+from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import ResourceQuota
 
@@ -108,7 +108,7 @@ def _normal(value: Any) -> Any:
     return [_normal(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def state(world: World, created: Iterable[str]) -> dict[str, Any]:
+def state(world: PoolWorld, created: Iterable[str]) -> dict[str, Any]:
     """The engine's world in the shape of a recorded state. ``created``: UIDs of all that there ever was."""
     pools = {uid.partition("/")[2]: None for uid in created if uid.startswith("uid:ResourcePool/")}
     claims = {uid.partition("/")[2]: None for uid in created if uid.startswith("uid:ResourcePoolClaim/")}
@@ -119,7 +119,7 @@ def state(world: World, created: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def metric_lines(world: World) -> list[str]:
+def metric_lines(world: PoolWorld) -> list[str]:
     """The engine's metrics."""
     return list(lines(world))
 

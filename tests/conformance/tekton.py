@@ -10,23 +10,26 @@ from typing import Any
 import msgspec
 from conformance.systems import Data
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.server import Server
-from kubectl_kres.manifests import yamltext
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.manifests import yaml_text
 from kubectl_kres.model.configmap import ConfigMap
 from kubectl_kres.model.pod import Container, Pod
 from kubectl_kres.model.policy import LimitRange
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.tekton import config, creation, pipeline, run, webhook
-from kubectl_kres.tekton.answer import Built, Fields, Gap, Problem, fields_below
-from kubectl_kres.tekton.convert import to_v1
-from kubectl_kres.tekton.nulls import without_nulls
-from kubectl_kres.tekton.pod import pods
-from kubectl_kres.tekton.resolution import without_actions, without_task
-from kubectl_kres.tekton.resolve import Lookups, task_of
-from kubectl_kres.tekton.run import World, world_of
+from kubectl_kres.tekton.base import config
+from kubectl_kres.tekton.base.convert import to_v1
+from kubectl_kres.tekton.base.result import Built, Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.controller import creation, taskrun
+from kubectl_kres.tekton.controller.pod_build import pods
+from kubectl_kres.tekton.controller.resolution import without_actions, without_task
+from kubectl_kres.tekton.controller.resolve import Lookups, task_of
+from kubectl_kres.tekton.controller.taskrun import RunWorld, world_of
+from kubectl_kres.tekton.pipeline import pipeline_tasks
+from kubectl_kres.tekton.validation import webhook
+from kubectl_kres.tekton.validation.nulls import without_nulls
 
 COMPARED = ("pod", "error", "orders")
 
@@ -67,7 +70,7 @@ def answers(case: Data) -> Sequence[Mapping[str, Any]]:
     return case["expect"].get("anyOf", (case["expect"],))
 
 
-def world(given: Data) -> World:
+def world(given: Data) -> RunWorld:
     """The world that the case is played in."""
     lookups = Lookups(
         _by_name(Task, [given["task"]] if "task" in given else []),
@@ -79,14 +82,14 @@ def world(given: Data) -> World:
     return world_of(policies, Server((int(major), int(minor))), configured(given), lookups)
 
 
-def configured(given: Data) -> config.Config:
+def configured(given: Data) -> config.TektonConfig:
     """The configuration that the two ConfigMaps of a case hold."""
     maps = {
         name: msgspec.convert({"metadata": {"name": name}, "data": given[key]}, ConfigMap)
         for name, key in ((config.DEFAULTS, "configDefaults"), (config.FLAGS, "featureFlags"))
         if key in given
     }
-    return config.config_of(maps.get(config.DEFAULTS), maps.get(config.FLAGS), None, yamltext.value)
+    return config.config_of(maps.get(config.DEFAULTS), maps.get(config.FLAGS), None, yaml_text.value)
 
 
 def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:
@@ -102,14 +105,14 @@ def said(given: Data) -> Sequence[Built | Problem]:
     """Each pod that is submitted, or each thing that is said instead."""
     around = world(given)
     for raw in (*given.get("stepActions", ()), *(given[key] for key in ("task", "pipeline") if key in given)):
-        if refusals := run.sent(raw, around).refusals:
+        if refusals := taskrun.sent(raw, around).refusals:
             return refusals
-    sent = run.sent(given["taskRun"] if "taskRun" in given else given["pipelineRun"], around)
+    sent = taskrun.sent(given["taskRun"] if "taskRun" in given else given["pipelineRun"], around)
     if sent.refusals:
         return sent.refusals
     item, fields = sent.item, None
     if isinstance(item, PipelineRun):
-        planned = pipeline.plan(item, around.lookups)
+        planned = pipeline_tasks.plan(item, around.lookups)
         assert not isinstance(planned, Gap)
         if planned.problem is not None:
             return (planned.problem,)
@@ -124,7 +127,7 @@ def said(given: Data) -> Sequence[Built | Problem]:
     return _pods(item, around, fields)
 
 
-def _pods(item: TaskRun, around: World, fields: Fields | None) -> Sequence[Built | Problem]:
+def _pods(item: TaskRun, around: RunWorld, fields: Fields | None) -> Sequence[Built | Problem]:
     used = task_of(item, around.lookups)
     if isinstance(used, Gap):
         assert used.why == "missing"

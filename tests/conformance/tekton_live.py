@@ -1,4 +1,4 @@
-"""How a case recorded from a running Tekton is put to ``kubectl_kres.tekton.run`` and ``pipeline_run``: to the end."""
+"""How a case recorded from a live Tekton is put to ``tekton.controller.taskrun`` and ``pipeline_run``: to the end."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from conformance import tekton
 from conformance.namespace import Namespace
 from conformance.systems import Data
 
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model import policy
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import PipelineRun, StepAction, Task, TaskRun
-from kubectl_kres.tekton import run
-from kubectl_kres.tekton.affinity_assistant import Assistant
-from kubectl_kres.tekton.answer import Gap, Problem
-from kubectl_kres.tekton.convert import to_v1
-from kubectl_kres.tekton.pipeline import Planned
-from kubectl_kres.tekton.pipeline_run import one_task, pipeline_run, progress
-from kubectl_kres.tekton.resolve import Lookups
-from kubectl_kres.tekton.run import Result, World
+from kubectl_kres.tekton.base.convert import to_v1
+from kubectl_kres.tekton.base.result import Gap, Problem
+from kubectl_kres.tekton.controller import taskrun
+from kubectl_kres.tekton.controller.resolve import Lookups
+from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld
+from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant
+from kubectl_kres.tekton.pipeline.pipeline_run import one_task, pipeline_run, progress
+from kubectl_kres.tekton.pipeline.pipeline_tasks import Planned
 
 COMPARED = ("pod", "condition", "started", "taskRuns", "pipelineRun", "statefulSets", "quotas", "rejected")
 
@@ -72,13 +72,13 @@ def complete(case: Data, file: Data) -> bool:
     return "plays" not in case and all(len(held) <= 1 for held in several)
 
 
-def _rules(result: Result) -> Iterator[str]:
+def _rules(result: RunResult) -> Iterator[str]:
     yield from (entry.rule for entry in result.journal if hasattr(entry, "rule"))
     if result.problem is not None:
         yield result.problem.rule
 
 
-Played = tuple[dict[str, Any], list[Result]]
+Played = tuple[dict[str, Any], list[RunResult]]
 
 
 def _played(case: Data) -> Iterator[Played]:
@@ -87,9 +87,9 @@ def _played(case: Data) -> Iterator[Played]:
     objects = [*given.get("limitRanges", ()), *given.get("quotas", ()), *given.get("objects", ())]
     start.replay([*CLASSES, *objects])
     raw = given["taskRun"] if "taskRun" in given else given["pipelineRun"]
-    sent = run.sent(raw, _world(given, start))
+    sent = taskrun.sent(raw, _world(given, start))
     if sent.refusals:
-        yield from ((_rejected(one, start), [Result(problem=one)]) for one in sent.refusals)
+        yield from ((_rejected(one, start), [RunResult(problem=one)]) for one in sent.refusals)
         return
     _store(raw, start)
     if isinstance(sent.item, PipelineRun):
@@ -101,13 +101,13 @@ def _played(case: Data) -> Iterator[Played]:
         yield {**_shown(result), "quotas": after.quotas()}, [result]
 
 
-def _task_run(item: TaskRun, given: Data, namespace: Namespace) -> Iterator[tuple[Result, Namespace]]:
-    results = run.task_run(item, _world(given, namespace))
+def _task_run(item: TaskRun, given: Data, namespace: Namespace) -> Iterator[tuple[RunResult, Namespace]]:
+    results = taskrun.task_run(item, _world(given, namespace))
     assert not isinstance(results, Gap)
     yield from _after(results, namespace)
 
 
-def _after(results: Sequence[Result], namespace: Namespace) -> Iterator[tuple[Result, Namespace]]:
+def _after(results: Sequence[RunResult], namespace: Namespace) -> Iterator[tuple[RunResult, Namespace]]:
     for result in results:
         then = copy.copy(namespace)
         if result.problem is None:
@@ -142,7 +142,7 @@ def _pipeline_run(item: PipelineRun, given: Data, namespace: Namespace) -> Itera
 
 def _in_turn(
     tasks: Sequence[tuple[Planned, str]], given: Data, namespace: Namespace
-) -> Iterator[tuple[list[tuple[str, str, Result]], Namespace]]:
+) -> Iterator[tuple[list[tuple[str, str, RunResult]], Namespace]]:
     """The tasks' pods one after the other, each with what the ones before left in the quotas."""
     if not tasks:
         yield [], namespace
@@ -156,14 +156,14 @@ def _in_turn(
             yield [(task.name, name, result), *rest], end
 
 
-def _world(given: Data, namespace: Namespace) -> World:
+def _world(given: Data, namespace: Namespace) -> RunWorld:
     lookups = Lookups(
         {raw["metadata"]["name"]: decoded(to_v1(raw), Task) for raw in ([given["task"]] if "task" in given else [])},
         {raw["metadata"]["name"]: decoded(raw, StepAction) for raw in given.get("stepActions", ())},
     )
     labels = given.get("namespaceLabels")
     space = policy.Namespace(policy.ManagedMetadata(name="case", labels=labels))
-    return run.world_of(namespace._policies(), namespace.server, tekton.configured(given), lookups, namespace=space)
+    return taskrun.world_of(namespace._policies(), namespace.server, tekton.configured(given), lookups, namespace=space)
 
 
 def _store(raw: Data, namespace: Namespace) -> None:
@@ -183,7 +183,7 @@ def _rejected(problem: Problem, namespace: Namespace) -> dict[str, Any]:
     return {"rejected": shown, "quotas": namespace.quotas()}
 
 
-def _shown(result: Result) -> dict[str, Any]:
+def _shown(result: RunResult) -> dict[str, Any]:
     status, reason, message = result.condition
     condition: dict[str, Any] = {"status": status, "reason": reason, "message": message}
     if result.outcome is not None and result.outcome.unordered:

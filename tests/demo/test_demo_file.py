@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from kubectl_kres.admission.aggregate import of_pod
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.draft import draft_pod
-from kubectl_kres.admission.pods import admit
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.aggregate import of_pod
+from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Container, Pod
@@ -23,7 +23,7 @@ from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.policing.needs import DECIDING
 from kubectl_kres.snapshot import demo
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton import config
+from kubectl_kres.tekton.base import config
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 SOURCE = Path(__file__).parents[2] / "scripts" / "demo"

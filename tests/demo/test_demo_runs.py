@@ -9,13 +9,13 @@ import pytest
 import yaml
 
 from kubectl_kres.model.tekton import PipelineRun, Step, TaskRun
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.snapshot.quiet import HIDDEN
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.naming import pod_name
-from kubectl_kres.tekton.pipeline import Plan, plan
-from kubectl_kres.tekton.run import Result, task_run
+from kubectl_kres.tekton.base.naming import pod_name
+from kubectl_kres.tekton.controller.taskrun import RunResult, task_run
+from kubectl_kres.tekton.pipeline.pipeline_tasks import Plan, plan
 
 #: Every TaskRun of the demo with the reason of its condition.
 FARES = {
@@ -38,7 +38,7 @@ def run(store: Store, key: str) -> TaskRun:
     return found
 
 
-def results(store: Store, key: str) -> tuple[Result, ...]:
+def results(store: Store, key: str) -> tuple[RunResult, ...]:
     """What the engine says of a run; its pod, if it still runs, is in the quotas already."""
     one = run(store, key)
     space = one.metadata.namespace
@@ -67,7 +67,7 @@ def test_the_engine_says_what_the_server_did(store: Store, key: str):
         assert [result.condition for result in found] == [(condition.status, condition.reason, condition.message)]
 
 
-def values(result: Result) -> dict[str, Any]:
+def values(result: RunResult) -> dict[str, Any]:
     """Requests and limits of the pod's containers by name."""
     spec = result.stored["spec"]
     held = (*spec.get("initContainers", ()), *spec["containers"])

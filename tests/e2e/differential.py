@@ -17,14 +17,14 @@ from e2e.asking import Asking, Data, Reply, answer
 from e2e.generate import CLASSES, GLOBAL_DEFAULT, Setting
 from e2e.resizes import NODES, Resize, put
 
-from kubectl_kres.admission import limitrange
-from kubectl_kres.admission.aggregate import explain_total, of_pod
-from kubectl_kres.admission.create import create, policies_of
-from kubectl_kres.admission.draft import SIDES, Draft
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.resize import resize
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import SIDES, Draft
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.limitrange import limitrange_object
+from kubectl_kres.admission.pod.aggregate import explain_total, of_pod
+from kubectl_kres.admission.request.create import create, policies_of
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.kinds import describe
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Pod
@@ -297,7 +297,7 @@ def rules(sent: Data, outcomes: Sequence[Outcome]) -> set[str]:
             }
     if sent["kind"] == "LimitRange" and outcomes[0].code != 400:
         entries: list[Entry] = []
-        limitrange.parse(msgspec.convert(sent, LimitRange), entries)
+        limitrange_object.parse(msgspec.convert(sent, LimitRange), entries)
         found |= {entry.rule for entry in entries if not isinstance(entry, Assume)}
     return found
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from controlplane import ControlPlane
 from reports.stored import store_of
 
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.fit import Fit, fit
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.quota.fit import Fit, fit
 
 _READ = {
     "Deployment": "/apis/apps/v1", "ReplicaSet": "/apis/apps/v1", "StatefulSet": "/apis/apps/v1",

@@ -14,7 +14,7 @@ from controlplane import ControlPlane
 from e2e.changing import Space, generated
 from e2e.seed import COUNTS, SEED
 
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.moves import Kubelet

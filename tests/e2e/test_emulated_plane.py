@@ -20,9 +20,9 @@ from e2e.judging import judge
 from e2e.plugin import environment, plugin
 from e2e.seed import SEED
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.versions import parse
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import parse
+from kubectl_kres.admission.request.create import policies_of
 
 pytestmark = pytest.mark.e2e
 

@@ -20,11 +20,11 @@ from e2e.asking import Asking
 from e2e.conftest import watched
 from e2e.plugin import environment
 
-from kubectl_kres.cluster import read
-from kubectl_kres.cluster.clock import Clock
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.kubeconfig import load
-from kubectl_kres.cluster.target import ConnectOptions, Target
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.current_context import load
+from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.read import fill_store
+from kubectl_kres.cluster.watch.clock import Clock
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.store.coverage import Need
 
@@ -148,7 +148,7 @@ def test_a_list_goes_on_after_a_compaction(plane: ControlPlane, target: Target) 
     path = f"/api/v1/namespaces/{SPACE}/pods?limit=1"
     token = plane.request("GET", path)[1]["metadata"]["continue"]
     with connect(target, environ={}) as connection:
-        pages = read.pages(connection, BY_KIND["Pod"], Need("Pod", SPACE), 1)
+        pages = fill_store.pages(connection, BY_KIND["Pod"], Need("Pod", SPACE), 1)
         found = [item.metadata.name for item in next(pages)]
         create(plane, f"/api/v1/namespaces/{SPACE}/pods", pod("zz-late"))
         compact(plane)

@@ -15,8 +15,8 @@ from e2e.asking import Asking
 from e2e.judging import judge
 from e2e.seed import SEED
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
 
 pytestmark = pytest.mark.e2e
 

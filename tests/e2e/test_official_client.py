@@ -4,9 +4,9 @@ import warnings
 
 import pytest
 
-from kubectl_kres.cluster.connect import connect
-from kubectl_kres.cluster.kubeconfig import ConnectOptions, load
-from kubectl_kres.cluster.read import fill
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
+from kubectl_kres.cluster.read.fill_store import fill
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Origin, Store
 

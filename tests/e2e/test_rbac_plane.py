@@ -14,7 +14,7 @@ from e2e import audit
 from e2e.plugin import environment, plugin
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.reports.rbac import NAME
+from kubectl_kres.reports.common.rbac import NAME
 
 pytestmark = pytest.mark.e2e
 

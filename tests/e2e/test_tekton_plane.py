@@ -19,10 +19,10 @@ from e2e.generate import Setting
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import TaskRun
-from kubectl_kres.tekton.answer import Built
-from kubectl_kres.tekton.config import Flags
-from kubectl_kres.tekton.convert import V1
-from kubectl_kres.tekton.creation import unmountable
+from kubectl_kres.tekton.base.config import Flags
+from kubectl_kres.tekton.base.convert import V1
+from kubectl_kres.tekton.base.result import Built
+from kubectl_kres.tekton.controller.creation import unmountable
 
 #: So many namespaces with LimitRanges, so many runs in each.
 NAMESPACES, RUNS = 24, 12

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.manifests.read import read
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 

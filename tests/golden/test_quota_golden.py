@@ -10,7 +10,7 @@ import pytest
 from golden.kept import compare
 
 from kubectl_kres.cli.main import entry
-from kubectl_kres.render.line import size
+from kubectl_kres.render.text.line import size
 
 FOLDER = Path(__file__).parent / "quota"
 #: File to the words behind ``kubectl kres``.

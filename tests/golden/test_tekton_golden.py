@@ -12,7 +12,7 @@ from golden.kept import compare
 from golden.situation import filled
 
 from kubectl_kres.cli.main import entry
-from kubectl_kres.render.line import size
+from kubectl_kres.render.text.line import size
 from kubectl_kres.snapshot.write import write
 
 HERE = Path(__file__).parent

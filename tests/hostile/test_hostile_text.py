@@ -13,13 +13,14 @@ import yaml
 from reports.outlined import outline_of
 from reports.stored import event, made, owned_by, store_of, subject, template
 
-from kubectl_kres.render import data, listed
-from kubectl_kres.render import diff as diff_text
-from kubectl_kres.render import explain as explain_text
-from kubectl_kres.render.line import size
-from kubectl_kres.reports.diff import diff
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.render.pod import diff as diff_text
+from kubectl_kres.render.pod import explain as explain_text
+from kubectl_kres.render.text import data
+from kubectl_kres.render.text.line import size
+from kubectl_kres.render.verdict import listed
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.difference import diff
+from kubectl_kres.reports.pod.explain import explain
 from kubectl_kres.store.coverage import Coverage, Need
 
 HOSTILE = {

@@ -10,7 +10,7 @@ from hypothesis import given as with_any
 from hypothesis import strategies as st
 
 from kubectl_kres.errors import InputError, InputErrors
-from kubectl_kres.manifests import yamltext
+from kubectl_kres.manifests import yaml_text
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import LISTED, read
 
@@ -319,7 +319,7 @@ def test_an_object_from_nowhere_has_no_place():
 
 def test_without_the_c_parser_the_answer_is_the_same(monkeypatch):
     before = given(TEXT)
-    monkeypatch.setattr(yamltext, "_LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_text, "_LOADER", yaml.SafeLoader)
     assert [manifest.raw for manifest in given(TEXT)] == [manifest.raw for manifest in before]
     assert given(TEXT)[0].position(("kind",)) == (3, 7)
     with pytest.raises(InputError, match=r"STDIN:4:5: mapping values are not allowed here"):

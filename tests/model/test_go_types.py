@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.fields import table
+from kubectl_kres.admission.decoding.unknown_fields import table
 from kubectl_kres.model.kinds import KINDS, TEKTON, Kind
-from kubectl_kres.tekton import go_types
+from kubectl_kres.tekton.validation import go_types
 
 #: Fields with a decoder of their own, which the table does not type: what the server writes there.
 WRITTEN: Mapping[str, tuple[Any, ...]] = {
@@ -81,7 +81,7 @@ def test_every_field_can_be_read(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", KNOWN, ids=lambda kind: kind.kind)
 def test_every_field_that_is_typed_is_one_of_the_server(kind: Kind) -> None:
-    """A name that is written wrong would be absent for ever. Workloads share a struct: one of them has each field."""
+    """A name that is written wrong would be absent forever. Workloads share a struct: one of them has each field."""
     together = [one.kind for one in KNOWN if one.struct is kind.struct]
     for struct in filter(None, (kind.struct, kind.whole)):
         assert not [*_unknown(msgspec.inspect.type_info(struct), together)]

@@ -11,10 +11,10 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from properties.generated import FEW, KATA, pod, pods, policies, range_lists, written
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.outcome import Outcome
-from kubectl_kres.admission.pods import Policies, admit
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Journal, Set, replay
 from kubectl_kres.provenance.rules import RULES

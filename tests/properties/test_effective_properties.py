@@ -10,11 +10,11 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from properties.generated import CPU, FEW, MEMORY, pod, pods, policies, requirements
 
-from kubectl_kres.admission import qos
-from kubectl_kres.admission.aggregate import explain_total, of_pod
-from kubectl_kres.admission.draft import SIDES, Draft, draft_pod
-from kubectl_kres.admission.pods import admit
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import SIDES, Draft, draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.pod.aggregate import explain_total, of_pod
+from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.quantity import Quantity, parse, stored
 
 Raw = Mapping[str, Any]

@@ -11,10 +11,10 @@ from properties.generated import FEW, KATA, STANDARD, Raw, pods, quota_lists, ra
 from reports.outlined import outline_of, shown
 from reports.stored import made, owned_by, store_of, subject
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.outline import Outlines
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.pod.summary import Outlines
 from kubectl_kres.store.store import Store
 
 SERVERS = st.sampled_from([Server(), Server((1, 33)), Server((1, 27))])

@@ -9,16 +9,16 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from properties.generated import FEW, pod, pods, policies
 
-from kubectl_kres.admission.draft import draft_pod
-from kubectl_kres.admission.pods import admit
-from kubectl_kres.admission.qos import class_of
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.usage import stored_pod_usage
+from kubectl_kres.admission.base.draft import draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.qos import class_of
+from kubectl_kres.admission.quota.usage import stored_pod_usage
+from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.edits import FieldEdit
-from kubectl_kres.reports.qos_reach import CLASSES, Case, reach
-from kubectl_kres.reports.qos_sums import Adding
+from kubectl_kres.reports.common.manifest_edits import FieldEdit
+from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, reach
+from kubectl_kres.reports.qos.qos_sums import Adding
 
 SERVER = Server()
 
@@ -52,7 +52,7 @@ def test_the_edits_lead_to_the_class_and_none_can_be_spared(raw, held, server):
     for name in CLASSES:
         if name == class_of(draft):
             continue
-        found = reach(Case(written, draft, held, server), name)
+        found = reach(AdmittedPod(written, draft, held, server), name)
         event(f"{class_of(draft)} to {name}: {len(found.edits)} edits{', refused' if found.refused else ''}")
         if not found.edits:
             continue

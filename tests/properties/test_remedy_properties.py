@@ -11,17 +11,17 @@ from properties.generated import FEW, pods, quota_lists, range_lists
 from properties.remedied import applied
 from reports.stored import made, store_of, subject
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.pods import admit, quota_request
-from kubectl_kres.admission.quota import charges, with_used
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.quota_admission import charges, with_used
+from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import admit, quota_request
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.explain import explain
 from kubectl_kres.reports.remedies.model import RaiseQuota, Remedy
 from kubectl_kres.reports.remedies.shape import units
-from kubectl_kres.reports.subject import Ask
 
 Raw = dict[str, Any]
 

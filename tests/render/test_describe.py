@@ -10,10 +10,15 @@ import msgspec
 import pytest
 
 from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
-from kubectl_kres.render.columns import columns
-from kubectl_kres.render.describe import annotation_rows, limit_range_lines, namespace_lines, quota_lines
-from kubectl_kres.render.describe_pod import pod_lines
-from kubectl_kres.reports.describe import limit_range_block, namespace_block, quota_block
+from kubectl_kres.render.describe.describe_pod import pod_lines
+from kubectl_kres.render.describe.describe_policy import (
+    annotation_rows,
+    limit_range_lines,
+    namespace_lines,
+    quota_lines,
+)
+from kubectl_kres.render.text.columns import columns
+from kubectl_kres.reports.quota.describe import limit_range_block, namespace_block, quota_block
 
 RECORDED = json.loads(Path(__file__).with_name("described.json").read_text())
 

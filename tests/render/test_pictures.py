@@ -14,9 +14,9 @@ from kubectl_kres.render.pictures.holders import Room, holders_lines, of_pool, o
 from kubectl_kres.render.pictures.queue import queue_lines
 from kubectl_kres.render.pictures.scale import Pair, scale_lines
 from kubectl_kres.render.pictures.stacked import LETTERS, Stack, stacked
-from kubectl_kres.reports.capsule.letting import Way
-from kubectl_kres.reports.capsule.pool import Holder, PoolReport, PoolUse, Queued
-from kubectl_kres.reports.quota import QuotaReport, Share, Use
+from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolReport, PoolUse, Queued
+from kubectl_kres.reports.capsule.unblock.option import UnblockOption
+from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
 
 amounts = st.integers(0, 10**18)
 
@@ -72,7 +72,10 @@ def test_the_legend_says_what_each_holds_and_what_is_free_and_wanted():
 
 
 def test_the_tightest_name_of_a_quota_comes_first():
-    shares = (Share("Deployment/a", 1, {"pods": "1", "requests.cpu": "900m"}), Share("Deployment/b", 1, {"pods": "1"}))
+    shares = (
+        UsageShare("Deployment/a", 1, {"pods": "1", "requests.cpu": "900m"}),
+        UsageShare("Deployment/b", 1, {"pods": "1"}),
+    )
     uses = (Use("pods", "10", "2", "8", 20), Use("requests.cpu", "1", "900m", "100m", 90))
     rooms = of_quota(QuotaReport(ObjectRef("ResourceQuota", "q", "n"), uses, by="workload", shares=shares))
     assert [room.name for room in rooms] == ["requests.cpu", "pods"]
@@ -140,7 +143,7 @@ QUEUE = structs.replace(
     ),
     ordered=True,
 )
-RELEASE = Way(
+RELEASE = UnblockOption(
     "give way",
     "release train/nightly",
     replayed=True,

@@ -8,10 +8,10 @@ import pytest
 from golden.situation import SITUATIONS, load
 from reports.stored import made, owned_by, store_of, subject, template
 
-from kubectl_kres.render.diff import lines
-from kubectl_kres.render.yamllines import yaml_lines
-from kubectl_kres.reports.diff import Difference, diff
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.render.pod.diff import lines
+from kubectl_kres.render.text.yaml_lines import yaml_lines
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.difference import Difference, diff
 
 HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 

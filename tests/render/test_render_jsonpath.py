@@ -11,7 +11,7 @@ import pytest
 from cluster.kubectl import FOUND
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.render import jsonpath
+from kubectl_kres.render.text import jsonpath
 
 CONFIG = {
     "apiVersion": "v1",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from kubectl_kres.render.listed import row_of
-from kubectl_kres.reports.explanation import Explanation
-from kubectl_kres.reports.outline import Outline
+from kubectl_kres.render.verdict.listed import row_of
+from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.pod.summary import Outline
 
 
 def outline_of(found: Explanation) -> Outline:

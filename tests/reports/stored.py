@@ -9,7 +9,7 @@ import msgspec
 
 from kubectl_kres.model.kinds import BY_KIND, KINDS
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 

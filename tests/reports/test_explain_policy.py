@@ -11,10 +11,10 @@ from reports.stored import advised
 from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explain_policy import explain_policy
-from kubectl_kres.reports.policy import PolicyExplanation
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.namespace.explain_policy import explain_policy
+from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
+from kubectl_kres.reports.pod.explain import explain
 from kubectl_kres.store.coverage import Coverage, Need
 
 
@@ -106,7 +106,7 @@ LOW, HIGH = limits("low", container(min={"cpu": "2"})), limits("high", container
         ),
         (
             [quota({"requests.memory": "1Gi"}), limits("a", container(min={"memory": "2Gi"}))],
-            ["a container needs at least 2Gi of memory (LimitRange/a), quota team allows 1Gi in all"],
+            ["a container needs at least 2Gi of memory (LimitRange/a), quota team allows 1Gi in total"],
         ),
     ],
 )

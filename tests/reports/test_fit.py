@@ -7,18 +7,18 @@ from golden.situation import filled
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.pods import admit
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.reports.fit import Fit, fit
-from kubectl_kres.reports.replicas import scaled
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.quota.fit import Fit, fit
+from kubectl_kres.reports.rollout.replicas import scaled
 
 SHOP = {"namespace": "shop"}
 

@@ -10,9 +10,9 @@ from reports.runs import BUSY, LIMITS, WAITS, config, piece, pipeline_run, run, 
 from reports.stored import advised, made, store_of, subject
 
 from kubectl_kres.errors import ClusterError, Forbidden, UsageError
-from kubectl_kres.render import pipeline as render
-from kubectl_kres.render.listed import table
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.render.tekton import pipeline as render
+from kubectl_kres.render.verdict.listed import table
+from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from reports.stored import advised, event, limits, made, store_of, subject, template
 
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explanation import Explanation
-from kubectl_kres.reports.fit import fit
-from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.outline import Outlines
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.summary import Outlines
+from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.store.coverage import Need
 
 APP = {"name": "app", "resources": {"requests": {"cpu": "1"}}}
@@ -155,7 +155,7 @@ def test_a_refusal_that_would_pass_now_is_told_apart_from_one_of_a_webhook():
     past = event("StatefulSet/db", "FailedCreate", told.format("exceeded quota: q, requested: requests.storage=8Gi"))
     hook = event("StatefulSet/db", "FailedCreate", told.format("not in this house"))
     assert judged(stateful(DATA, replicas=1), EIGHT, past).note.startswith("nothing to change: what was refused before")
-    barred = "mend what refuses the claim of its pod: not in this house"
+    barred = "fix the PersistentVolumeClaim of its pod: not in this house"
     assert advised(judged(stateful(DATA, replicas=1), EIGHT, hook)) == (barred,)
 
 

@@ -13,10 +13,10 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.counted import owner_needs
-from kubectl_kres.reports.quota import QuotaReport, quota_reports
-from kubectl_kres.reports.scope_words import scope_words
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.common.scope_words import scope_words
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.quota.counted import owner_needs
+from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
 from kubectl_kres.store.coverage import Coverage, Need
 
 NOW = "2026-11-20T03:10:00Z"

@@ -10,22 +10,22 @@ from conformance.cases import cases
 from conformance.tekton_live import CLASSES
 from reports.stored import store_of
 
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.raw import decoded
-from kubectl_kres.render import diff as render_diff
-from kubectl_kres.render import explain as render
-from kubectl_kres.render import pipeline as render_pipeline
-from kubectl_kres.render import qos as render_qos
-from kubectl_kres.reports.diff import diff
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explanation import Explanation
-from kubectl_kres.reports.qos import quality
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.render.pod import diff as render_diff
+from kubectl_kres.render.pod import explain as render
+from kubectl_kres.render.pod import qos as render_qos
+from kubectl_kres.render.tekton import pipeline as render_pipeline
+from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.difference import diff
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.qos.qos_report import quality
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.convert import to_v1
+from kubectl_kres.tekton.base.convert import to_v1
 
 #: Recorded with further objects or steps, which the conformance suite plays.
 APART = {"objects", "steps", "pipelineRun", "stepActions"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.reports.remedies.catalogue import BY_HAND, REFUSE_NOTHING
+from kubectl_kres.reports.remedies.pod_remedy import REMEDIES
+from kubectl_kres.reports.remedies.remedy_resize import REMEDIES as OF_RESIZES
 from kubectl_kres.reports.remedies.shape import OF_VALUES
-from kubectl_kres.reports.remedy import REMEDIES
-from kubectl_kres.reports.remedy_resize import REMEDIES as OF_RESIZES
 from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
 
 WITH_REMEDY = {*OF_VALUES, *REMEDIES, *OF_RESIZES, *TEKTON_REMEDIES}

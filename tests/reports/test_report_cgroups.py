@@ -7,15 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubectl_kres.admission.cgroup_files import Machine
-from kubectl_kres.admission.defaulting import default_pod
-from kubectl_kres.admission.draft import Draft, draft_pod
-from kubectl_kres.admission.qos import class_of
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import Draft, draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.kubelet.cgroup_files import Machine
+from kubectl_kres.admission.pod.defaulting import default_pod
+from kubectl_kres.admission.pod.qos import class_of
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.cgroups import Cgroups, Seen, Shared, machine_of, tree_of
+from kubectl_kres.reports.qos.cgroups import Cgroups, Seen, Shared, machine_of, tree_of
 
 
 def of(*containers: Any, version: int = 2, **spec: Any) -> Cgroups:

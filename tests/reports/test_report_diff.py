@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, owned_by, store_of, subject, template
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.reports import diff as reports
-from kubectl_kres.reports import policies as known
-from kubectl_kres.reports.diff import Differences, diff
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.reports.common import effective_policies as known
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod import difference as reports
+from kubectl_kres.reports.pod.difference import Differences, diff
 
 CPU = {"requests": {"cpu": "1"}}
 RANGE = made("LimitRange", "lr", spec={"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]})

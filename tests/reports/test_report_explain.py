@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from reports.stored import advised, event, limits, made, owned_by, store_of, subject, template
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.render.explain import lines
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.render.pod.explain import lines
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.explain import explain
 
 APP = {"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}
 WEB = made("Deployment", "web", spec=template(APP))
@@ -129,11 +129,11 @@ def test_who_changed_what_refuses_is_known():
                     "Deployment/web", "FailedCreate", 'persistentvolumeclaims "v" is forbidden: exceeded quota: q, more'
                 )
             ],
-            "mend what refuses the claim of its pod: exceeded quota: q, more",
+            "fix the PersistentVolumeClaim of its pod: exceeded quota: q, more",
         ),
         (
             [event("Deployment/web", "FailedCreate", "Error creating: admission webhook denied it")],
-            "mend what refused its pods last, which is neither a quota nor a LimitRange: admission webhook denied it",
+            "fix what refused its pods last (neither a quota nor a LimitRange): admission webhook denied it",
         ),
         (
             [event("Deployment/web", "FailedScheduling", "0/3 nodes")],

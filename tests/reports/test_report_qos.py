@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from reports.stored import box, made, store_of, subject
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.reports.edits import FieldEdit
-from kubectl_kres.reports.qos import Brief, Quality, Score, quality
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.reports.common.manifest_edits import FieldEdit
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.qos.qos_report import Brief, Quality, Score, quality
 
 BOTH = {"cpu": "1", "memory": "1Gi"}
 FILL = {"type": "Container", "default": {"cpu": "500m", "memory": "256Mi"}, "defaultRequest": {"cpu": "100m"}}

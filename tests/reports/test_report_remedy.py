@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from admission.samples import container, limit_range, pod, policies, priority, quota, runtime
 
-from kubectl_kres.admission.pods import admit
-from kubectl_kres.admission.server import LimitedResource, Server
-from kubectl_kres.reports.near import near
-from kubectl_kres.reports.remedy import remedies
+from kubectl_kres.admission.base.server import LimitedResource, Server
+from kubectl_kres.admission.request.new_pod import admit
+from kubectl_kres.reports.remedies.pod_remedy import remedies
+from kubectl_kres.reports.remedies.similar_quantity import near
 
 
 def told(given, ranges=(), quotas=(), server=None, **classes) -> tuple[str, ...]:
@@ -251,7 +251,7 @@ def test_validation(given, ranges, sentence):
         pytest.param(
             pod(container(requests={"cpu": "2"})),
             [quota("q", {"requests.cpu": "3"}, {"requests.cpu": "2500m"})],
-            ("free 1500m of requests.cpu in quota q, or raise its hard to 4500m, or ask for at most 500m in all",),
+            ("free 1500m of requests.cpu in quota q, or raise its hard to 4500m, or ask for at most 500m in total",),
             id="exceeded",
         ),
         pytest.param(
@@ -266,7 +266,7 @@ def test_validation(given, ranges, sentence):
         pytest.param(
             pod(container(requests={"cpu": "2"})),
             [quota("q", {"requests.cpu": "1"}, {"requests.cpu": "500m"}), quota("r", {"pods": "0"})],
-            ("raise requests.cpu of quota q to 2500m, or ask for at most 500m in all", "raise pods of quota r to 1"),
+            ("raise requests.cpu of quota q to 2500m, or ask for at most 500m in total", "raise pods of quota r to 1"),
             id="no more can be freed than is used",
         ),
         pytest.param(
@@ -293,7 +293,7 @@ def test_quotas(given, quotas, sentences):
 def test_of_several_orders_the_remedy_that_is_enough_for_all():
     ranges = [limit_range(name, {"defaultRequest": {"cpu": cpu}}) for name, cpu in (("a", "1"), ("b", "2"), ("c", "1"))]
     assert told(pod(), ranges, [quota("q", {"requests.cpu": "4"}, {"requests.cpu": "3500m"})]) == (
-        "free 1500m of requests.cpu in quota q, or raise its hard to 5500m, or ask for at most 500m in all",
+        "free 1500m of requests.cpu in quota q, or raise its hard to 5500m, or ask for at most 500m in total",
     )
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from reports.stored import advised, box, made, store_of, subject
 
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.remedies.words import NOTHING
-from kubectl_kres.reports.resize import Resize, Sum, resize
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.resize.resize_report import Resize, Sum, resize
 
 GATES = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"]
 NODE = {"kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "4", "memory": "8Gi"}}}
@@ -56,7 +56,7 @@ MORE = patch(requests={"cpu": "3"})
                      "free 1500m of requests.cpu in quota team, or raise its hard to 3500m, or grow by at most 1",
                      id="quota"),
         pytest.param(asked(STORED, patch(requests={"cpu": "5"})), "cpu, requested: 5100, allocatable: 4000",
-                     "ask for at most 4 of cpu in all, which is what n1 has, or make a new pod", id="node"),
+                     "ask for at most 4 of cpu in total, which is what n1 has, or make a new pod", id="node"),
         pytest.param(asked(STORED, MORE, node=None), 'node "n1" not found',
                      "wait until the pod has been removed with its node", id="no node"),
         pytest.param(asked(GUARANTEED, patch(requests={"cpu": "250m"})), "Pod QOS Class may not change",

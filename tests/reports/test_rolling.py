@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from reports.stored import limits, made, owned_by, store_of, subject, template
 
-from kubectl_kres.render.fit import lines
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.fit import Fit, fit
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.render.quota.fit import lines
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.quota.fit import Fit, fit
 
 
 def quota(hard: str, used: str, name: str = "requests.cpu") -> dict[str, Any]:
@@ -54,13 +54,13 @@ def text(found: Fit) -> str:
 
 
 def test_over_its_hard_a_quota_lets_no_rollout_through():
-    """Watched: 3 of 4 left, 0 updated, for ever."""
+    """Watched: 3 of 4 left, 0 updated, forever."""
     found = told(web("200m", 4, 4, 4), *sets(("200m", 4, 4)), *pods("web-1", "200m", 4), quota("500m", "800m"))
     assert (found.would, found.fits) == ("stuck", 0)
     assert found.would_end is not None
     assert (found.would_end.updated, found.would_end.of, found.would_end.old) == (0, 4, 3)
     assert [(over.resource, over.by) for over in found.over] == [("requests.cpu", "300m")]
-    assert "would stall at 0 of 4 updated, 3 old pods left, for ever" in text(found)
+    assert "would stall at 0 of 4 updated, 3 old pods left, forever" in text(found)
     assert "an old pod gives back 200m of requests.cpu, a new one takes 200m of quota q" in text(found)
 
 

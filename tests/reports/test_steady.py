@@ -6,9 +6,9 @@ import pytest
 from msgspec import structs
 
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.explanation import Edit, Fact
-from kubectl_kres.reports.record import Record, steady
-from kubectl_kres.reports.tekton.part import TektonPart, Waiting
+from kubectl_kres.reports.common.explanation import Fact, LastEdit
+from kubectl_kres.reports.common.record import Record, steady
+from kubectl_kres.reports.tekton.tekton_part import TektonPart, Waiting
 
 SET = Source("ReplicaSet", "web-7", "shop")
 FACT = Fact("FailedCreate", 'Error creating: pods "web-7-a" is forbidden: no room', SET, "2026-11-21T10:00:00Z", 2)
@@ -32,8 +32,8 @@ class Seen(Record, frozen=True):
         (Seen((FACT, OTHER)), Seen((OTHER, FACT)), True),
         (Seen((FACT,)), Seen((FACT, OTHER)), False),
         (Seen((), {"cpu": "1"}), Seen((), {"cpu": "2"}), False),
-        (Edit("kubectl", "Apply", "a"), Edit("kubectl", "Apply", "b"), True),
-        (Edit("kubectl", "Apply"), Edit("helm", "Apply"), False),
+        (LastEdit("kubectl", "Apply", "a"), LastEdit("kubectl", "Apply", "b"), True),
+        (LastEdit("kubectl", "Apply"), LastEdit("helm", "Apply"), False),
         (
             TektonPart(waiting=Waiting("a", next_try="b", seconds_left=9)),
             TektonPart(waiting=Waiting("a", next_try="c", seconds_left=8)),

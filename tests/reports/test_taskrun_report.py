@@ -11,15 +11,15 @@ from reports.stored import advised, made, owned_by, store_of, subject
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render import explain as render
-from kubectl_kres.reports.denied import denied
-from kubectl_kres.reports.diff import Differences, diff
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explanation import Explanation
-from kubectl_kres.reports.fit import fit
-from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.qos import Brief, quality
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.render.pod import explain as render
+from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.difference import Differences, diff
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.qos.qos_report import Brief, quality
+from kubectl_kres.reports.quota.denied import denied
+from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.store.coverage import Coverage, Need
 
 ASK = Ask(now="2026-11-20T03:10:00Z")
@@ -120,7 +120,7 @@ def test_a_run_that_never_fits_is_not_told_to_free_room():
     found = told("TaskRun/r", BUSY, FILLED, task("build", step("a", {"cpu": "5"})), run("r", status=WAITS))
     assert found.tekton is not None
     assert [(one.requested, one.hard) for one in found.tekton.never] == [("5", "2")]
-    assert advised(found) == ("raise requests.cpu of quota team to 6500m, or ask for at most 500m in all",)
+    assert advised(found) == ("raise requests.cpu of quota team to 6500m, or ask for at most 500m in total",)
     assert any(line.startswith("never:  it asks for 5 of requests.cpu") for line in render.lines(found))
 
 

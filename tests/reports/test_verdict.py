@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from reports.stored import made, store_of, subject, template
 
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.explain import explain
 
 FULL = {"pods": "1"}
 STATED = {"requests.cpu": "1"}

@@ -10,12 +10,12 @@ import pytest
 from msgspec import structs
 from reports.stored import event, made, owned_by, store_of, subject, template
 
-from kubectl_kres.render.explain import lines
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explanation import Explanation, Unseen
-from kubectl_kres.reports.outline import Outlines
-from kubectl_kres.reports.subject import Ask
-from kubectl_kres.reports.verdict import ITSELF, MEANINGS, NEGATIVE, Needed, is_negative, word_of, worded
+from kubectl_kres.render.pod.explain import lines
+from kubectl_kres.reports.common.explanation import Explanation, Unseen
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.pod.summary import Outlines
+from kubectl_kres.reports.pod.verdict import ITSELF, MEANINGS, NEGATIVE, Needed, is_negative, word_of, worded
 
 PAGE = Path(__file__).parents[2] / "docs" / "verdicts.md"
 APP = {"name": "app", "image": "app", "resources": {"requests": {"cpu": "100m"}}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.simulate.change import Settle, Step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.moves import Kubelet, State

@@ -10,11 +10,11 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.snapshot.quiet import quiet
-from kubectl_kres.tekton.config import Flags
-from kubectl_kres.tekton.containers import layout
-from kubectl_kres.tekton.pipeline import plan
-from kubectl_kres.tekton.resolve import Lookups
-from kubectl_kres.tekton.variables import variables_of
+from kubectl_kres.tekton.base.config import Flags
+from kubectl_kres.tekton.base.variables import variables_of
+from kubectl_kres.tekton.controller.resolve import Lookups
+from kubectl_kres.tekton.pipeline.pipeline_tasks import plan
+from kubectl_kres.tekton.resources.containers import layout
 
 STEPS = [
     {"name": "a", "script": "rm -rf /"},

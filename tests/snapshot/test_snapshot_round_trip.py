@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kubectl_kres.errors import SnapshotError
-from kubectl_kres.model import claim, detail, kinds, meta, pod, policy, workload
+from kubectl_kres.model import detail, kinds, meta, pod, policy, quota_objects, workload
 from kubectl_kres.snapshot import demo, lines
 from kubectl_kres.snapshot.format import PAGE, Header
 from kubectl_kres.snapshot.read import header, pages, read
@@ -71,7 +71,7 @@ objects = {
     "ResourceQuota": st.builds(
         policy.ResourceQuota, metadata=managed, status=st.builds(policy.ResourceQuotaStatus, hard=lists, used=lists)
     ),
-    "PersistentVolumeClaim": st.builds(claim.PersistentVolumeClaim, metadata=metadata()),
+    "PersistentVolumeClaim": st.builds(quota_objects.PersistentVolumeClaim, metadata=metadata()),
 }
 needs = st.builds(Need, kind=st.sampled_from(sorted(objects)), namespace=names, required=st.booleans())
 coverages = st.builds(Coverage, state=st.sampled_from(["read", "denied", "absent", "failed"]), message=texts)

@@ -7,16 +7,16 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.create import policies_of
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import policies_of
 from kubectl_kres.model.configmap import ConfigMap
 from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
-from kubectl_kres.tekton.answer import Built, Gap, Problem
-from kubectl_kres.tekton.config import Config, config_of
-from kubectl_kres.tekton.resolve import Lookups
-from kubectl_kres.tekton.run import Result, World, task_run, world_of
+from kubectl_kres.tekton.base.config import TektonConfig, config_of
+from kubectl_kres.tekton.base.result import Built, Gap, Problem
+from kubectl_kres.tekton.controller.resolve import Lookups
+from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run, world_of
 
 Raw = Mapping[str, Any]
 
@@ -56,7 +56,7 @@ def quota(name: str, hard: Raw, used: Raw | None = None) -> ResourceQuota:
     return msgspec.convert(raw, ResourceQuota)
 
 
-def config(entries: Raw | None = None, info: str = "", **keys: str) -> Config:
+def config(entries: Raw | None = None, info: str = "", **keys: str) -> TektonConfig:
     """A configuration: keys of either ConfigMap with ``_`` for ``-``; ``info``: Tekton's version."""
     data = {key.replace("_", "-"): value for key, value in keys.items()}
     text = msgspec.json.encode(entries or {}).decode()
@@ -74,19 +74,19 @@ def _config_map(name: str, data: Raw) -> ConfigMap:
 
 def world(
     *policies: LimitRange | ResourceQuota,
-    settings: Config | None = None,
+    settings: TektonConfig | None = None,
     tasks: Mapping[str, Raw] | None = None,
     actions: Mapping[str, Raw] | None = None,
     pipelines: Mapping[str, Raw] | None = None,
     version: tuple[int, int] = (1, 36),
     namespace: Namespace | None = None,
-) -> World:
+) -> RunWorld:
     """A world with policies, and objects by name given as their specs."""
     ranges = [one for one in policies if isinstance(one, LimitRange)]
     quotas = [one for one in policies if isinstance(one, ResourceQuota)]
     lookups = Lookups(_held(Task, tasks), _held(StepAction, actions), _held(Pipeline, pipelines))
     server = Server(version)
-    return world_of(policies_of(ranges, quotas), server, settings or Config(), lookups, namespace=namespace)
+    return world_of(policies_of(ranges, quotas), server, settings or TektonConfig(), lookups, namespace=namespace)
 
 
 def _held(struct: Any, specs: Mapping[str, Raw] | None) -> dict[str, Any]:
@@ -102,14 +102,14 @@ def pipelinerun(tasks: Sequence[Raw], last: Sequence[Raw] = (), status: Raw | No
     return decoded({"metadata": {"name": "pr", "namespace": "ns"}, "spec": body, "status": status or {}}, PipelineRun)
 
 
-def results(run: TaskRun, around: World | None = None) -> tuple[Result, ...]:
+def results(run: TaskRun, around: RunWorld | None = None) -> tuple[RunResult, ...]:
     """What becomes of a run whose Task is known."""
     found = task_run(run, around or world())
     assert not isinstance(found, Gap)
     return found
 
 
-def built(run: TaskRun, around: World | None = None) -> Built:
+def built(run: TaskRun, around: RunWorld | None = None) -> Built:
     """The only pod that Tekton can submit."""
     found = {id(one.built): one.built for one in results(run, around)}
     assert len(found) == 1
@@ -118,14 +118,14 @@ def built(run: TaskRun, around: World | None = None) -> Built:
     return pod
 
 
-def problem(run: TaskRun, around: World | None = None) -> Problem:
+def problem(run: TaskRun, around: RunWorld | None = None) -> Problem:
     """The only refusal."""
     (one,) = results(run, around)
     assert one.problem is not None
     return one.problem
 
 
-def submitted(run: TaskRun, around: World | None = None) -> dict[str, dict[str, dict[str, str]]]:
+def submitted(run: TaskRun, around: RunWorld | None = None) -> dict[str, dict[str, dict[str, str]]]:
     """Container name to side to resource to text, of the only pod."""
     spec = built(run, around).pod.spec
     return {

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from tekton.made import config, pipelinerun, results, taskrun, world
 
-from kubectl_kres.tekton.config import Config, Flags
-from kubectl_kres.tekton.duration import fault, go_text, seconds
-from kubectl_kres.tekton.pipeline import plan
-from kubectl_kres.tekton.pipeline_run import pipeline_run
-from kubectl_kres.tekton.run import alone
-from kubectl_kres.tekton.webhook import admitted
+from kubectl_kres.tekton.base.config import Flags, TektonConfig
+from kubectl_kres.tekton.base.duration import fault, go_text, seconds
+from kubectl_kres.tekton.controller.taskrun import alone
+from kubectl_kres.tekton.pipeline.pipeline_run import pipeline_run
+from kubectl_kres.tekton.pipeline.pipeline_tasks import plan
+from kubectl_kres.tekton.validation.webhook import admitted
 
 STEP = {"name": "a", "image": "i"}
 TASK = {"steps": [STEP]}
@@ -190,7 +190,7 @@ def test_workspaces_on_several_claims(claims, coschedule, refused):
     bound = [{"persistentVolumeClaim": {"claimName": one}} if one else {"volumeClaimTemplate": {}} for one in claims]
     spaces = [{"name": name, **one} for name, one in zip("vw", bound, strict=True)]
     declared = {**TASK, "workspaces": [{"name": "v"}, {"name": "w"}]}
-    around = world(settings=Config(flags=Flags(coschedule=coschedule)))
+    around = world(settings=TektonConfig(flags=Flags(coschedule=coschedule)))
     (one,) = results(taskrun(taskSpec=declared, workspaces=spaces), around)
     said = "[User error] more than one PersistentVolumeClaim is bound" if refused else ""
     assert (one.problem.message if one.problem else "") == said

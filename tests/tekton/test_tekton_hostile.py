@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from tekton.made import config, limit_range, world
 
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
-from kubectl_kres.tekton.answer import Gap
-from kubectl_kres.tekton.pipeline import alone as pipeline_alone
-from kubectl_kres.tekton.pipeline_run import PipelineAnswer, pipeline_run
-from kubectl_kres.tekton.run import alone, sent, task_run
+from kubectl_kres.tekton.base.result import Gap
+from kubectl_kres.tekton.controller.taskrun import alone, sent, task_run
+from kubectl_kres.tekton.pipeline.pipeline_run import PipelineAnswer, pipeline_run
+from kubectl_kres.tekton.pipeline.pipeline_tasks import alone as pipeline_alone
 
 KEYS = st.sampled_from([
     *("taskSpec", "taskRef", "steps", "stepTemplate", "sidecars", "name", "computeResources", "resources", "requests"),

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tekton.made import limit_range
 
-from kubectl_kres.admission.limitrange import Limits, parse
-from kubectl_kres.tekton import virtual_limitrange
-from kubectl_kres.tekton.amounts import NAMES
-from kubectl_kres.tekton.virtual_limitrange import Bounds, folded, virtuals
+from kubectl_kres.admission.limitrange.limitrange_object import Limits, parse
+from kubectl_kres.tekton.base.amounts import NAMES
+from kubectl_kres.tekton.resources import virtual_limitrange
+from kubectl_kres.tekton.resources.virtual_limitrange import ShareBounds, folded, virtuals
 
 AMOUNTS = st.sampled_from(["0", "1", "2", "3"])
 ITEMS = st.fixed_dictionaries({}, optional=dict.fromkeys(NAMES, AMOUNTS))
@@ -22,7 +22,7 @@ def parsed(items: list[tuple[dict[str, str], dict[str, str]]]) -> list[Limits]:
     return [parse(limit_range(f"l{index}", defaultRequest=asked, min=low)) for index, (asked, low) in enumerate(items)]
 
 
-def amounts(bounds: tuple[Bounds, ...]) -> tuple[tuple[int, ...], ...]:
+def amounts(bounds: tuple[ShareBounds, ...]) -> tuple[tuple[int, ...], ...]:
     return tuple(
         tuple(held[name][0].nano for held in (one.default_request, one.minimum) for name in NAMES) for one in bounds
     )

@@ -13,7 +13,7 @@ from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume, replay
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.quantity import parse
-from kubectl_kres.tekton.run import Result
+from kubectl_kres.tekton.controller.taskrun import RunResult
 
 FEW = settings(max_examples=80)
 
@@ -50,7 +50,7 @@ def runs(draw: st.DrawFn) -> TaskRun:
     return taskrun(draw(STEPS), sidecars=draw(SIDECARS), template=template, **spec)
 
 
-def values(one: Result) -> dict[str, str]:
+def values(one: RunResult) -> dict[str, str]:
     """What Tekton submits, by path."""
     assert one.submitted is not None
     spec = one.submitted.spec

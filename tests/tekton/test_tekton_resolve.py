@@ -8,12 +8,12 @@ from tekton.made import limit_range, pipelinerun, results, taskrun, world
 
 from kubectl_kres.model.tekton import ChildReference
 from kubectl_kres.provenance.journal import Assume, Set
-from kubectl_kres.tekton.answer import Gap
-from kubectl_kres.tekton.pipeline import alone as pipeline_alone
-from kubectl_kres.tekton.pipeline import plan
-from kubectl_kres.tekton.pipeline_run import pipeline_run
-from kubectl_kres.tekton.resolve import Lookups
-from kubectl_kres.tekton.run import alone, task_run
+from kubectl_kres.tekton.base.result import Gap
+from kubectl_kres.tekton.controller.resolve import Lookups
+from kubectl_kres.tekton.controller.taskrun import alone, task_run
+from kubectl_kres.tekton.pipeline.pipeline_run import pipeline_run
+from kubectl_kres.tekton.pipeline.pipeline_tasks import alone as pipeline_alone
+from kubectl_kres.tekton.pipeline.pipeline_tasks import plan
 
 BUILD = {"steps": [{"name": "a", "computeResources": {"requests": {"cpu": "1"}}}]}
 OTHER = {"steps": [{"name": "a", "computeResources": {"requests": {"cpu": "2"}}}]}

@@ -10,13 +10,13 @@ from typing import Any
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.tui_held import held
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.terminal.tui_offline import held
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
-from kubectl_kres.tui.feed import ReadOnce
+from kubectl_kres.tui.data_feed import ReadOnce
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table import Table
+from kubectl_kres.tui.table.row_table import Table
 
 SMALL, LARGE = (80, 24), (140, 40)
 #: Rounds of waiting for a loaded machine; each ends as soon as nothing is to be waited for.

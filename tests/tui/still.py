@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.cli.selector import labels_match
-from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.cli.args.selector import labels_match
+from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need

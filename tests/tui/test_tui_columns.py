@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from kubectl_kres.render.escape import plain
-from kubectl_kres.tui import drawn
-from kubectl_kres.tui.columns import GAP, Column, amount, laid_out
-from kubectl_kres.tui.drawn import fitted, folded
+from kubectl_kres.render.text.escape import plain
+from kubectl_kres.tui.table import strips
+from kubectl_kres.tui.table.columns import GAP, Column, amount, laid_out
+from kubectl_kres.tui.table.strips import fitted, folded
 
 columns = st.builds(
     Column,
@@ -67,7 +67,7 @@ def test_folding_a_long_text_measures_little_more_than_there_is(text, monkeypatc
         measured += len(some)
         return cell_len(some)
 
-    monkeypatch.setattr(drawn, "cell_len", counted)
+    monkeypatch.setattr(strips, "cell_len", counted)
     list(folded([("", text * 1000)], 20))
     assert measured < 20 * len(text) * 1000
 

@@ -11,8 +11,8 @@ import pytest
 from cluster.living import living
 from tui.driving import LARGE, shop, strike, typed, until
 
-from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.tui_live import live
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.terminal.tui_live import live
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import meant, start, words
 

@@ -11,7 +11,7 @@ import termios
 import pytest
 from tui.test_tui_process import terminal
 
-from kubectl_kres.tui.first import drawn
+from kubectl_kres.tui.splash import drawn
 
 __all__ = ["terminal"]
 
@@ -20,7 +20,7 @@ HEAVY = ("textual", "kubectl_kres.reports", "kubectl_kres.admission", "kubectl_k
 
 
 def test_nothing_heavy_is_loaded_before_it():
-    code = f"import sys, kubectl_kres.cli.tui; print([one for one in {HEAVY!r} if one in sys.modules])"
+    code = f"import sys, kubectl_kres.cli.commands.tui; print([one for one in {HEAVY!r} if one in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=_DEADLINE, check=True)
     assert result.stdout.strip() == "[]"
 

@@ -9,7 +9,7 @@ from tui.driving import drive, press, settled, text, typed
 from tui.still import Still, session_on
 
 from kubectl_kres.tui.app import Kres
-from kubectl_kres.tui.place import HOME, Place
+from kubectl_kres.tui.location import HOME, Location
 
 SPEC: dict[str, Any] = {"containers": [{"name": "app"}]}
 
@@ -17,7 +17,7 @@ SPEC: dict[str, Any] = {"containers": [{"name": "app"}]}
 def test_rows_of_a_hidden_list_hold_what_the_store_holds():
     feed = Still()
     session = session_on(store_of(*(made("Pod", name, spec=SPEC) for name in ("a", "b"))), feed)
-    app = Kres(session, (HOME, Place("pods")))
+    app = Kres(session, (HOME, Location("pods")))
 
     async def act(pilot):
         await press(pilot, ["escape"])
@@ -37,7 +37,7 @@ def test_rows_of_a_hidden_list_hold_what_the_store_holds():
 def test_what_a_filter_hid_is_as_wide_as_it_needs():
     feed = Still()
     session = session_on(store_of(made("Pod", "a", spec=SPEC)), feed)
-    app = Kres(session, (HOME, Place("pods")))
+    app = Kres(session, (HOME, Location("pods")))
 
     async def act(pilot):
         await press(pilot, ["/", *typed("a"), "enter", "enter"])

@@ -8,15 +8,15 @@ import unicodedata
 import pytest
 from hostile.test_hostile_text import BAD, HOSTILE, deployment, events, live, pod, policies
 from reports.stored import made, store_of
-from reports.test_pooled_reports import READY, claim, condition, pool
+from reports.test_claim_or_pool_reports import READY, claim, condition, pool
 from tui.driving import LARGE, SMALL, calm, drive
 from tui.still import session_on
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import Coverage, Need
 from kubectl_kres.tui.app import Kres
-from kubectl_kres.tui.catalogue import LISTINGS
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pod import TABS
 
 OBEYED = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -78,7 +78,7 @@ def runs(text: str) -> list[dict]:
     ]
 
 
-def places(text: str) -> list[Place]:
+def places(text: str) -> list[Location]:
     refs = [ObjectRef("Pod", text, "ns"), ObjectRef("Pod", "p", "ns"), ObjectRef("Deployment", "web", "ns")]
     quotas = [ObjectRef("ResourceQuota", name, "ns") for name in (text, "broken", "scoped")]
     policy = [ObjectRef("LimitRange", text, "ns"), ObjectRef("Namespace", text)]
@@ -88,17 +88,17 @@ def places(text: str) -> list[Place]:
         *(ObjectRef(kind, name, "ns") for kind, name in (("Task", text), ("TaskRun", "waits"), ("PipelineRun", "p"))),
     ]
     return [
-        Place("overview"),
-        *(Place(one) for one in LISTINGS),
-        Place("pods", "ns", filter=text),
-        Place("kinds"),
-        *(Place("object", ref=refs[1], tab=tab) for tab, _ in TABS),
-        *(Place("object", ref=ref, tab="text") for ref in refs[::2]),
-        *(Place("quota", ref=ref) for ref in quotas),
-        *(Place("object", ref=ref) for ref in policy),
-        Place("report", ref=quotas[0]),
-        *(Place("object", ref=ref) for ref in pooled_refs),
-        *(Place("object", ref=ref, tab="text") for ref in pooled_refs[:2]),
+        Location("overview"),
+        *(Location(one) for one in LISTINGS),
+        Location("pods", "ns", filter=text),
+        Location("kinds"),
+        *(Location("object", ref=refs[1], tab=tab) for tab, _ in TABS),
+        *(Location("object", ref=ref, tab="text") for ref in refs[::2]),
+        *(Location("quota", ref=ref) for ref in quotas),
+        *(Location("object", ref=ref) for ref in policy),
+        Location("report", ref=quotas[0]),
+        *(Location("object", ref=ref) for ref in pooled_refs),
+        *(Location("object", ref=ref, tab="text") for ref in pooled_refs[:2]),
     ]
 
 

@@ -10,8 +10,8 @@ from tui.driving import ML, SHOP, calm, demo, drive, settled, shop
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import meant
-from kubectl_kres.tui.palette import Contexts, Keys, Objects, Screens
-from kubectl_kres.tui.place import HOME, Place
+from kubectl_kres.tui.location import HOME, Location
+from kubectl_kres.tui.palette import Contexts, KeyProvider, Objects, Screens
 from kubectl_kres.tui.screens.browse import Browse
 
 WIDTHS = (50, 60, 80, 100, 120, 140, 180, 220)
@@ -87,7 +87,7 @@ def test_f_goes_to_the_next_fault_and_shift_f_to_the_one_before():
 
 def test_where_nothing_is_wrong_f_says_so():
     session = shop()
-    app = Kres(session, (HOME, Place("pods", "shop", filter="ledger")))
+    app = Kres(session, (HOME, Location("pods", "shop", filter="ledger")))
     assert "there is no" in drive(app, ["f"])
 
 
@@ -114,7 +114,7 @@ def test_a_filter_that_hides_all_rows_says_so_in_their_place():
 
 
 def test_an_empty_namespace_says_how_to_see_all():
-    assert "(0 shows all namespaces)" in drive(Kres(shop(), (HOME, Place("pods", "default"))))
+    assert "(0 shows all namespaces)" in drive(Kres(shop(), (HOME, Location("pods", "default"))))
 
 
 @pytest.mark.parametrize("words", ["", "pods", "claims", "quotas"])
@@ -150,7 +150,7 @@ def test_the_words_of_a_list(typed, view, namespace, filtered):
 
 def test_a_type_and_a_name_with_a_namespace_open_the_object():
     place = meant("pod/p2 tuit", shop()).place
-    assert place == Place("object", ref=ObjectRef("Pod", "p2", "tuit"))
+    assert place == Location("object", ref=ObjectRef("Pod", "p2", "tuit"))
 
 
 def test_a_name_that_was_not_read_says_what_to_type():
@@ -179,7 +179,7 @@ def test_the_palette_finds_screens_objects_namespaces_and_themes():
         theme = next(hit for hit in await hits(Contexts, "theme nord"))
         theme.command()
         assert app.theme == "nord"
-        keys = [hit.help async for hit in Keys(screen).discover()]
+        keys = [hit.help async for hit in KeyProvider(screen).discover()]
         assert any("only rows with a fault" in (one or "") for one in keys)
         assert not any("count the objects" in (one or "") for one in keys)
 

@@ -13,8 +13,8 @@ from cli.apiserver import kubeconfig
 from cluster.living import Cluster, living
 from tui.driving import LARGE, text, until
 
-from kubectl_kres.cli.options import Options
-from kubectl_kres.cli.tui_live import live
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.terminal.tui_live import live
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.commands import start
 

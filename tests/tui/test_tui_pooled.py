@@ -7,24 +7,24 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 from reports.stored import made, store_of
-from reports.test_pooled_reports import READY, SHORT, claim, pool, space
+from reports.test_claim_or_pool_reports import READY, SHORT, claim, pool, space
 from tui.driving import LARGE, ML, demo, drive, settled, text, typed, until
 from tui.still import Still, session_on
 
-from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule.claim_detail import claim_detail
-from kubectl_kres.reports.capsule.claims import Claims
-from kubectl_kres.reports.capsule.explain_claim import explain_claim
-from kubectl_kres.reports.capsule.pools import pool_report
-from kubectl_kres.reports.explain import explain
+from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
+from kubectl_kres.reports.capsule.claim.claims import Claims
+from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
+from kubectl_kres.reports.capsule.pool.pools import pool_report
+from kubectl_kres.reports.pod.explain import explain
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.tui.app import Kres
-from kubectl_kres.tui.areas import AREAS
 from kubectl_kres.tui.commands import start
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.overview.overview_cache import AREAS
 
 DENIED = Coverage("denied", 'resourcepools.capsule.clastix.io is forbidden: User "dev" cannot list resource')
 ABSENT = Coverage("absent")
@@ -50,12 +50,12 @@ def cells(app: Any) -> dict[str, tuple[str, ...]]:
 
 
 def test_why_does_my_claim_wait_takes_four_keys():
-    """Down to the claims, in, to the first of them, in: what would let it in, in the controller's own words."""
+    """Down to the claims, in, to the first of them, in: what would unblock it, in the controller's own words."""
     keys = ["down", "down", "enter", "enter"]
     assert len(keys) <= 4
     shown = drive(ml(), keys, size=LARGE)
     assert crumbs(shown) == "overview > claims > claim/alice"
-    for said in ("queued: ml-notebooks/alice", "the controller says", "what would let it in", "place 2 of 3"):
+    for said in ("queued: ml-notebooks/alice", "the controller says", "what would unblock it", "place 2 of 3"):
         assert said in shown
 
 
@@ -220,7 +220,7 @@ def tenant(**states: Coverage) -> Kres:
     return Kres(session_on(store))
 
 
-def opened(app: Kres, place: Place, size: tuple[int, int] = LARGE) -> str:
+def opened(app: Kres, place: Location, size: tuple[int, int] = LARGE) -> str:
     async def act(pilot):
         app.go(place)
         await settled(pilot)
@@ -229,12 +229,12 @@ def opened(app: Kres, place: Place, size: tuple[int, int] = LARGE) -> str:
 
 
 def test_without_pools_claims_answer_from_themselves_and_their_quota():
-    listed = opened(tenant(), Place("claims", "ns"))
+    listed = opened(tenant(), Location("claims", "ns"))
     assert "exhausted" in listed
     assert "cpu 2" in listed
     assert "not visible" in listed
     assert "incomplete" not in listed
-    shown = opened(tenant(), Place("object", ref=ObjectRef("ResourcePoolClaim", "big", "ns")))
+    shown = opened(tenant(), Location("object", ref=ObjectRef("ResourcePoolClaim", "big", "ns")))
     for said in (
         "the controller says: requested: requests.cpu=3",
         "ask for at most requests.cpu 1",
@@ -246,9 +246,9 @@ def test_without_pools_claims_answer_from_themselves_and_their_quota():
 
 
 def test_a_pool_that_may_not_be_read_names_the_rule_that_is_missing():
-    shown = opened(tenant(), Place("pools"))
+    shown = opened(tenant(), Location("pools"))
     assert 'resources: ["resourcepools"]' in shown
-    assert "not visible" in opened(tenant(), Place("overview"))
+    assert "not visible" in opened(tenant(), Location("overview"))
 
 
 @pytest.mark.parametrize(
@@ -262,25 +262,25 @@ def test_a_pool_that_may_not_be_read_names_the_rule_that_is_missing():
 def test_what_is_not_installed_is_said_in_a_sentence(view, kind, sentence):
     store = store_of(unread=(kind,))
     store.cover(Need(kind), ABSENT)
-    shown = opened(Kres(session_on(store)), Place(view))
+    shown = opened(Kres(session_on(store)), Location(view))
     assert sentence in shown
     assert "pods, quotas, LimitRanges and what is refused are shown without it." in " ".join(shown.split())
     assert "STATE" not in shown
     assert "POOL" not in shown
     store = store_of(unread=(kind,))
     store.cover(Need(kind), ABSENT)
-    assert sentence in opened(Kres(session_on(store)), Place("overview"))
+    assert sentence in opened(Kres(session_on(store)), Location("overview"))
 
 
 def test_what_was_needed_once_stays_needed():
-    """Who waits in a pool is only wanted until it is known; a feed would drop it and read it again, for ever."""
+    """Who waits in a pool is only wanted until it is known; a feed would drop it and read it again, forever."""
     store = store_of(space("ns", t="x"), pool(), claim("big", READY, SHORT), unread=("ResourcePoolClaim",))
     feed = Still()
     app = Kres(session_on(store, feed))
     wanted = []
 
     async def act(pilot):
-        app.go(Place("object", ref=ObjectRef("ResourcePool", "green")))
+        app.go(Location("object", ref=ObjectRef("ResourcePool", "green")))
         await settled(pilot)
         wanted.append(set(feed.wanted))
         feed.uncovered.append((Need("ResourcePoolClaim"), READ))
@@ -300,7 +300,7 @@ def test_a_claim_that_gets_in_and_one_that_goes():
     seen = []
 
     async def act(pilot):
-        app.go(Place("object", ref=ObjectRef("ResourcePoolClaim", "big", "ns")))
+        app.go(Location("object", ref=ObjectRef("ResourcePoolClaim", "big", "ns")))
         await settled(pilot)
         seen.append(text(app))
         feed.coming.append(("gone", "ResourcePoolClaim", store.get("ResourcePoolClaim", "big", "ns")))
@@ -362,7 +362,7 @@ def test_rows_follow_objects_of_other_kinds():
     seen = []
 
     async def act(pilot):
-        app.go(Place("taskruns"))
+        app.go(Location("taskruns"))
         await settled(pilot)
         seen.append(text(app))
         feed.coming.append(("put", "Pod", store_of(pod).get("Pod", "r-pod", "ns")))
@@ -378,7 +378,7 @@ def test_rows_follow_objects_of_other_kinds():
 def test_what_is_still_being_read_is_not_called_invisible():
     store = store_of(space("ns", t="x"), claim("big", READY, SHORT), unread=("ResourcePool",))
     feed = Still()
-    place = Place("object", ref=ObjectRef("ResourcePoolClaim", "big", "ns"))
+    place = Location("object", ref=ObjectRef("ResourcePoolClaim", "big", "ns"))
     app = Kres(session_on(store, feed))
 
     async def act(pilot):

@@ -6,24 +6,24 @@ from typing import Any
 
 import pytest
 from reports.stored import made, store_of
-from reports.test_pooled_reports import space
+from reports.test_claim_or_pool_reports import space
 from textual._compositor import Compositor
 from tui.driving import LARGE, ML, SMALL, demo, drive, press, settled, text, typed, until
 from tui.still import Still, session_on
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.admission.versions import nearest
-from kubectl_kres.cluster.feedstate import FeedState
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.versions import nearest
+from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.line import size
+from kubectl_kres.render.text.line import size
 from kubectl_kres.store.coverage import Coverage, Need
 from kubectl_kres.store.store import Origin
 from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.keys import BY_ID
-from kubectl_kres.tui.place import HOME, Place
+from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.save import name
 from kubectl_kres.tui.session import Session, Setting
-from kubectl_kres.tui.widgets.chrome import fresh_line, key_line, where_line
+from kubectl_kres.tui.widgets.header_footer import fresh_line, key_line, where_line
 
 FORBIDDEN = Coverage("denied", 'pods is forbidden: User "dev" cannot list resource "pods"')
 AREAS = ("Namespace", "ResourceQuota", "LimitRange", "ResourcePoolClaim", "ResourcePool", "TaskRun", "Pod")
@@ -50,7 +50,7 @@ def test_what_may_not_be_read_is_neither_none_nor_sound():
         assert row(shown, area).startswith(("  ?", " >?"))
     assert "NOT VISIBLE" in shown
     assert ":pods NAME" in shown
-    listed = drive(Kres(session_on(store), (HOME, Place("quotas"))))
+    listed = drive(Kres(session_on(store), (HOME, Location("quotas"))))
     assert "? quotas" in listed
     assert "apiGroups" in listed
 
@@ -117,7 +117,7 @@ def test_the_rules_of_another_version_are_named():
 
 def test_no_digit_of_a_figure_is_cut_off_when_larger_ones_come():
     feed = Still()
-    app = Kres(session_on(store_of(quota("1Gi", "a")), feed), (HOME, Place("quotas")))
+    app = Kres(session_on(store_of(quota("1Gi", "a")), feed), (HOME, Location("quotas")))
 
     async def act(pilot):
         feed.coming += [("put", "ResourceQuota", one) for one in store_of(quota("1234567Ki", "b")).all("ResourceQuota")]
@@ -153,7 +153,7 @@ def test_little_room_keeps_the_names_that_are_nearest_to_their_limit():
 
 def test_a_quota_that_goes_stays_readable():
     store, feed = store_of(quota("4Gi"), made("Pod", "web")), Still()
-    app = Kres(session_on(store, feed), (HOME, Place("quota", ref=ObjectRef("ResourceQuota", "team", "ns"))))
+    app = Kres(session_on(store, feed), (HOME, Location("quota", ref=ObjectRef("ResourceQuota", "team", "ns"))))
 
     async def act(pilot):
         held = store.get("ResourceQuota", "team", "ns")
@@ -234,7 +234,7 @@ def test_what_textual_tells_nobody_of_its_size_is_drawn_at_its_size(monkeypatch)
         return reflow(self, parent, size)._replace(shown=set(), resized=set())
 
     monkeypatch.setattr(Compositor, "reflow", silent)
-    shown = drive(Kres(session_on(store_of(), Still()), (HOME, Place("kinds"))), size=LARGE)
+    shown = drive(Kres(session_on(store_of(), Still()), (HOME, Location("kinds"))), size=LARGE)
     assert "pods by QoS class" in row(shown, "namespaces")
     # In the list, and under it.
     assert shown.count("pods by QoS class") == 2
@@ -247,7 +247,7 @@ def test_kinds_counts_what_a_snapshot_holds():
 
 def test_a_list_that_is_empty_says_so_on_all_of_the_screen_until_a_row_comes():
     feed = Still()
-    app = Kres(session_on(store_of(), feed), (HOME, Place("pods")))
+    app = Kres(session_on(store_of(), feed), (HOME, Location("pods")))
 
     async def act(pilot):
         lines = text(pilot.app).splitlines()
@@ -264,7 +264,7 @@ def test_a_list_that_is_empty_says_so_on_all_of_the_screen_until_a_row_comes():
 def test_an_answer_that_makes_more_reads_necessary_is_called_one_so_far():
     feed = Still()
     store = store_of(made("Pod", "web", spec={"containers": [{"name": "app"}]}))
-    app = Kres(session_on(store, feed), (HOME, Place("object", ref=ObjectRef("Pod", "web", "ns"))))
+    app = Kres(session_on(store, feed), (HOME, Location("object", ref=ObjectRef("Pod", "web", "ns"))))
 
     async def act(pilot):
         assert "so far" not in text(pilot.app)
@@ -280,7 +280,7 @@ def test_an_answer_that_makes_more_reads_necessary_is_called_one_so_far():
 def test_a_pod_that_changes_keeps_its_fault():
     pod = {"containers": [{"name": "app", "resources": {"limits": {"cpu": "much"}}}]}
     feed = Still()
-    app = Kres(session_on(store_of(made("Pod", "web", spec=pod)), feed), (HOME, Place("pods")))
+    app = Kres(session_on(store_of(made("Pod", "web", spec=pod)), feed), (HOME, Location("pods")))
 
     async def act(pilot):
         await press(pilot, ["ctrl+z"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_kres.cli.simulation.steps import FIRST, ordered
-from kubectl_kres.cli.source import Input
+from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.manifests.typed import kind_of
 from kubectl_kres.reports.changes.together import Files, steps_of
 

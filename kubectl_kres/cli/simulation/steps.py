@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.cli.options import Options
+from kubectl_kres.cli.args.options import Options
 from kubectl_kres.errors import InputError, UsageError
-from kubectl_kres.manifests import yamltext
+from kubectl_kres.manifests import yaml_text
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
@@ -118,7 +118,7 @@ def _set(value: str, kind: Callable[[str], Kind]) -> Wanted:
         )
     which, name = _object(target, "--set", kind)
     try:
-        scalar = yamltext.value(text) if text else ""
+        scalar = yaml_text.value(text) if text else ""
     except InputError as error:
         raise UsageError(f"{label}: {error.message}") from error
     return Wanted(Patch(which.kind, name, _patch(_path(path, label), scalar), label), which, "", label)

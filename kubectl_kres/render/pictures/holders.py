@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.render.line import Line, padded, size, toned, wrapped
 from kubectl_kres.render.pictures.stacked import LETTERS, OTHERS, Stack, stacked
-from kubectl_kres.reports.capsule.pool import PoolReport
-from kubectl_kres.reports.quota import QuotaReport
+from kubectl_kres.render.text.line import Line, padded, size, toned, wrapped
+from kubectl_kres.reports.capsule.pool.pool_report import PoolReport
+from kubectl_kres.reports.quota.quota_report import QuotaReport
 
 #: Cells of a bar at the least and at the most.
 _LEAST, _MOST = 16, 60

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.line import Line, Tone, padded, size, toned, wrapped
-from kubectl_kres.reports.capsule.letting import Way
-from kubectl_kres.reports.capsule.pool import PoolReport, PoolUse, Queued
+from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
+from kubectl_kres.reports.capsule.pool.pool_report import PoolReport, PoolUse, Queued
+from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 
 #: Claims that have a place in the picture; those behind them are counted.
 _DRAWN = 9
@@ -15,7 +15,7 @@ _LEAST, _MOST = 16, 60
 _FREE, _END = ("·", "."), ("▏", "|")
 
 
-def queue_lines(report: PoolReport, ways: Sequence[Way], width: int, *, ascii_only: bool) -> Iterator[Line]:
+def queue_lines(report: PoolReport, ways: Sequence[UnblockOption], width: int, *, ascii_only: bool) -> Iterator[Line]:
     """A bar for each resource that somebody waits for: what is free, then what each claim asks for, by its place.
 
     ``ways``: the remedies of the claim that waits first. Nothing where nobody waits.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.line import Line, Tone, padded, size
-from kubectl_kres.reports.explanation import Explanation
+from kubectl_kres.render.text.line import Line, Tone, padded, size
+from kubectl_kres.reports.common.explanation import Explanation
 
 #: The request, and what the container may use beyond it, in blocks and in ASCII; a limit that is missing has no end.
 _BLOCKS, _ASCII = ("█", "▒"), ("#", "-")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.text.line import Line, Tone
 
 #: Parts that have a letter of their own; the others share the last sign.
 LETTERS = "ABCDEFGH"

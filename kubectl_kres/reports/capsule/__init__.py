@@ -1,1 +1,1 @@
-"""What is reported of Capsule: pools, claims, who waits for what, and what would let it in."""
+"""What is reported of Capsule: pools, claims, who waits for what, and what would unblock it."""

@@ -7,17 +7,17 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.draft import Unparsable, parse_list
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import Unparsable, parse_list
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.errors import NotFound, UsageError
 from kubectl_kres.model.capsule import Tenant
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.capsule.claim_state import HELD, standing
+from kubectl_kres.reports.capsule.common.claim_state import HELD, standing
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
-from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.simulate.change import Apply, Delete
 from kubectl_kres.simulate.cluster import Outcome, Placed, carried_out
 from kubectl_kres.store.coverage import Need

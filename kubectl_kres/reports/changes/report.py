@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.record import Record
 
 #: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get
 #: other values, or it is not certain which way it goes.

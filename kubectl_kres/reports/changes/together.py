@@ -8,16 +8,16 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
-from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.reports.record import Record
-from kubectl_kres.reports.unseen import unread
-from kubectl_kres.reports.verdict import AS_FAR_AS_SEEN
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.simulate.change import Apply, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Outcome, Placed, Side, carried_out
 from kubectl_kres.simulate.ends import End, WorkloadEnd

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kubectl_kres.reports.analysis import Analysis
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.analysis import Analysis
 from kubectl_kres.reports.policing.needs import DECIDING
-from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.store import Store
 
 _LABELS = "pod-security.kubernetes.io/"

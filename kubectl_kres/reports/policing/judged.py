@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from msgspec import structs
 
-from kubectl_kres.admission.draft import Unparsable
-from kubectl_kres.admission.outcome import Finding, Outcome
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.policies import chain, namespaces, service_account
 from kubectl_kres.policies.matching import matched
@@ -16,12 +16,12 @@ from kubectl_kres.policies.request import Request, Review, creation
 from kubectl_kres.policies.resources import settled, undecodable
 from kubectl_kres.policies.world import World
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.analysis import Analysis
-from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.reports.pod_claims import instead
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.pod_claims import instead
 from kubectl_kres.reports.policing.pods import next_pod
 from kubectl_kres.reports.policing.scene import Scene, gaps_of, scene_of, without_withheld
-from kubectl_kres.reports.subject import Ask, Subject
 from kubectl_kres.store.store import Store
 
 _VALIDATING, _MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"

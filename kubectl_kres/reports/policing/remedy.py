@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from kubectl_kres.reports.case import Case, Remedy
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
 
 _CONTAINERS = re.compile(r'containers? ("[^"]+"(?:, "[^"]+")*)')
 
 
-def _security(case: Case) -> Iterator[str]:
+def _security(case: RemedyContext) -> Iterator[str]:
     """One line for each control: the field and what it has to be, in which container."""
     for one in case.findings:
         which = _CONTAINERS.search(one.observed)
@@ -23,17 +23,17 @@ def _security(case: Case) -> Iterator[str]:
             yield f"change what Pod Security names: {one.observed}"
 
 
-def _denied(case: Case) -> Iterator[str]:
+def _denied(case: RemedyContext) -> Iterator[str]:
     source, expression = case.finding.source, case.finding.observed
     text = f"make the pod meet what {source or 'the policy'} asks for"
     yield f"{text}: {expression}" if expression else text
 
 
-def _failed(case: Case) -> Iterator[str]:
+def _failed(case: RemedyContext) -> Iterator[str]:
     yield f"correct {case.finding.source or 'the policy'}, which cannot be computed for this pod, or its binding"
 
 
-def _account(case: Case) -> Iterator[str]:
+def _account(case: RemedyContext) -> Iterator[str]:
     source = case.finding.source
     if source is None:
         yield "name a service account in spec.serviceAccountName"
@@ -41,11 +41,11 @@ def _account(case: Case) -> Iterator[str]:
     yield f"create it (kubectl create serviceaccount {source.name} -n {source.namespace}), or name one that exists"
 
 
-def _mirror(_case: Case) -> Iterator[str]:
+def _mirror(_case: RemedyContext) -> Iterator[str]:
     yield "take the annotation kubernetes.io/config.mirror out: only a kubelet makes mirror pods"
 
 
-def _secret(_case: Case) -> Iterator[str]:
+def _secret(_case: RemedyContext) -> Iterator[str]:
     yield "list the secret in the service account (kubectl edit), or take it out of the pod"
 
 

@@ -10,17 +10,17 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.server import Server
-from kubectl_kres.cel.errors import NotComputed
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.model.detail import WITHHELD
 from kubectl_kres.policies.matching import matched
-from kubectl_kres.policies.pod_security import standard_of
+from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.policy import Bound
 from kubectl_kres.policies.request import Request
 from kubectl_kres.policies.webhooks import asked
 from kubectl_kres.policies.world import World, world_of
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.policing.needs import DECIDING, WEBHOOKS
 from kubectl_kres.reports.policing.pods import on_wire
 from kubectl_kres.store.coverage import Need

@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.limitranger import ANNOTATION
+from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import stored
-from kubectl_kres.reports.analysis import Analysis
-from kubectl_kres.reports.live import VPA
-from kubectl_kres.reports.needs import controller
-from kubectl_kres.reports.refusing import newest_set
-from kubectl_kres.reports.start import Start, annotation_sets
-from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.live_differences import VPA
+from kubectl_kres.reports.pod.manifest_source import Start, annotation_sets
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.rollout.workload_pods import newest_set
 from kubectl_kres.store.store import Store
 
 RULE = "seen/added-on-create"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.capsule.managed import POOL_LABEL
+from kubectl_kres.capsule.rules.managed import POOL_LABEL
 from kubectl_kres.model.meta import ManagedMetadata, Metadata
-from kubectl_kres.reports.capsule.kept import kept as kept_by_capsule
+from kubectl_kres.reports.capsule.common.managed_by import kept as kept_by_capsule
 
 #: What ends the name of a field manager that applies manifests again and again, and what it is called.
 _MANAGERS: Mapping[str, str] = {

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.common.record import Record
 
 Action = Literal["set", "create", "delete"]
 

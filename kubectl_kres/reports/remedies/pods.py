@@ -6,25 +6,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.draft import Unparsable
-from kubectl_kres.admission.objects import claim_request, count_request, pod_request
-from kubectl_kres.admission.outcome import Outcome, QuotaCharge
-from kubectl_kres.admission.pods import Policies, admit, quota_request
-from kubectl_kres.admission.quota import Quota, charges
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.quota_admission import Quota, charges
+from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request
+from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.claim import PersistentVolumeClaim
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports import filed
-from kubectl_kres.reports.analysis import Analysis
-from kubectl_kres.reports.needs import controller
-from kubectl_kres.reports.pod_claims import missing_claims
+from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod import preflight
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.pod_claims import missing_claims
 from kubectl_kres.reports.remedies.rollout import Group, Key, Plan, Price
-from kubectl_kres.reports.replicas import Replicas, replicas_of
-from kubectl_kres.reports.subject import Subject
-from kubectl_kres.reports.template import manifest_workload, pod_of_template, template_of
+from kubectl_kres.reports.rollout.replicas import Replicas, replicas_of
 from kubectl_kres.store.store import Store
 
 _REVISION = "deployment.kubernetes.io/revision"
@@ -78,7 +78,7 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
         return None
     quotas = analysis.known.policies.quotas
     existing = tuple(_existing(store, subject, there, quotas, server)) if there is not None else ()
-    counted = subject.kind.qualified if subject.raw is not None and not filed.exists(store, subject) else ""
+    counted = subject.kind.qualified if subject.raw is not None and not preflight.exists(store, subject) else ""
     claims = missing_claims(store, subject, workload) if kind == "StatefulSet" else ()
     return Workplace(kind, replicas.wanted, replicas, existing, kind == "Job", claims, counted)
 

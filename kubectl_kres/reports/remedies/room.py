@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from kubectl_kres.admission.draft import Draft, Side
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import Draft, Side
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.remedies.pods import Judged, Workplace, amounts, judge, plan_of

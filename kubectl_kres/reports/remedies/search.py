@@ -10,18 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from kubectl_kres.admission.claims import admit_claim, classed
-from kubectl_kres.admission.draft import Draft, Unparsable, parse_list
-from kubectl_kres.admission.limitrange import Item, Limits
-from kubectl_kres.admission.outcome import Finding
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.server import Server
-from kubectl_kres.model.claim import PersistentVolumeClaim
+from kubectl_kres.admission.base.draft import Draft, Unparsable, parse_list
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.volume_claims import admit_claim, classed
 from kubectl_kres.model.meta import Metadata, ObjectRef
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.analysis import Analysis
-from kubectl_kres.reports.capsule.pool_trail import PoolTrail, managed_quotas, trail_of, waiting_words
+from kubectl_kres.reports.capsule.pool.pool_trail import PoolTrail, managed_quotas, trail_of, waiting_words
+from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.analysis import Analysis
 from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.commands import asking, commands, unchangeable
 from kubectl_kres.reports.remedies.keepers import keeper
@@ -40,8 +42,6 @@ from kubectl_kres.reports.remedies.pods import Workplace, amounts, judge, plan_o
 from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
 from kubectl_kres.reports.remedies.shape import OF_VALUES, passing
 from kubectl_kres.reports.remedies.values import Place, write, written
-from kubectl_kres.reports.subject import Subject
-from kubectl_kres.reports.template import manifest_workload
 from kubectl_kres.store.store import Store
 
 _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
@@ -404,14 +404,14 @@ def _from_file(store: Store, ref: ObjectRef) -> bool:
     return ref in store.files
 
 
-def _which(item: Item, resource: str, field: str) -> str:
+def _which(item: ParsedItem, resource: str, field: str) -> str:
     """Whether the field of a LimitRange is min or max of the item; empty: neither."""
     return next((one for one in ("min", "max") if field == f"{item.path}.{one}[{resource}]"), "")
 
 
-def _with_bound(item: Item, bound: str, resource: str, value: Quantity) -> Item:
-    twin = object.__new__(Item)
-    for name in Item.__slots__:
+def _with_bound(item: ParsedItem, bound: str, resource: str, value: Quantity) -> ParsedItem:
+    twin = object.__new__(ParsedItem)
+    for name in ParsedItem.__slots__:
         setattr(twin, name, getattr(item, name))
     if bound == "min":
         twin.min = {**item.min, resource: value}

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from kubectl_kres.admission.aggregate import of_containers
-from kubectl_kres.admission.draft import Draft, Quantities, Side, Slot
-from kubectl_kres.admission.limitrange import Limits
-from kubectl_kres.admission.names import is_integer, is_pod_level, may_overcommit
-from kubectl_kres.admission.outcome import Finding, Outcome
-from kubectl_kres.admission.pods import Policies
-from kubectl_kres.admission.server import Server
+from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.base.resource_names import is_integer, is_pod_level, may_overcommit
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.bounds import Bound, Bounds, fit
+from kubectl_kres.reports.remedies.limit_bounds import Bound, LimitBounds, fit
 from kubectl_kres.reports.remedies.pods import Judged, judge
 from kubectl_kres.reports.remedies.values import Place, Values, write, written
 
@@ -144,7 +144,7 @@ class _Resource:
             self._sums(bounds)
         self._level()
 
-    def _bounds(self, kind: str) -> Bounds:
+    def _bounds(self, kind: str) -> LimitBounds:
         lows, highs, ratios = [], [], []
         for one in self.limits:
             for item in one.items:
@@ -152,7 +152,7 @@ class _Resource:
                     lows += [Bound(item.min[self.name], one.source)] if self.name in item.min else []
                     highs += [Bound(item.max[self.name], one.source)] if self.name in item.max else []
                     ratios += [Bound(item.ratio[self.name], one.source)] if item.ratio.get(self.name) else []
-        return Bounds(
+        return LimitBounds(
             max(lows, key=_nano, default=None),
             min(highs, key=_nano, default=None),
             min(ratios, key=_nano, default=None),
@@ -197,7 +197,7 @@ class _Resource:
                             return values[self.name]
         return parse(STATED.get(self.name, "1"))
 
-    def _sums(self, bounds: Bounds) -> None:
+    def _sums(self, bounds: LimitBounds) -> None:
         """What the pod has in all: of the level where that states it, else of the containers."""
         level = self.draft.pod if self.name in {"cpu", "memory"} else None
         for side in ("limits", "requests"):
@@ -207,7 +207,7 @@ class _Resource:
             self._side(side, bounds, bounded=level is not None and self.name in level.limits)
         self._ratio(bounds)
 
-    def _side(self, side: Side, bounds: Bounds, *, bounded: bool) -> None:
+    def _side(self, side: Side, bounds: LimitBounds, *, bounded: bool) -> None:
         total = self._total(side)
         high, low = bounds.high, bounds.low
         if side == "limits" and high is not None and total is None and not bounded:
@@ -240,7 +240,7 @@ class _Resource:
         """Every container less in proportion, so that they have at most so much together."""
         scale(self.draft, side, self.name, most)
 
-    def _ratio(self, bounds: Bounds) -> None:
+    def _ratio(self, bounds: LimitBounds) -> None:
         if bounds.ratio is None:
             return
         level = self.draft.pod if self.name in {"cpu", "memory"} else None
@@ -252,7 +252,7 @@ class _Resource:
                 limit = request
             if request is None and not limit:
                 request = limit = self._given("requests")
-            request, limit = fit(request, limit, Bounds(None, None, bounds.ratio), self.name)
+            request, limit = fit(request, limit, LimitBounds(None, None, bounds.ratio), self.name)
             _put(slot, "requests", self.name, request)
             _put(slot, "limits", self.name, limit)
 
@@ -323,7 +323,7 @@ def _shrink(slots: Sequence[Slot], side: Side, name: str, most: int, total: int)
             slot.requests[name] = slot.limits[name]
 
 
-def _clamped(quantity: Quantity, bounds: Bounds) -> Quantity:
+def _clamped(quantity: Quantity, bounds: LimitBounds) -> Quantity:
     if bounds.low is not None and quantity < bounds.low.quantity:
         return bounds.low.quantity
     if bounds.high is not None and quantity > bounds.high.quantity:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.draft import Side
+from kubectl_kres.admission.base.draft import Side
 from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
 
 

@@ -8,10 +8,10 @@ from kubectl_kres.model.configmap import ConfigMap
 from kubectl_kres.model.crd import CustomResourceDefinition
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.config import DEFAULTS, FLAGS, INFO, NAMESPACE, Config, config_of
+from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, NAMESPACE, TektonConfig, config_of
 
 NAMES = (INFO, DEFAULTS, FLAGS)
 
@@ -59,7 +59,7 @@ def _in_file(store: Store, name: str) -> bool:
     return any(ref.kind == "ConfigMap" and ref.name == name for ref in store.files)
 
 
-def configuration(store: Store, ask: Ask) -> Config:
+def configuration(store: Store, ask: Ask) -> TektonConfig:
     """How Tekton is configured, as shipped where that is not known; ``remarks`` says so."""
     held = {name: _config_map(store, name) for name in NAMES}
     return config_of(held[DEFAULTS], held[FLAGS], held[INFO], ask.read_yaml)
@@ -78,7 +78,7 @@ def _config_map(store: Store, name: str) -> ConfigMap | None:
     return min(found, key=rank) if found else None
 
 
-def remarks(store: Store, config: Config) -> Iterator[Assume]:
+def remarks(store: Store, config: TektonConfig) -> Iterator[Assume]:
     """What was supposed about the configuration, in one sentence where it was not to be had at all."""
     yield from config.assumed
     missing = [name for name in NAMES if _config_map(store, name) is None]

@@ -9,13 +9,15 @@ from msgspec import structs
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.explain import explained
-from kubectl_kres.reports.explanation import Explanation, Unseen
-from kubectl_kres.reports.policies import policies
+from kubectl_kres.reports.common.effective_policies import policies
+from kubectl_kres.reports.common.explanation import Explanation, Unseen
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.pod.explain import explained
+from kubectl_kres.reports.pod.verdict import word_of, worded
 from kubectl_kres.reports.remedies.words import told
-from kubectl_kres.reports.subject import Ask, Subject
-from kubectl_kres.reports.tekton.at_once import at_once
-from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanation, PlannedTask, State
+from kubectl_kres.reports.tekton.concurrent_tasks import at_once
+from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanation, PlannedTask, TaskState
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.reports.tekton.pipeline_verdict import judged
 from kubectl_kres.reports.tekton.run_facts import SETTLING, run_facts, tekton_remarks
@@ -23,16 +25,14 @@ from kubectl_kres.reports.tekton.stored_run import stored_run
 from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, unknown_task
 from kubectl_kres.reports.tekton.waiting_run import moment_of
 from kubectl_kres.reports.tekton.world import tekton_world
-from kubectl_kres.reports.unseen import unread
-from kubectl_kres.reports.verdict import word_of, worded
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.affinity_assistant import Assistant
-from kubectl_kres.tekton.answer import Gap, Problem
-from kubectl_kres.tekton.naming import PIPELINE_RUN
-from kubectl_kres.tekton.pipeline import Planned, alone
-from kubectl_kres.tekton.pipeline_run import PipelineAnswer, has_ended, pipeline_run
-from kubectl_kres.tekton.run import Result
-from kubectl_kres.tekton.waiting import time_left, waits
+from kubectl_kres.tekton.base.naming import PIPELINE_RUN
+from kubectl_kres.tekton.base.result import Gap, Problem
+from kubectl_kres.tekton.controller.quota_retry import time_left, waits
+from kubectl_kres.tekton.controller.taskrun import RunResult
+from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant
+from kubectl_kres.tekton.pipeline.pipeline_run import PipelineAnswer, has_ended, pipeline_run
+from kubectl_kres.tekton.pipeline.pipeline_tasks import Planned, alone
 
 
 def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplanation:
@@ -133,7 +133,7 @@ def _task(
     )
 
 
-def _state(planned: Planned, found: PipelineAnswer, children: Mapping[str, TaskRun]) -> State:
+def _state(planned: Planned, found: PipelineAnswer, children: Mapping[str, TaskRun]) -> TaskState:
     made = [children[name] for name in planned.names if name in children]
     if planned.name in found.finished:
         failed = any(one.status == "False" for run in made for one in run.status.conditions or ())
@@ -148,7 +148,7 @@ def _explained(
     subject: Subject,
     ask: Ask,
     planned: Planned,
-    results: Sequence[Result],
+    results: Sequence[RunResult],
     children: Mapping[str, TaskRun],
 ) -> Explanation | None:
     """The explanation of the task's first TaskRun; what is seen of it and supposed stands at the PipelineRun."""

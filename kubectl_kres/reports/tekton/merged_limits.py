@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kubectl_kres.admission.limitrange import Limits
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.tekton.config import NAMES, configuration_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.place import Sourced
-from kubectl_kres.tekton.virtual_limitrange import virtuals
+from kubectl_kres.tekton.resources.container_draft import Sourced
+from kubectl_kres.tekton.resources.virtual_limitrange import virtuals
 
 
 class MergedLimit(Record, frozen=True):

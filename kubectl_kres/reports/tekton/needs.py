@@ -11,12 +11,12 @@ from msgspec import structs
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import PodTemplate, Task, TaskRun, TaskSpec
-from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.tekton.config import configuration_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.convert import to_v1
-from kubectl_kres.tekton.waiting import waits
+from kubectl_kres.tekton.base.convert import to_v1
+from kubectl_kres.tekton.controller.quota_retry import waits
 
 
 def tekton_needs(store: Store, subject: Subject) -> tuple[Need, ...]:

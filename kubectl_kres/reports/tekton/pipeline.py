@@ -6,13 +6,13 @@ from typing import ClassVar, Literal
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
-from kubectl_kres.reports.explanation import Explanation, Fact, Unseen, Verdict
-from kubectl_kres.reports.record import Record
+from kubectl_kres.reports.common.explanation import Explanation, Fact, Unseen, Verdict
+from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.remedies.model import Remedy
-from kubectl_kres.tekton.answer import Gap, Problem
+from kubectl_kres.tekton.base.result import Gap, Problem
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
-State = Literal["", "running", "waiting", "done", "failed", "skipped"]
+TaskState = Literal["", "running", "waiting", "done", "failed", "skipped"]
 
 
 class PlannedTask(Record, frozen=True):
@@ -27,7 +27,7 @@ class PlannedTask(Record, frozen=True):
     names: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     is_finally: bool = False
-    state: State = ""
+    state: TaskState = ""
     task: Source | None = None
     gap: Gap | None = None
     explanation: Explanation | None = None

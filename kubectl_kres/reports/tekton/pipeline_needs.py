@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, PipelineSpec, PipelineTask
-from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.tekton.needs import action_needs, known_object, settling_needs, template_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.naming import PIPELINE_RUN
+from kubectl_kres.tekton.base.naming import PIPELINE_RUN
 
 KINDS = ("PipelineRun", "Pipeline")
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.reports.explanation import Explanation, Verdict
-from kubectl_kres.reports.remedy import remedies
+from kubectl_kres.reports.common.explanation import Explanation, Verdict
+from kubectl_kres.reports.pod.verdict import verdict_of
+from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.tekton.pipeline import PlannedTask
 from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
 from kubectl_kres.reports.tekton.taskrun import refused_outcome
-from kubectl_kres.reports.verdict import verdict_of
-from kubectl_kres.tekton.answer import Problem
+from kubectl_kres.tekton.base.result import Problem
 
 #: States of tasks that ask for nothing any more.
 ENDED = frozenset({"done", "failed", "skipped"})

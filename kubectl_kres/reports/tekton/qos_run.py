@@ -7,23 +7,23 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.draft import SIDES, Draft, Side, Slot
-from kubectl_kres.admission.qos import CONSIDERED, class_of
+from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
+from kubectl_kres.admission.pod.qos import CONSIDERED, class_of
 from kubectl_kres.model.pod import ResourceRequirements
 from kubectl_kres.model.tekton import Override, Step, TaskRun
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity, parse
-from kubectl_kres.reports.edits import FieldEdit
-from kubectl_kres.reports.qos_reach import CLASSES, Reach
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.common.manifest_edits import FieldEdit
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
 from kubectl_kres.reports.tekton.taskrun import run_behind, run_of
 from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.answer import Gap
-from kubectl_kres.tekton.config import DEFAULTS, KEY
-from kubectl_kres.tekton.resolve import UsedTask, task_of
-from kubectl_kres.tekton.run import Result, World, task_run
+from kubectl_kres.tekton.base.config import DEFAULTS, KEY
+from kubectl_kres.tekton.base.result import Gap
+from kubectl_kres.tekton.controller.resolve import UsedTask, task_of
+from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run
 
 #: Tried where any value would do.
 _EXAMPLES = {"cpu": "100m", "memory": "128Mi"}
@@ -31,16 +31,16 @@ _EXAMPLES = {"cpu": "100m", "memory": "128Mi"}
 _SPARED = 24
 
 
-class Case(NamedTuple):
+class CurrentRun(NamedTuple):
     """A run as it would go now."""
 
     run: TaskRun
     task: UsedTask
-    world: World
+    world: RunWorld
     draft: Draft
 
 
-class Edit(NamedTuple):
+class ValueEdit(NamedTuple):
     """One value of a container of the pod; ``text`` None: taken out. ``free``: any other would do as well.
 
     ``of_run``: in the run's entry for the step or sidecar, whose values win over the Task's.
@@ -55,19 +55,19 @@ class Edit(NamedTuple):
 
 
 #: Values, and whether those for the whole Task are taken out of the run.
-Way = tuple[tuple[Edit, ...], bool]
+RunChange = tuple[tuple[ValueEdit, ...], bool]
 
 
-def run_case(store: Store, subject: Subject, ask: Ask, draft: Draft) -> Case | None:
+def run_case(store: Store, subject: Subject, ask: Ask, draft: Draft) -> CurrentRun | None:
     """The run that is asked about, or that made the pod; None if it cannot be told."""
     found = run_behind(store, subject)
     world = tekton_world(store, subject.ref.namespace, ask)
     run = run_of(store, found, world)[0] if found is not None else None
     task = task_of(run, world.lookups) if run is not None else None
-    return Case(run, task, world, draft) if run is not None and isinstance(task, UsedTask) else None
+    return CurrentRun(run, task, world, draft) if run is not None and isinstance(task, UsedTask) else None
 
 
-def reaches(case: Case) -> Iterator[Reach]:
+def reaches(case: CurrentRun) -> Iterator[Reach]:
     """The way to each other class: Guaranteed takes equal values everywhere, also of what Tekton adds to the pod."""
     now = class_of(case.draft)
     for name in CLASSES:
@@ -76,7 +76,7 @@ def reaches(case: Case) -> Iterator[Reach]:
             yield min(found, key=lambda one: (bool(one.refused), len(one.edits)), default=Reach(name, ()))
 
 
-def _tried(case: Case, name: str, way: Way) -> Reach | None:
+def _tried(case: CurrentRun, name: str, way: RunChange) -> Reach | None:
     """The way without the edits that can be spared; None if it does not lead to the class."""
     planned, whole = way
     placed = (each for one in planned for each in _placed(case, one))
@@ -96,7 +96,7 @@ def _tried(case: Case, name: str, way: Way) -> Reach | None:
     return Reach(name, shown, said)
 
 
-def _placed(case: Case, edit: Edit) -> Iterator[Edit]:
+def _placed(case: CurrentRun, edit: ValueEdit) -> Iterator[ValueEdit]:
     """The edit where it has an effect: what the run overrides is changed in the run."""
     held = _side(_override(case, edit.container)[1], edit.side)
     if edit.resource in held:
@@ -105,7 +105,7 @@ def _placed(case: Case, edit: Edit) -> Iterator[Edit]:
         yield edit
 
 
-def _override(case: Case, container: str) -> tuple[str, ResourceRequirements | None]:
+def _override(case: CurrentRun, container: str) -> tuple[str, ResourceRequirements | None]:
     """The field and the values of the run's entry for a step or sidecar; empty and None without one."""
     spec = case.run.spec
     for field, prefix, entries in (
@@ -118,7 +118,9 @@ def _override(case: Case, container: str) -> tuple[str, ResourceRequirements | N
     return "", None
 
 
-def _overridden(entries: Sequence[Override] | None, edits: Sequence[Edit], prefix: str) -> tuple[Override, ...] | None:
+def _overridden(
+    entries: Sequence[Override] | None, edits: Sequence[ValueEdit], prefix: str
+) -> tuple[Override, ...] | None:
     mine = [edit for edit in edits if edit.of_run]
     if not mine or entries is None:
         return tuple(entries) if entries is not None else None
@@ -128,7 +130,7 @@ def _overridden(entries: Sequence[Override] | None, edits: Sequence[Edit], prefi
     )
 
 
-def _refusal(case: Case, name: str, way: Way) -> str | None:
+def _refusal(case: CurrentRun, name: str, way: RunChange) -> str | None:
     """What the run would be told, empty if it gets its pod; None if the pod is of another class, or there is none."""
     results = _played(case, way)
     for one in results:
@@ -137,7 +139,7 @@ def _refusal(case: Case, name: str, way: Way) -> str | None:
     return next((one.problem.text for one in results if one.problem is not None), "") if results else None
 
 
-def _played(case: Case, way: Way) -> tuple[Result, ...]:
+def _played(case: CurrentRun, way: RunChange) -> tuple[RunResult, ...]:
     every, whole = way
     edits = tuple(edit for edit in every if not edit.of_run)
     spec = case.task.spec
@@ -170,7 +172,7 @@ def _played(case: Case, way: Way) -> tuple[Result, ...]:
     return () if isinstance(found, Gap) else found
 
 
-def _owned(case: Case) -> frozenset[str]:
+def _owned(case: CurrentRun) -> frozenset[str]:
     """Containers that the Task itself asks for."""
     steps = (_step(one, at) for at, one in enumerate(case.task.spec.steps or ()))
     return frozenset(steps) | {f"sidecar-{one.name}" for one in case.task.spec.sidecars or ()}
@@ -181,7 +183,7 @@ def _step(step: Step, index: int) -> str:
     return f"step-{step.name or f'unnamed-{index}'}"
 
 
-def _with(held: ResourceRequirements | None, edits: Sequence[Edit], name: str) -> ResourceRequirements | None:
+def _with(held: ResourceRequirements | None, edits: Sequence[ValueEdit], name: str) -> ResourceRequirements | None:
     mine = [edit for edit in edits if edit.container == name]
     if not mine:
         return held
@@ -200,7 +202,7 @@ def _side(held: ResourceRequirements | None, side: Side) -> Mapping[str, str]:
     return (held.limits if side == "limits" else held.requests) or {}
 
 
-def _shown(case: Case, edit: Edit) -> FieldEdit:
+def _shown(case: CurrentRun, edit: ValueEdit) -> FieldEdit:
     """Where the value stands: in the Task, or for what Tekton adds in config-defaults."""
     field = f"{edit.side}[{edit.resource}]"
     if edit.of_run:
@@ -240,39 +242,39 @@ def _value(values: Mapping[str, Quantity], resource: str) -> Quantity | None:
     return found if found is not None and found.nano > 0 else None
 
 
-def _to_guaranteed(case: Case) -> Iterator[Way]:
+def _to_guaranteed(case: CurrentRun) -> Iterator[RunChange]:
     """Requests and limits of every container alike: at what it may use now, or at what it asks for.
 
     Values for the whole Task have to go where there are several steps: they divide requests, and not limits.
     """
     whole = case.run.spec.compute_resources is not None
     for order in (("limits", "requests"), ("requests", "limits")):
-        edits: list[Edit] = []
+        edits: list[ValueEdit] = []
         for slot in _slots(case.draft):
             for resource in CONSIDERED:
                 held = {"limits": _value(slot.limits, resource), "requests": _value(slot.requests, resource)}
                 value = next((one for side in order if (one := held[side]) is not None), None)
                 if whole or value is None or held["limits"] != held["requests"]:
                     text = str(value) if value is not None else _EXAMPLES[resource]
-                    edits += [Edit(slot.name, side, resource, text, value is None) for side in SIDES]
+                    edits += [ValueEdit(slot.name, side, resource, text, value is None) for side in SIDES]
         yield tuple(edits), whole
 
 
-def _to_burstable(case: Case) -> Iterator[Way]:
+def _to_burstable(case: CurrentRun) -> Iterator[RunChange]:
     """One request: below its limit where there is one."""
     name = next((slot.name for slot in case.draft.containers), "")
     for resource in CONSIDERED:
-        yield (Edit(name, "requests", resource, _EXAMPLES[resource], free=True),), False
+        yield (ValueEdit(name, "requests", resource, _EXAMPLES[resource], free=True),), False
         limit = next((_value(slot.limits, resource) for slot in case.draft.containers), None)
         if limit is not None:
             half = f"{limit.milli_value() // 2}m" if resource == "cpu" else str(limit.value() // 2)
-            yield (Edit(name, "requests", resource, str(parse(half)), free=True),), False
+            yield (ValueEdit(name, "requests", resource, str(parse(half)), free=True),), False
 
 
-def _to_best_effort(case: Case) -> Iterator[Way]:
+def _to_best_effort(case: CurrentRun) -> Iterator[RunChange]:
     """Nothing written; what a LimitRange or config-defaults gives stays."""
     edits = [
-        Edit(slot.name, side, resource, None)
+        ValueEdit(slot.name, side, resource, None)
         for slot in _slots(case.draft)
         if slot.name in _owned(case)
         for side in SIDES

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from kubectl_kres.admission.outcome import Outcome
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
-from kubectl_kres.reports.case import Case, Remedy
-from kubectl_kres.reports.near import near
-from kubectl_kres.reports.remedy import request_over_limit
-from kubectl_kres.reports.tekton.part import TektonPart
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
+from kubectl_kres.reports.remedies.pod_remedy import request_over_limit
+from kubectl_kres.reports.remedies.similar_quantity import near
+from kubectl_kres.reports.tekton.tekton_part import TektonPart
 
 
-def _say(text: str) -> Callable[[Case], Iterator[str]]:
-    def say(_: Case) -> Iterator[str]:
+def _say(text: str) -> Callable[[RemedyContext], Iterator[str]]:
+    def say(_: RemedyContext) -> Iterator[str]:
         yield text
 
     return say
@@ -23,7 +23,7 @@ def _say(text: str) -> Callable[[Case], Iterator[str]]:
 _PAIR = re.compile(r"invalid request resource value: (\S+) must be less or equal to limit (\S+)")
 
 
-def _over_limit(case: Case) -> Iterator[str]:
+def _over_limit(case: RemedyContext) -> Iterator[str]:
     found = _PAIR.search(case.finding.text)
     figures = f" ({found[1]} and {found[2]})" if found is not None else ""
     yield (
@@ -32,7 +32,7 @@ def _over_limit(case: Case) -> Iterator[str]:
     )
 
 
-def _undecoded(case: Case) -> Iterator[str]:
+def _undecoded(case: RemedyContext) -> Iterator[str]:
     path, text = case.finding.path, case.finding.observed
     place, _, field = path.rpartition(".")
     if not path:
@@ -48,12 +48,12 @@ def _undecoded(case: Case) -> Iterator[str]:
         yield f'write {path} as {near(text) or "a quantity such as 500m or 128Mi"}, not "{text}"'
 
 
-def _one_of(case: Case) -> Iterator[str]:
+def _one_of(case: RemedyContext) -> Iterator[str]:
     kind = "pipeline" if "pipelineRef" in case.finding.text else "task"
     yield f"give either a reference, as {kind}Ref.name, or an embedded {kind}Spec"
 
 
-def _retired(case: Case) -> Iterator[str]:
+def _retired(case: RemedyContext) -> Iterator[str]:
     fields = case.finding.text.partition("field(s): ")[2].partition("\n")[0]
     yield (
         f"take {fields} out: inputs and outputs are workspaces and parameters now, "
@@ -61,13 +61,13 @@ def _retired(case: Case) -> Iterator[str]:
     )
 
 
-def _without_value(case: Case) -> Iterator[str]:
+def _without_value(case: RemedyContext) -> Iterator[str]:
     names = case.finding.text.rpartition("[")[2].rstrip("]").split()
     those = "a default for it" if len(names) == 1 else "defaults for them"
     yield f"give {' and '.join(names)} in spec.params of the run, or in the Task {those}"
 
 
-def _timeout(case: Case) -> Iterator[str]:
+def _timeout(case: RemedyContext) -> Iterator[str]:
     sentences = case.finding.text.splitlines()
     if any(" should be >= 0" in one for one in sentences):
         yield "set the timeout to 0 or more"
@@ -79,7 +79,7 @@ _ABSENT = re.compile(r'(task|stepaction|pipeline)s\.tekton\.dev "([^"]*)" not fo
 _REFERRED = {"task": "Task", "stepaction": "StepAction", "pipeline": "Pipeline"}
 
 
-def _unresolved(case: Case) -> Iterator[str]:
+def _unresolved(case: RemedyContext) -> Iterator[str]:
     text = case.finding.text
     found, step = _ABSENT.search(text), text.partition('for step "')[2].partition('"')[0]
     names = text.rpartition("[")[2].rstrip("]").replace(" ", ", ")
@@ -91,7 +91,7 @@ def _unresolved(case: Case) -> Iterator[str]:
         yield f"give {names} in the parameters of step {step}, or a default in its StepAction"
 
 
-def _unbound(case: Case) -> Iterator[str]:
+def _unbound(case: RemedyContext) -> Iterator[str]:
     name = case.finding.text.partition('"')[2].partition('"')[0]
     if "does not match" in case.finding.text:
         yield f"take workspace {name} out of spec.workspaces of the run, or declare it in the Task"
@@ -99,7 +99,7 @@ def _unbound(case: Case) -> Iterator[str]:
         yield f"bind workspace {name} in spec.workspaces of the run, or make it optional in the Task"
 
 
-def _share_over_limit(case: Case) -> Iterator[str]:
+def _share_over_limit(case: RemedyContext) -> Iterator[str]:
     """A LimitRange's share counts for a step without a request, whatever limit the step has."""
     entry, name = case.last_set("requests"), case.finding.resource
     if entry is None or entry.rule != "tekton/limitrange-share" or entry.source is None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from kubectl_kres.model.meta import Condition
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume, Journal, Source
-from kubectl_kres.reports.explanation import Fact
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.tekton.config import remarks
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.store.coverage import Need

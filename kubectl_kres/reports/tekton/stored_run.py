@@ -8,24 +8,24 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, Task, TaskRun
-from kubectl_kres.reports.start import missing
-from kubectl_kres.reports.subject import Subject
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.answer import Problem
-from kubectl_kres.tekton.run import World, sent
+from kubectl_kres.tekton.base.result import Problem
+from kubectl_kres.tekton.controller.taskrun import RunWorld, sent
 
-Run = TypeVar("Run", TaskRun, PipelineRun)
+RunType = TypeVar("RunType", TaskRun, PipelineRun)
 Template = TypeVar("Template", Task, Pipeline)
 
 
 def stored_run(
     store: Store,
     subject: Subject,
-    world: World,
-    run: type[Run],
+    world: RunWorld,
+    run: type[RunType],
     template: type[Template],
-    alone: Callable[[Template], Run],
-) -> tuple[Run | None, tuple[Problem, ...]]:
+    alone: Callable[[Template], RunType],
+) -> tuple[RunType | None, tuple[Problem, ...]]:
     """The run as it is stored, or why a file's is not. ``alone``: what a template that nothing runs would be run as.
 
     Raises NotFound or Forbidden if the cluster's object cannot be had.

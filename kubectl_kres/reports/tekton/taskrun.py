@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
-from kubectl_kres.admission.outcome import Finding, Outcome, Refusal
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
 from kubectl_kres.model.kinds import BY_KIND, TEKTON
 from kubectl_kres.model.meta import Condition, ObjectRef
@@ -14,22 +14,22 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import Task, TaskRun, TaskSpec
 from kubectl_kres.provenance.journal import Derive, Journal, Source
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.analysis import Analysis
-from kubectl_kres.reports.needs import controller
-from kubectl_kres.reports.policies import policies
-from kubectl_kres.reports.pruned import as_written, values_of
-from kubectl_kres.reports.start import Start
-from kubectl_kres.reports.subject import Ask, Subject
+from kubectl_kres.reports.common.effective_policies import policies
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.manifest_source import Start
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.reports.tekton.authored import authored
-from kubectl_kres.reports.tekton.part import TektonPart
 from kubectl_kres.reports.tekton.stored_run import stored_run
+from kubectl_kres.reports.tekton.tekton_part import TektonPart
 from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of, too_much, waiting_of
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.answer import Gap, Origin, Problem
-from kubectl_kres.tekton.resolve import UsedTask, task_of
-from kubectl_kres.tekton.run import Result, World, alone, task_run
+from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
+from kubectl_kres.tekton.controller.resolve import UsedTask, task_of
+from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, alone, task_run
 
 KINDS = ("TaskRun", "Task")
 
@@ -68,7 +68,7 @@ def taskrun_analysis(
 def _gone(run: TaskRun) -> UsedTask:
     """A Task that does not exist, as the run names it."""
     name = run.spec.task_ref.name if run.spec.task_ref is not None else ""
-    return UsedTask(TaskSpec(), Origin(Source("Task", name, run.metadata.namespace)))
+    return UsedTask(TaskSpec(), SpecOrigin(Source("Task", name, run.metadata.namespace)))
 
 
 def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis | None:
@@ -97,7 +97,7 @@ def run_behind(store: Store, subject: Subject) -> Subject | None:
     return Subject(ObjectRef(kind, name, ref.namespace), BY_KIND[kind])
 
 
-def run_of(store: Store, subject: Subject, world: World) -> tuple[TaskRun | None, tuple[Problem, ...]]:
+def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | None, tuple[Problem, ...]]:
     """The run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound, Forbidden."""
     return stored_run(store, subject, world, TaskRun, Task, alone)
 
@@ -129,7 +129,7 @@ def analysed(
     ask: Ask,
     run: TaskRun,
     task: UsedTask,
-    results: Sequence[Result],
+    results: Sequence[RunResult],
     live: Pod | None = None,
 ) -> Analysis:
     """What admission made of the pods of a run; ``ref``: what is asked about. ``live``: the pod that is there."""
@@ -187,12 +187,12 @@ def pod_of(store: Store, run: TaskRun) -> Pod | None:
     return found if isinstance(found, Pod) else None
 
 
-def _is(result: Result, live: Pod) -> bool:
+def _is(result: RunResult, live: Pod) -> bool:
     """Whether the pod that is stored is the one that is there."""
     return result.stored is not None and values_of(result.stored) == values_of(as_written(live))
 
 
-def _outcome(result: Result) -> Outcome:
+def _outcome(result: RunResult) -> Outcome:
     """The API server's answer, told as Tekton tells it in the run's condition."""
     if result.outcome is None:
         return refused_outcome(result.problem, result.journal) if result.problem is not None else Outcome(True, 201)
@@ -204,7 +204,7 @@ def _outcome(result: Result) -> Outcome:
     return structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=result.problem.text))
 
 
-def _listed(result: Result) -> tuple[str, ...]:
+def _listed(result: RunResult) -> tuple[str, ...]:
     """An order of Tekton's lister that leads here; the API server's is another."""
     return result.built.orders[0] if result.built is not None and result.built.orders else ()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from kubectl_kres.admission.pods import Policies
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
-from kubectl_kres.reports.tekton.part import Waiting
+from kubectl_kres.reports.tekton.tekton_part import Waiting
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.run import Result
-from kubectl_kres.tekton.waiting import REASON, TooMuch, never_fits, next_try, time_left, waits
+from kubectl_kres.tekton.controller.quota_retry import REASON, TooMuch, never_fits, next_try, time_left, waits
+from kubectl_kres.tekton.controller.taskrun import RunResult
 
 
 def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | None:
@@ -31,7 +31,7 @@ def waiting_of(store: Store, run: TaskRun, now: str, minutes: int) -> Waiting | 
     )
 
 
-def too_much(results: Sequence[Result], policies: Policies) -> tuple[TooMuch, ...]:
+def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch, ...]:
     """What of a pod that a quota refuses is more than that has at all; empty: in one way or another it can fit."""
     if any(one.problem is None or one.problem.reason != REASON for one in results):
         return ()

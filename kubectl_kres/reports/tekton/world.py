@@ -7,13 +7,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from kubectl_kres.model.policy import Namespace
-from kubectl_kres.reports.policies import policies
-from kubectl_kres.reports.subject import Ask
+from kubectl_kres.reports.common.effective_policies import policies
+from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.tekton.config import configuration
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.resolve import Lookups
-from kubectl_kres.tekton.run import World, world_of
+from kubectl_kres.tekton.controller.resolve import Lookups
+from kubectl_kres.tekton.controller.taskrun import RunWorld, world_of
 
 _KINDS = (
     *("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
@@ -22,10 +22,10 @@ _KINDS = (
 _REFERRED = ("Task", "StepAction", "Pipeline")
 
 #: By store and namespace: what was found last, for which question, and the revisions that it was made from.
-_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Ask, World]]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Ask, RunWorld]]] = WeakKeyDictionary()
 
 
-def tekton_world(store: Store, namespace: str, ask: Ask) -> World:
+def tekton_world(store: Store, namespace: str, ask: Ask) -> RunWorld:
     """The world of a namespace; made again only where the store has changed."""
     held, revision = _found.setdefault(store, {}), (*store.revision(*_KINDS, *_REFERRED), len(store.files))
     last = held.get(namespace)
@@ -34,7 +34,7 @@ def tekton_world(store: Store, namespace: str, ask: Ask) -> World:
     return last[2]
 
 
-def _world(store: Store, namespace: str, ask: Ask) -> World:
+def _world(store: Store, namespace: str, ask: Ask) -> RunWorld:
     own = store.get("Namespace", namespace)
     tasks, actions, pipelines = (_by_name(store, kind, namespace) for kind in _REFERRED)
     return world_of(

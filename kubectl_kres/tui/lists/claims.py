@@ -6,25 +6,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.claim import amounts_table, remedy_lines, state_lines, status_lines
-from kubectl_kres.render.claims import TONES, asks_words, counts
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.reports.capsule.claim import ClaimReport
-from kubectl_kres.reports.capsule.claim_detail import claim_detail
-from kubectl_kres.reports.capsule.claim_state import WAITING, State
-from kubectl_kres.reports.capsule.claims import Claims
-from kubectl_kres.reports.capsule.needs import claims_needs
+from kubectl_kres.render.capsule.claim import amounts_table, remedy_lines, state_lines, status_lines
+from kubectl_kres.render.capsule.claims import TONES, asks_words, counts
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
+from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
+from kubectl_kres.reports.capsule.claim.claims import Claims
+from kubectl_kres.reports.capsule.common.claim_state import WAITING, ClaimState
+from kubectl_kres.reports.capsule.common.needs import claims_needs
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.listing import Listing, Rows
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.pods import since
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column
 
 #: What it means that the server has no such kind.
 NO_CAPSULE = "Capsule is not installed, or too old for pools (0.10)"
 #: States from the worst on.
-ORDER: Sequence[State] = (
+ORDER: Sequence[ClaimState] = (
     "failed", "lost", "exhausted", "unassigned", "queued", "pending", "released", "allocated", "in use",
 )  # fmt: skip
 #: Claims of a pool up to which it is computed on the way what would let one in.
@@ -32,7 +32,7 @@ _FEW = 60
 
 
 class ClaimRow:
-    """A claim, with what would let it in once that is looked at."""
+    """A claim, with what would unblock it once that is looked at."""
 
     __slots__ = ("_session", "_whole", "claim", "report")
 
@@ -128,7 +128,7 @@ def _waits_rank(row: ClaimRow) -> str | None:
     return _moment(row.claim, row.report) if row.report.waits else None
 
 
-def _rows(session: Session, namespace: str) -> Rows:
+def _rows(session: Session, namespace: str) -> ListRows:
     for row in claim_rows(session, namespace):
         yield (row.report.subject.namespace, row.report.subject.name), row
 
@@ -140,7 +140,7 @@ def _detail(session: Session, row: ClaimRow, width: int) -> Iterator[Line]:
     if lacks := short(report):
         yield from toned("", wrapped(f"short by {lacks}" if report.lacks else lacks, width, first="  ", rest="    "))
     if report.waits and row.whole is None:
-        yield [("quiet", "enter: what would let it in")]
+        yield [("quiet", "enter: what would unblock it")]
     else:
         yield from remedy_lines(report, width)
     yield from amounts_table(report.amounts, width)
@@ -160,7 +160,7 @@ def also(session: Session, namespace: str) -> Iterable[Need]:
 
 def said(rows: Sequence[ClaimRow]) -> str:
     """How many claims are in each state, the worst first."""
-    found: Mapping[State, int] = {state: sum(row.report.state == state for row in rows) for state in ORDER}
+    found: Mapping[ClaimState, int] = {state: sum(row.report.state == state for row in rows) for state in ORDER}
     return "  ".join(f"{count} {state}" for state, count in found.items() if count) or counts([])
 
 
@@ -175,7 +175,7 @@ LISTING = Listing(
     rows=_rows,
     sign=sign,
     detail=_detail,
-    opens=lambda row: Place("object", ref=row.report.subject),
+    opens=lambda row: Location("object", ref=row.report.subject),
     ref=lambda row: row.report.subject,
     owner=lambda row: pool_place(row.report.pool or row.report.wanted_pool),
     command=lambda session, namespace: session.command("claims", namespace),
@@ -184,6 +184,6 @@ LISTING = Listing(
 )
 
 
-def pool_place(name: str) -> Place | None:
+def pool_place(name: str) -> Location | None:
     """The screen of a pool; None without one."""
-    return Place("object", ref=ObjectRef("ResourcePool", name)) if name else None
+    return Location("object", ref=ObjectRef("ResourcePool", name)) if name else None

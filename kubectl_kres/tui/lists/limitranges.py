@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.line import Line, Tone, padded, size, toned, wrapped
-from kubectl_kres.reports.merged import Merged, merged
+from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
+from kubectl_kres.reports.namespace.effective_limits import EffectiveLimit, merged
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.columns import Column, amount
-from kubectl_kres.tui.listing import Listing, Rows
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column, amount
 
 _WORDS = {"min": "min", "max": "max", "maxLimitRequestRatio": "ratio", "defaultRequest": "default request",
           "default": "default limit"}  # fmt: skip
 
 
-def _rows(session: Session, namespace: str) -> Rows:
+def _rows(session: Session, namespace: str) -> ListRows:
     spaces = [namespace] if namespace else sorted({one.metadata.namespace for one in session.store.all("LimitRange")})
     for space in spaces:
         for row in merged(session.store, space):
@@ -28,11 +28,11 @@ def _values(found: Sequence[str]) -> str:
     return " or ".join(found) or "-"
 
 
-def _bound(field: str) -> Callable[[Merged], str]:
+def _bound(field: str) -> Callable[[EffectiveLimit], str]:
     return lambda row: str(getattr(row.band, field) or "-")
 
 
-def sign(row: Merged) -> tuple[str, Tone]:
+def sign(row: EffectiveLimit) -> tuple[str, Tone]:
     """``x``: no value is allowed; ``!``: what a container gets depends on the order of LimitRanges."""
     if row.band.excluding:
         return "x", "bad"
@@ -54,7 +54,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     )
 
 
-def _tone(field: str) -> Callable[[Merged], Tone]:
+def _tone(field: str) -> Callable[[EffectiveLimit], Tone]:
     return lambda row: "warn" if len(getattr(row, field)) > 1 else ""
 
 
@@ -63,11 +63,11 @@ def _figure(field: str, head: str, *, wide: bool = False) -> Column:
     return Column(field, head, text, amount(text), right=True, most=20, searched=False, wide=wide)
 
 
-def _objects(row: Merged) -> str:
+def _objects(row: EffectiveLimit) -> str:
     return ", ".join(dict.fromkeys(part.source.name for part in row.parts))
 
 
-def _detail(session: Session, row: Merged, width: int) -> Iterator[Line]:
+def _detail(session: Session, row: EffectiveLimit, width: int) -> Iterator[Line]:
     del session
     yield [("strong", f"{row.type} {row.resource}"), ("", f" in {row.namespace}")]
     if row.band.excluding:
@@ -77,7 +77,13 @@ def _detail(session: Session, row: Merged, width: int) -> Iterator[Line]:
     second = max((size(part.value) for part in row.parts), default=0)
     for label, part in zip(labels, row.parts, strict=True):
         several = part.field in {"default", "defaultRequest"} and not _single(row, part.field)
-        said = "" if part.force and not several else ", one of several, by chance" if several else ", not in force"
+        said = (
+            ""
+            if part.force and not several
+            else ", one of several: depends on LimitRange order"
+            if several
+            else ", not in force"
+        )
         head = f"  {padded(label, first)}  {padded(part.value, second)}  "
         tone: Tone = "warn" if several else "" if part.force else "quiet"
         text = f"{part.source.ref}{said}"
@@ -89,11 +95,11 @@ def _detail(session: Session, row: Merged, width: int) -> Iterator[Line]:
         yield from toned("warn", wrapped(one.text, width, first="  ", rest="  "))
 
 
-def _single(row: Merged, field: str) -> bool:
+def _single(row: EffectiveLimit, field: str) -> bool:
     return len(row.limits if field == "default" else row.requests) < 2
 
 
-def _ref(row: Merged) -> ObjectRef:
+def _ref(row: EffectiveLimit) -> ObjectRef:
     """The LimitRange in force; of several the first."""
     forced = [part.source for part in row.parts if part.force] or [part.source for part in row.parts]
     return forced[0].ref if forced else ObjectRef("Namespace", row.namespace)
@@ -112,7 +118,7 @@ LISTING = Listing(
     rows=_rows,
     sign=sign,
     detail=_detail,
-    opens=lambda row: Place("object", ref=_ref(row)),
+    opens=lambda row: Location("object", ref=_ref(row)),
     ref=_ref,
     command=lambda session, namespace: session.command(
         f"explain ns/{namespace}" if namespace else "explain namespaces"

@@ -8,19 +8,19 @@ from msgspec import Struct
 
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.policy import policy_lines
-from kubectl_kres.reports.capsule.claim_state import STUCK
-from kubectl_kres.reports.explain_policy import explain_policy
-from kubectl_kres.reports.qos_reach import CLASSES
-from kubectl_kres.reports.qos_sums import Sums
+from kubectl_kres.render.quota.policy import policy_lines
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.reports.capsule.common.claim_state import STUCK
+from kubectl_kres.reports.namespace.explain_policy import explain_policy
+from kubectl_kres.reports.qos.qos_reach import CLASSES
+from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.columns import Column, amount
-from kubectl_kres.tui.listing import Listing, Rows
 from kubectl_kres.tui.lists import quotas
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.quotas import QuotaRow, quota_row
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column, amount
 
 
 class SpaceRow(Struct, frozen=True):
@@ -31,7 +31,7 @@ class SpaceRow(Struct, frozen=True):
     """
 
     name: str
-    sums: Sums | None = None
+    sums: NamespaceSums | None = None
     quota: QuotaRow | None = None
     partial: bool = False
     phase: str = ""
@@ -47,7 +47,7 @@ def names(session: Session) -> list[str]:
     return sorted(found | session.adder.done.keys())
 
 
-def _rows(session: Session, namespace: str) -> Rows:
+def _rows(session: Session, namespace: str) -> ListRows:
     partial = any(session.loading((Need("Pod", session.namespace), Need("Pod"))))
     pools, waiting = _pools(session), _waiting(session)
     for name in names(session):
@@ -190,7 +190,7 @@ LISTING = Listing(
     rows=_rows,
     sign=sign,
     detail=_detail,
-    opens=lambda row: Place("pods", namespace=row.name),
+    opens=lambda row: Location("pods", namespace=row.name),
     ref=_ref,
     command=lambda session, _namespace: session.command("qos --summary", ""),
     hints=("sort-cpu", "sort-memory", "explain"),

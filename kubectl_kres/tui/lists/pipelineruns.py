@@ -9,15 +9,15 @@ from msgspec import Struct
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tekton.naming import PIPELINE_RUN
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.listing import Listing, Rows
+from kubectl_kres.tekton.base.naming import PIPELINE_RUN
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.pods import since
 from kubectl_kres.tui.lists.taskruns import MARKS, NO_TEKTON, condition_of, fares
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column
 
 
 class PipelineRow(Struct, frozen=True):
@@ -77,7 +77,7 @@ def _created(row: PipelineRow) -> str | None:
     return row.run.metadata.creation_timestamp
 
 
-def _rows(session: Session, namespace: str) -> Rows:
+def _rows(session: Session, namespace: str) -> ListRows:
     made: dict[tuple[str, str], list[TaskRun]] = {}
     for one in session.store.all("TaskRun", namespace or None):
         owner = (one.metadata.labels or {}).get(PIPELINE_RUN, "")
@@ -111,7 +111,7 @@ LISTING = Listing(
     rows=_rows,
     sign=sign,
     detail=_detail,
-    opens=lambda row: Place("object", ref=row.ref),
+    opens=lambda row: Location("object", ref=row.ref),
     ref=lambda row: row.ref,
     command=lambda session, namespace: session.command("explain pipelineruns", namespace),
     labels=lambda row: row.run.metadata.labels or {},

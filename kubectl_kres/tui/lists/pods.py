@@ -12,19 +12,19 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.render.line import Line, Tone
-from kubectl_kres.render.qos import quality_lines, short
-from kubectl_kres.reports.counted import workload_of
-from kubectl_kres.reports.qos import Quality
-from kubectl_kres.reports.qos_reach import CLASSES
-from kubectl_kres.reports.qos_sums import Amounts, amounts
-from kubectl_kres.reports.subject import Subject
+from kubectl_kres.render.pod.qos import quality_lines, short
+from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.qos.qos_reach import CLASSES
+from kubectl_kres.reports.qos.qos_report import Quality
+from kubectl_kres.reports.qos.qos_sums import PodAmounts, amounts
+from kubectl_kres.reports.quota.counted import workload_of
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.listing import Listing, Rows
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.view import Key
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.view import RowKey
 
 _KIND = BY_KIND["Pod"]
 _TONES: Mapping[str, Tone] = {"BestEffort": "warn"}
@@ -38,7 +38,7 @@ class PodRow(Struct, eq=False, gc=False):
 
     _session: Session
     pod: Pod
-    _amounts: Amounts | None = None
+    _amounts: PodAmounts | None = None
     _quality: Quality | None = None
     _stamp: int = -1
     _counted: bool = False
@@ -49,7 +49,7 @@ class PodRow(Struct, eq=False, gc=False):
         return ObjectRef("Pod", self.pod.metadata.name, self.pod.metadata.namespace)
 
     @property
-    def amounts(self) -> Amounts | None:
+    def amounts(self) -> PodAmounts | None:
         """What it counts for; None where a quantity does not parse."""
         if not self._counted:
             self._amounts, self._counted = amounts(self.pod, self._session.server), True
@@ -216,17 +216,17 @@ def _needs(namespace: str) -> tuple[Need, ...]:
     )
 
 
-def key(row: PodRow) -> Key:
+def key(row: PodRow) -> RowKey:
     return row.pod.metadata.namespace, row.pod.metadata.name
 
 
-def _rows(session: Session, namespace: str) -> Rows:
+def _rows(session: Session, namespace: str) -> ListRows:
     for pod in session.store.all("Pod", namespace or None):
         row = PodRow(session, pod)
         yield key(row), row
 
 
-def _row(session: Session, ref: ObjectRef) -> tuple[Key, PodRow] | None:
+def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, PodRow] | None:
     pod = session.get(ref)
     if pod is None:
         return None
@@ -243,16 +243,16 @@ def _detail(session: Session, row: PodRow, width: int) -> Iterator[Line]:
         yield [("warn", row.why())]
 
 
-def opens(row: PodRow) -> Place:
-    return Place("object", ref=row.ref)
+def opens(row: PodRow) -> Location:
+    return Location("object", ref=row.ref)
 
 
-def owner_of(pod: Pod) -> Place | None:
+def owner_of(pod: Pod) -> Location | None:
     """The workload or run that made it; None for a kind that has no screen."""
     kind, _, name = workload_of(pod).partition("/")
     if kind not in BY_KIND or (kind, name) == ("Pod", pod.metadata.name):
         return None
-    return Place("object", ref=ObjectRef(kind, name, pod.metadata.namespace))
+    return Location("object", ref=ObjectRef(kind, name, pod.metadata.namespace))
 
 
 def _labels(row: PodRow) -> Mapping[str, str]:

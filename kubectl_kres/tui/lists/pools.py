@@ -8,18 +8,18 @@ from msgspec import Struct
 
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.bar import bar
-from kubectl_kres.render.line import Line, Tone
-from kubectl_kres.render.pools import pool_lines
-from kubectl_kres.reports.capsule.needs import pools_needs
-from kubectl_kres.reports.capsule.pool import PoolReport, PoolUse
-from kubectl_kres.reports.capsule.pools import pool_report
+from kubectl_kres.render.capsule.pools import pool_lines
+from kubectl_kres.render.text.bar import bar
+from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.reports.capsule.common.needs import pools_needs
+from kubectl_kres.reports.capsule.pool.pool_report import PoolReport, PoolUse
+from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.columns import Column, amount
-from kubectl_kres.tui.listing import Listing, Rows
 from kubectl_kres.tui.lists.claims import NO_CAPSULE
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column, amount
 
 #: From here on a pool is near its end, in percent.
 NEAR = 90
@@ -114,7 +114,7 @@ def _columns(_namespace: str) -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def _rows(session: Session, _namespace: str) -> Rows:
+def _rows(session: Session, _namespace: str) -> ListRows:
     for pool in session.store.all("ResourcePool"):
         row = pool_row(session, pool)
         yield (row.report.subject.name,), row
@@ -128,8 +128,8 @@ def _also(session: Session, _namespace: str) -> Iterable[Need]:
     return pools_needs(session.store)
 
 
-def place_of(row: PoolRow) -> Place:
-    return Place("object", ref=ObjectRef("ResourcePool", row.report.subject.name))
+def place_of(row: PoolRow) -> Location:
+    return Location("object", ref=ObjectRef("ResourcePool", row.report.subject.name))
 
 
 LISTING = Listing(

@@ -10,17 +10,17 @@ from msgspec import Struct
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.render.bar import bar
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.quota import quota_lines
-from kubectl_kres.reports.quota import QuotaReport, Use, quota_reports
+from kubectl_kres.render.quota.quota_blocks import quota_lines
+from kubectl_kres.render.text.bar import bar
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.columns import Column, amount
-from kubectl_kres.tui.listing import Listing, Rows
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column, amount
+from kubectl_kres.tui.table.view import RowKey
 from kubectl_kres.tui.trend import Sample
-from kubectl_kres.tui.view import Key
 
 #: From here on a quota is near its limit, in percent.
 NEAR = 90
@@ -159,13 +159,13 @@ def _figure(field: str, head: str, *, wide: bool = False) -> Column:
     return Column(field, head, text, amount(text), right=True, most=20, down=True, searched=False, wide=wide)
 
 
-def _rows(session: Session, namespace: str) -> Rows:
+def _rows(session: Session, namespace: str) -> ListRows:
     for quota in session.store.all("ResourceQuota", namespace or None):
         row = quota_row(session, quota)
         yield (row.ref.namespace, row.ref.name), row
 
 
-def _row(session: Session, ref: ObjectRef) -> tuple[Key, QuotaRow] | None:
+def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, QuotaRow] | None:
     quota = session.get(ref)
     return None if quota is None else ((ref.namespace, ref.name), quota_row(session, quota))
 
@@ -190,7 +190,7 @@ LISTING = Listing(
     row=_row,
     sign=sign,
     detail=_detail,
-    opens=lambda row: Place("quota", ref=row.ref),
+    opens=lambda row: Location("quota", ref=row.ref),
     ref=lambda row: row.ref,
     command=lambda session, namespace: session.command("quota", namespace),
     hints=("sort-state", "explain", "faults"),

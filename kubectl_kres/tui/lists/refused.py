@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.fit import refusal_lines
-from kubectl_kres.render.line import Line, Tone
-from kubectl_kres.render.verdict import verdict_word
-from kubectl_kres.reports.denied import KINDS, Denied, denied, denied_needs, stands_alone
-from kubectl_kres.reports.subject import Subject
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.listing import Listing, Rows
-from kubectl_kres.tui.place import Place
+from kubectl_kres.render.quota.fit import refusal_lines
+from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.quota.denied import KINDS, Denied, denied, denied_needs, stands_alone
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column
 
 
-def _rows(session: Session, namespace: str) -> Rows:
+def _rows(session: Session, namespace: str) -> ListRows:
     for kind in KINDS:
         for workload in session.store.all(kind, namespace or None):
             if not stands_alone(workload):
@@ -80,7 +80,7 @@ LISTING = Listing(
     rows=_rows,
     sign=sign,
     detail=_detail,
-    opens=lambda row: Place("object", ref=row.subject),
+    opens=lambda row: Location("object", ref=row.subject),
     ref=lambda row: row.subject,
     command=lambda session, namespace: session.command("quota --denied", namespace),
     hints=("explain", "faults"),

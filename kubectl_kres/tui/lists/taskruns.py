@@ -10,24 +10,24 @@ from kubectl_kres.model.meta import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.explain import verdict_lines
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.tekton import task_lines
-from kubectl_kres.render.verdict import verdict_word
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explanation import Explanation, Value
-from kubectl_kres.reports.qos_sums import amounts
-from kubectl_kres.reports.subject import Subject
+from kubectl_kres.render.pod.explain import verdict_lines
+from kubectl_kres.render.tekton.taskrun import task_lines
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.reports.common.explanation import Explanation, ResourceValue
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.qos.qos_sums import amounts
 from kubectl_kres.reports.tekton.config import configuration_needs
 from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tekton.waiting import REASON
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.listing import Listing, Rows
+from kubectl_kres.tekton.controller.quota_retry import REASON
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.pods import since
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.view import Key
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.view import RowKey
 
 #: What it means that the server has no such kind.
 NO_TEKTON = "Tekton is not installed, or too old for tekton.dev/v1"
@@ -94,7 +94,7 @@ class RunRow:
         return str(values[resource]) if resource in values else None
 
     @property
-    def differing(self) -> list[tuple[str, Value]]:
+    def differing(self) -> list[tuple[str, ResourceValue]]:
         """The values that the live pod has otherwise than computed, with their containers."""
         if self.found is None or not self.found.live:
             return []
@@ -206,12 +206,12 @@ def _task(row: RunRow) -> str:
     return ref.name or f"resolver {ref.resolver}" if ref is not None else "its own"
 
 
-def _rows(session: Session, namespace: str) -> Rows:
+def _rows(session: Session, namespace: str) -> ListRows:
     for run in session.store.all("TaskRun", namespace or None):
         yield (run.metadata.namespace, run.metadata.name), RunRow(session, run)
 
 
-def _row(session: Session, ref: ObjectRef) -> tuple[Key, RunRow] | None:
+def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, RunRow] | None:
     run = session.get(ref)
     return None if run is None else ((ref.namespace, ref.name), RunRow(session, run))
 
@@ -251,10 +251,10 @@ def also(session: Session, _namespace: str) -> Iterable[Need]:
     return configuration_needs(session.store)
 
 
-def owner(row: RunRow) -> Place | None:
+def owner(row: RunRow) -> Location | None:
     """The PipelineRun that made it."""
     name = pipeline_run_of(row.run)
-    return Place("object", ref=ObjectRef("PipelineRun", name, row.ref.namespace)) if name else None
+    return Location("object", ref=ObjectRef("PipelineRun", name, row.ref.namespace)) if name else None
 
 
 _ready: Callable[[RunRow, str], bool] = RunRow.ready
@@ -271,7 +271,7 @@ LISTING = Listing(
     row=_row,
     sign=sign,
     detail=_detail,
-    opens=lambda row: Place("object", ref=row.ref),
+    opens=lambda row: Location("object", ref=row.ref),
     ref=lambda row: row.ref,
     owner=owner,
     command=lambda session, namespace: session.command("explain taskruns", namespace),

@@ -11,21 +11,21 @@ from textual.timer import Timer
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.line import Line, toned, wrapped
+from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.drawn import safe
-from kubectl_kres.tui.listing import Listing, taken_in
-from kubectl_kres.tui.matching import Selector
-from kubectl_kres.tui.place import Place
-from kubectl_kres.tui.rights import gap_lines
+from kubectl_kres.tui.lists.list_spec import Listing, taken_in
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, Open, Say, Told
-from kubectl_kres.tui.screens.tabled import TablePane, sort_line
+from kubectl_kres.tui.screens.table_screen import TablePane, sort_line
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table import Table
-from kubectl_kres.tui.view import Faces, Key
-from kubectl_kres.tui.widgets.chrome import count_text, gap_count
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.matching import Selector
+from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.table.strips import safe
+from kubectl_kres.tui.table.view import Faces, RowKey
+from kubectl_kres.tui.widgets.header_footer import count_text, gap_count
 from kubectl_kres.tui.widgets.lines import Lines
 
 #: Seconds that rows are made for in one go, at first and later.
@@ -62,14 +62,14 @@ class Browse(TablePane):
     }
     """
 
-    def __init__(self, session: Session, place: Place, listing: Listing) -> None:
+    def __init__(self, session: Session, place: Location, listing: Listing) -> None:
         super().__init__(session, place)
         self.listing = listing
         faces = Faces(self._text, listing.labels, self._fault)
         self.table = Table(self._columns(place.namespace), faces, sign=listing.sign)
         self.detail = Lines()
-        self._making: Iterator[tuple[Key, Any]] | None = None
-        self._made: dict[Key, Any] = {}
+        self._making: Iterator[tuple[RowKey, Any]] | None = None
+        self._made: dict[RowKey, Any] = {}
         self._preparing: Iterator[Any] | None = None
         self._behind: list[Any] = []
         self._costly: set[str] = set()
@@ -126,7 +126,7 @@ class Browse(TablePane):
     def _namespace(self) -> str:
         return self.place.namespace if self.listing.scoped else ""
 
-    def enter(self, place: Place) -> None:
+    def enter(self, place: Location) -> None:
         moved = place.namespace != self.place.namespace
         super().enter(place)
         if moved:
@@ -236,7 +236,7 @@ class Browse(TablePane):
     def _make(self, end: float) -> None:
         """Makes rows until then. Older rows stay until all new ones are there."""
         assert self._making is not None
-        fresh: dict[Key, Any] = {}
+        fresh: dict[RowKey, Any] = {}
         for key, row in self._making:
             if key:
                 fresh[key] = row
@@ -401,9 +401,9 @@ class Browse(TablePane):
             case "copy-ns" if ref.namespace:
                 self.post_message(Copy(ref.namespace, "namespace"))
             case "namespace" if ref.namespace or ref.kind == "Namespace":
-                self.post_message(Open(Place("pods", namespace=ref.namespace or ref.name)))
+                self.post_message(Open(Location("pods", namespace=ref.namespace or ref.name)))
             case "explain":
-                self.post_message(Open(Place("object", ref=ref, tab="text")))
+                self.post_message(Open(Location("object", ref=ref, tab="text")))
             case "owner" if (place := self.listing.owner and self.listing.owner(row)) is not None:
                 self.post_message(Open(place))
             case _:

@@ -1,4 +1,4 @@
-"""A claim: its state in the controller's words, what is short, what would let it in, who waits before it."""
+"""A claim: its state in the controller's words, what is short, what would unblock it, who waits before it."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from functools import partial
 from typing import Any
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.claim import PARTICIPLES, may_lines
-from kubectl_kres.render.claims import TONES, short_words
-from kubectl_kres.render.edited import edited
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.pooled import claim_page, option_text
-from kubectl_kres.reports.capsule.claim import Amount, ClaimReport, May
-from kubectl_kres.reports.capsule.claim_state import WAITING
-from kubectl_kres.reports.capsule.explain_claim import explain_claim
-from kubectl_kres.reports.capsule.needs import pooled_needs
-from kubectl_kres.reports.capsule.pooled import ClaimExplanation, PoolOption
-from kubectl_kres.reports.explanation import Unseen
-from kubectl_kres.reports.start import missing
+from kubectl_kres.render.capsule.claim import PARTICIPLES, may_lines
+from kubectl_kres.render.capsule.claim_or_pool import claim_page, option_text
+from kubectl_kres.render.capsule.claims import TONES, short_words
+from kubectl_kres.render.text.edited import edited
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport, May
+from kubectl_kres.reports.capsule.common.claim_state import WAITING
+from kubectl_kres.reports.capsule.common.needs import pooled_needs
+from kubectl_kres.reports.capsule.explain.claim_or_pool import ClaimExplanation, PoolOption
+from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.claims import pool_place
-from kubectl_kres.tui.place import Place
-from kubectl_kres.tui.rights import gap_lines
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane
-from kubectl_kres.tui.widgets.items import Item, Sections
-from kubectl_kres.tui.widgets.pooled import condition_item, said_item, turn_item, warning_item, way_items
+from kubectl_kres.tui.widgets.claim_or_pool import condition_item, said_item, turn_item, warning_item, way_items
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections
 
 
 class ClaimPane(OutlinePane):
@@ -52,7 +52,7 @@ class ClaimPane(OutlinePane):
         assert self.found is not None
         return self.found.claim
 
-    def owner(self) -> Place | None:
+    def owner(self) -> Location | None:
         return pool_place(self.report.pool or self.report.wanted_pool) if self.found is not None else None
 
     def head(self, width: int) -> Iterator[Line]:
@@ -76,11 +76,11 @@ class ClaimPane(OutlinePane):
             said = f"the controller says: {report.message}"
             yield from toned("quiet", wrapped(said, width, first="  ", rest="    "))
 
-    def rows(self) -> Iterator[Item]:
+    def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None
         found, report, sections = self.found, self.report, Sections()
         yield from sections.section("asks for", _amounts(report), ("ASKS", "LEFT", "LACKS"))
-        yield from sections.section("what would let it in", way_items(report))
+        yield from sections.section("what would unblock it", way_items(report))
         yield from sections.section("queue, up to its place", self._queue(found))
         yield from sections.section("warnings", map(warning_item, report.notes))
         yield from sections.section("pools of its namespace", map(_option, found.options), said=found.chosen)
@@ -93,22 +93,22 @@ class ClaimPane(OutlinePane):
         yield from sections.section("last changed", map(said_item, edited(report.edits)))
         yield from sections.section("not visible", map(self._unseen, () if self.late else report.unseen))
 
-    def _queue(self, found: ClaimExplanation) -> Iterator[Item]:
+    def _queue(self, found: ClaimExplanation) -> Iterator[OutlineItem]:
         """Who takes part before it; those that only keep what they hold are one line."""
         kept = [one for one in found.turns if one.result == "kept" and not one.own]
         if kept:
-            yield Item((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
+            yield OutlineItem((), f"{len(kept)} hold something", said="enter: the pool", place=self.owner())
         for one in found.turns:
             if one.result != "kept" or one.own:
                 yield turn_item(one)
         if not found.turns and self.report.state in WAITING:
             said = "the pool, or the claims of others, could not be read"
-            yield Item((), "not visible", said="still being read" if self.late else said, tone="warn")
+            yield OutlineItem((), "not visible", said="still being read" if self.late else said, tone="warn")
 
-    def _unseen(self, one: Unseen) -> Item:
+    def _unseen(self, one: Unseen) -> OutlineItem:
         need = Need(one.kind, one.namespace, one.name, required=one.required)
         tone: Tone = "bad" if one.required else "quiet"
-        return Item((), one.kind, said=one.message or one.state, sign="?", tone=tone,
+        return OutlineItem((), one.kind, said=one.message or one.state, sign="?", tone=tone,
                     about=lambda width: gap_lines(self.session, (need,), width))  # fmt: skip
 
     def text(self, width: int) -> Iterable[Line]:
@@ -126,20 +126,27 @@ class ClaimPane(OutlinePane):
         return ("open", "copy", "owner", "pane", "explain", "up", "help")
 
 
-def _amounts(report: ClaimReport) -> Iterator[Item]:
+def _amounts(report: ClaimReport) -> Iterator[OutlineItem]:
     """Each resource; of a claim that has what it asks for, just that."""
     known = {one.name: one for one in report.amounts}
     for name, asked in report.asks.items():
         one = known.get(name)
         if one is None:
-            yield Item((), name, (asked,))
+            yield OutlineItem((), name, (asked,))
             continue
         bad = one.lacks is not None or not one.offered
         tone: Tone = "bad" if bad else "warn" if one.behind is not None else ""
         left = one.available or ("-" if one.offered else "none")
-        closed = f"earlier claims want {one.behind}" if one.behind is not None else ""
-        yield Item((), name, (one.requested, left, one.lacks or "-"), closed, "x" if bad else "!" if tone else "", tone,
-                   partial(_amount_lines, one))  # fmt: skip
+        closed = f"blocked by earlier claims for {one.behind}" if one.behind is not None else ""
+        yield OutlineItem(
+            (),
+            name,
+            (one.requested, left, one.lacks or "-"),
+            closed,
+            "x" if bad else "!" if tone else "",
+            tone,
+            partial(_amount_lines, one),
+        )
 
 
 def _amount_lines(one: Amount, width: int) -> Iterator[Line]:
@@ -147,30 +154,30 @@ def _amount_lines(one: Amount, width: int) -> Iterator[Line]:
     yield from toned("", wrapped(text, width, rest="  "))
 
 
-def _option(one: PoolOption) -> Item:
+def _option(one: PoolOption) -> OutlineItem:
     said = (
         "has room" if not (one.missing or one.short) else "has not all of it" if one.missing else "has too little left"
     )
     text = option_text(one)
     ref, label = ObjectRef("ResourcePool", one.pool), f"{one.pool}{' (named)' * one.named}"
-    return Item((), label, said=said, place=pool_place(one.pool), ref=ref,
+    return OutlineItem((), label, said=said, place=pool_place(one.pool), ref=ref,
                 about=lambda width: toned("", wrapped(text, width, rest="  ")))  # fmt: skip
 
 
-def _may(one: May) -> Item:
-    return Item((), PARTICIPLES[one.verb], ("yes" if one.allowed else "no",), one.follows or one.said,
+def _may(one: May) -> OutlineItem:
+    return OutlineItem((), PARTICIPLES[one.verb], ("yes" if one.allowed else "no",), one.follows or one.said,
                 tone="" if one.allowed else "warn", about=lambda width: list(may_lines([one], width))[1:])  # fmt: skip
 
 
-def _quota(report: ClaimReport) -> Iterator[Item]:
+def _quota(report: ClaimReport) -> Iterator[OutlineItem]:
     quota = report.quota
     assert quota is not None
-    place = Place("quota", ref=quota.subject)
+    place = Location("quota", ref=quota.subject)
     if quota.missing or not quota.lines:
         text = "it is not there" if quota.missing else "it is empty: it limits nothing"
-        yield Item((), text, sign="!", tone="warn", ref=quota.subject)
+        yield OutlineItem((), text, sign="!", tone="warn", ref=quota.subject)
     for line in quota.lines:
         default = f"+ default {line.default}" if line.default is not None else ""
-        yield Item(
+        yield OutlineItem(
             (), line.name, (line.used or "-", line.hard, line.claimed or "-"), default, place=place, ref=quota.subject
         )

@@ -8,18 +8,18 @@ from msgspec import Struct
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.catalogue import LISTINGS
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.place import Place
-from kubectl_kres.tui.rights import gap_lines, rule_text
+from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.rbac_hints import gap_lines, rule_text
 from kubectl_kres.tui.screens.pane import Copy, Open, Told
-from kubectl_kres.tui.screens.tabled import TablePane
+from kubectl_kres.tui.screens.table_screen import TablePane
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table import Table
-from kubectl_kres.tui.view import Faces, Key
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.table.view import Faces, RowKey
 from kubectl_kres.tui.widgets.lines import Lines
 
 
@@ -31,7 +31,7 @@ class KindRow(Struct, frozen=True):
     state: str
     said: str
     tone: Tone = ""
-    place: Place | None = None
+    place: Location | None = None
     need: Need | None = None
 
 
@@ -48,7 +48,7 @@ class KindsPane(TablePane):
 
     sortable = False
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: Location) -> None:
         super().__init__(session, place)
         faces = Faces(lambda row: f"{row.name} {row.names} {row.state}", lambda _: {}, lambda row: bool(row.tone))
         self.table = Table(_COLUMNS, faces, sign=_sign)
@@ -61,7 +61,7 @@ class KindsPane(TablePane):
     def on_mount(self) -> None:
         self.enter(self.place)
 
-    def enter(self, place: Place) -> None:
+    def enter(self, place: Location) -> None:
         super().enter(place)
         self.table.replace(dict(self._rows()))
         self._show()
@@ -72,9 +72,9 @@ class KindsPane(TablePane):
             self.table.replace(dict(self._rows()))
             self._show()
 
-    def _rows(self) -> Iterator[tuple[Key, KindRow]]:
+    def _rows(self) -> Iterator[tuple[RowKey, KindRow]]:
         for place, one in enumerate(LISTINGS.values()):
-            where = Place(one.id, self.session.namespace if one.scoped else "")
+            where = Location(one.id, self.session.namespace if one.scoped else "")
             yield ("0", f"{place:03}"), KindRow(one.id, " ".join(one.names[1:]), "screen", one.about, place=where)
         states = self.session.feed.states()
         for need, coverage in sorted(self.session.store.needs().items(), key=lambda pair: _order(pair[0])):

@@ -7,17 +7,17 @@ from itertools import zip_longest
 
 from textual.app import ComposeResult
 
-from kubectl_kres.render.line import Line, Tone, padded, size, toned, wrapped
-from kubectl_kres.tui.catalogue import LISTINGS
+from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
 from kubectl_kres.tui.keys import CHANGING, ELSEWHERE, MOVING, groups, hints
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.widgets.lines import Lines
 
 _SIGNS: Sequence[tuple[str, Tone, str]] = (
     ("x", "bad", "a fault: refused, full, impossible"),
-    ("!", "warn", "near its limit, or not what admission would set today, or left to chance"),
+    ("!", "warn", "near its limit, differs from what admission would set today, or depends on LimitRange order"),
     ("?", "warn", "not known: not readable, or no status yet"),
 )
 
@@ -34,7 +34,7 @@ class HelpPane(Pane):
     """
 
     def __init__(
-        self, session: Session, place: Place, about: str, for_keys: Sequence[str], key_groups: Sequence[str]
+        self, session: Session, place: Location, about: str, for_keys: Sequence[str], key_groups: Sequence[str]
     ) -> None:
         super().__init__(session, place)
         self._about, self._keys, self._groups = about, tuple(for_keys), tuple(key_groups)

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kubectl_kres.errors import KresError, NotFound
-from kubectl_kres.render.line import Line, toned, wrapped
-from kubectl_kres.reports.explain_policy import namespace_of
+from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.reports.namespace.explain_policy import namespace_of
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.place import Place
-from kubectl_kres.tui.rights import gap_lines
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
 from kubectl_kres.tui.session import Session
 
@@ -19,7 +19,7 @@ from kubectl_kres.tui.session import Session
 class ObjectPane(Pane):
     """``found`` is the last answer, which stays when the object goes; ``fault`` is why there is none of now."""
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: Location) -> None:
         super().__init__(session, place)
         assert place.ref is not None
         self.ref = place.ref
@@ -100,7 +100,7 @@ class ObjectPane(Pane):
         """What could not be read of what the answer depends on."""
         yield from gap_lines(self.session, self.needs(), width)
 
-    def owner(self) -> Place | None:
+    def owner(self) -> Location | None:
         """What the object belongs to."""
         return None
 
@@ -112,7 +112,7 @@ class ObjectPane(Pane):
             case "copy-ns" if namespace:
                 self.post_message(Copy(namespace, "namespace"))
             case "namespace" if namespace:
-                self.post_message(Open(Place("pods", namespace=namespace)))
+                self.post_message(Open(Location("pods", namespace=namespace)))
             case "owner" if (owner := self.owner()) is not None:
                 self.post_message(Open(owner))
             case _:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.place import Place
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, Open, Say
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table import Table
-from kubectl_kres.tui.widgets.items import Item, columns
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.widgets.items import OutlineItem, columns
 
 
 class OutlinePane(TreePane):
@@ -23,11 +23,11 @@ class OutlinePane(TreePane):
     #: The head of the first column.
     HEAD: ClassVar[str] = "WHAT"
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: Location) -> None:
         super().__init__(session, place)
         self.steps = False
 
-    def rows(self) -> Iterable[Item]:
+    def rows(self) -> Iterable[OutlineItem]:
         raise NotImplementedError
 
     def text(self, width: int) -> Iterable[Line]:
@@ -41,10 +41,10 @@ class OutlinePane(TreePane):
     def columns(self) -> Sequence[Column]:
         return columns(self.HEAD, self._folded, ascii_only=self.session.setting.ascii_only)
 
-    def words(self, row: Item) -> str:
+    def words(self, row: OutlineItem) -> str:
         return f"{row.label} {row.said}"
 
-    def sign(self, row: Item) -> tuple[str, Tone]:
+    def sign(self, row: OutlineItem) -> tuple[str, Tone]:
         return row.sign, row.tone
 
     def answered(self) -> None:
@@ -53,7 +53,7 @@ class OutlinePane(TreePane):
         if began and self._rows and not any(self.sign(item)[0] == "x" for item in self._rows):
             self.table.find(next(item.path for item in self._rows if not item.is_section))
 
-    def about_lines(self, row: Item, width: int) -> Iterator[Line]:
+    def about_lines(self, row: OutlineItem, width: int) -> Iterator[Line]:
         if row.about is not None:
             yield from row.about(width)
             return
@@ -67,7 +67,7 @@ class OutlinePane(TreePane):
     def on_table_opened(self, event: Table.Opened) -> None:
         """To what a part is about; what is to be typed is copied, a section folds."""
         event.stop()
-        item: Item | None = self.table.view.rows.get(event.key)
+        item: OutlineItem | None = self.table.view.rows.get(event.key)
         if item is None:
             return
         if item.place is not None:
@@ -82,20 +82,20 @@ class OutlinePane(TreePane):
     def _side(self) -> str:
         return "on the right" if self.has_class("beside") else "below"
 
-    def copied(self, row: Item) -> Copy | None:
+    def copied(self, row: OutlineItem) -> Copy | None:
         if row.text:
             return Copy(row.text, row.name)
         return Copy(row.ref.name, "name") if row.ref is not None else None
 
     def act(self, action: str) -> bool:
         """As on any object; namespaces are those of the part under the cursor, if it has one."""
-        item: Item | None = self.row
+        item: OutlineItem | None = self.row
         namespace = item.ref.namespace if item is not None and item.ref is not None else ""
         match action:
             case "copy-ns" if namespace:
                 self.post_message(Copy(namespace, "namespace"))
             case "namespace" if namespace:
-                self.post_message(Open(Place("pods", namespace=namespace)))
+                self.post_message(Open(Location("pods", namespace=namespace)))
             case _:
                 return super().act(action)
         return True

@@ -8,19 +8,19 @@ from time import perf_counter
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.render.line import Line
+from kubectl_kres.render.text.line import Line
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.areas import Areas, unseen
-from kubectl_kres.tui.catalogue import LISTINGS
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.notice import Notice, under
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.lists.list_registry import LISTINGS
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.overview.overview_cache import Areas, unseen
+from kubectl_kres.tui.overview.problem import Notice, under
 from kubectl_kres.tui.screens.pane import Copy, Open, Told
-from kubectl_kres.tui.screens.tabled import TablePane
+from kubectl_kres.tui.screens.table_screen import TablePane
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table import Table
-from kubectl_kres.tui.view import Faces, Key
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.table.view import Faces, RowKey
 
 #: A drawing is followed by a rest of so many times what it took: keys come first.
 _REST = 10
@@ -34,7 +34,7 @@ class OverviewPane(TablePane):
     """
     sortable = False
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: Location) -> None:
         super().__init__(session, place)
         faces = Faces(lambda row: f"{row.what} {row.where} {row.said}", lambda _: {}, lambda row: row.sign[0] in "x!")
         self.table = Table(_COLUMNS, faces, sign=lambda row: row.sign)
@@ -55,7 +55,7 @@ class OverviewPane(TablePane):
             Need("Pod", space),
         )
 
-    def enter(self, place: Place) -> None:
+    def enter(self, place: Location) -> None:
         super().enter(place)
         self._draw()
         self.table.focus()
@@ -78,7 +78,7 @@ class OverviewPane(TablePane):
 
     def _draw(self) -> None:
         self._due, began = False, perf_counter()
-        rows: dict[Key, Notice] = {}
+        rows: dict[RowKey, Notice] = {}
         for place, row in enumerate(self._rows()):
             rows[f"{place:04}", row.what] = row
         old = self.table.view.rows
@@ -99,7 +99,7 @@ class OverviewPane(TablePane):
         yield self._count("namespaces", "Namespace", "pods, requests and the tightest quota of each")
         yield Notice(
             ("", ""), "refused", "", "computed when opened: which workloads are being refused, what would let them in",
-            Place("refused", self.session.namespace),
+            Location("refused", self.session.namespace),
         )  # fmt: skip
         yield from self._server()
         yield from under("WORST FIRST", "NAMESPACE", areas.notices())
@@ -110,10 +110,10 @@ class OverviewPane(TablePane):
         version = self.session.store.origin.version
         if version or not self.session.setting.live:
             for said in self.session.supposed:
-                yield Notice(("!", "warn"), "server", version or "?", said, Place("kinds"))
+                yield Notice(("!", "warn"), "server", version or "?", said, Location("kinds"))
 
     def _pods(self) -> Notice:
-        place = Place("pods", self.session.namespace)
+        place = Location("pods", self.session.namespace)
         sums = self.session.adder.done.values()
         if not sums and (why := unseen(self.session, Need("Pod", self.session.namespace))):
             return Notice(("?", "warn"), "pods", "?", why, place)
@@ -128,7 +128,7 @@ class OverviewPane(TablePane):
 
     def _count(self, what: str, kind: str, said: str) -> Notice:
         count = sum(1 for _ in self.session.store.all(kind))
-        return Notice(("", ""), what, self._number(kind, count), said, Place(what))
+        return Notice(("", ""), what, self._number(kind, count), said, Location(what))
 
     def _number(self, kind: str, count: int) -> str:
         """The count; ``so far`` while it grows, ``?`` where it cannot be known."""
@@ -147,7 +147,7 @@ class OverviewPane(TablePane):
                 kind = BY_KIND[need.kind]
                 word = "forbidden" if coverage.state == "denied" else "failed"
                 said = f"{word}: {coverage.message}" if coverage.message else word
-                yield Notice(("?", "bad"), kind.plural, need.namespace, said, Place("kinds"))
+                yield Notice(("?", "bad"), kind.plural, need.namespace, said, Location("kinds"))
         if not self.session.namespace and unseen(self.session, Need("Pod")):
             said = "one namespace may be readable: :pods NAME"
             yield Notice(("", ""), "", "", said, None)
@@ -191,10 +191,10 @@ class OverviewPane(TablePane):
         ref = row.place.ref if row is not None and row.place is not None else None
         match action:
             case "namespace" if ref is not None and ref.namespace:
-                self.post_message(Open(Place("pods", namespace=ref.namespace)))
+                self.post_message(Open(Location("pods", namespace=ref.namespace)))
             case "explain" if ref is not None:
                 view = "report" if ref.kind == "ResourceQuota" else "object"
-                self.post_message(Open(Place(view, ref=ref, tab="text")))
+                self.post_message(Open(Location(view, ref=ref, tab="text")))
             case "copy" if ref is not None:
                 self.post_message(Copy(ref.name, "name"))
             case "copy-ns" if ref is not None and ref.namespace:

@@ -9,10 +9,10 @@ from textual.message import Message
 from textual.widget import Widget
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.line import Line, Tone
+from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.widgets.lines import Lines
 
@@ -20,7 +20,7 @@ from kubectl_kres.tui.widgets.lines import Lines
 class Open(Message):
     """Go to a place."""
 
-    def __init__(self, place: Place, *, fresh: bool = False) -> None:
+    def __init__(self, place: Location, *, fresh: bool = False) -> None:
         super().__init__()
         self.place, self.fresh = place, fresh
 
@@ -54,7 +54,7 @@ class Pane(Widget):
     Pane { height: 1fr; background: $background; }
     """
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: Location) -> None:
         super().__init__()
         self.session, self.place = session, place
 
@@ -91,7 +91,7 @@ class Pane(Widget):
         if target is not None:
             target.focus()
 
-    def enter(self, place: Place) -> None:
+    def enter(self, place: Location) -> None:
         """The screen is shown, perhaps for another namespace than before."""
         self.place = place
 

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.explain import explanation_lines
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.pipeline import pipeline_lines, verdict_lines
-from kubectl_kres.render.verdict import verdict_word
-from kubectl_kres.reports.explanation import Fact
+from kubectl_kres.render.pod.explain import explanation_lines
+from kubectl_kres.render.tekton.pipeline import pipeline_lines, verdict_lines
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, AtOnce, PipelineExplanation, PlannedTask
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.reports.tekton.pipeline_verdict import ENDED
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
-from kubectl_kres.tui.widgets.items import Item, Sections
-from kubectl_kres.tui.widgets.pooled import said_item, warning_item
+from kubectl_kres.tui.widgets.claim_or_pool import said_item, warning_item
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections
 
 
 class PipelineRunPane(OutlinePane):
@@ -43,7 +43,7 @@ class PipelineRunPane(OutlinePane):
             yield [(tone, first)]
             yield from toned(tone, rest)
 
-    def rows(self) -> Iterator[Item]:
+    def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None
         found, sections = self.found, Sections()
         main = [one for one in found.tasks if not one.is_finally]
@@ -62,7 +62,7 @@ class PipelineRunPane(OutlinePane):
         yield from sections.section("seen in the cluster", map(_fact, found.facts))
         yield from sections.section("assumed", (said_item(one.text) for one in found.assumptions))
 
-    def _planned(self, one: PlannedTask) -> Item:
+    def _planned(self, one: PlannedTask) -> OutlineItem:
         totals = (
             {(total.side, total.resource): total.value for total in one.explanation.totals} if one.explanation else {}
         )
@@ -72,16 +72,24 @@ class PipelineRunPane(OutlinePane):
         sign, tone, said = _answer(one)
         made = ObjectRef("TaskRun", one.names[0], self.ref.namespace) if one.names else None
         there = made is not None and self.session.get(made) is not None
-        return Item((), one.name, cells, f"{said}{after}", sign, tone, partial(_task_lines, one),
-                    Place("object", ref=made) if there else None, ref=made)  # fmt: skip
+        return OutlineItem((), one.name, cells, f"{said}{after}", sign, tone, partial(_task_lines, one),
+                    Location("object", ref=made) if there else None, ref=made)  # fmt: skip
 
-    def _at_once(self, one: AtOnce) -> Item:
+    def _at_once(self, one: AtOnce) -> OutlineItem:
         amount = f"{one.amount}{'+' * one.at_least}"
         cells = (amount, one.used or "-", one.hard or "-") if one.quota else (amount,)
         said = f"too much: {one.after} after" if one.exceeded else f"by {', '.join(one.tasks)}"
-        place = Place("quota", ref=ObjectRef("ResourceQuota", one.quota, self.ref.namespace)) if one.quota else None
-        return Item((), f"{one.resource}{' (finally)' * one.is_finally}", cells, said, "x" if one.exceeded else "",
-                    "bad" if one.exceeded else "", partial(_at_once_lines, one), place)  # fmt: skip
+        place = Location("quota", ref=ObjectRef("ResourceQuota", one.quota, self.ref.namespace)) if one.quota else None
+        return OutlineItem(
+            (),
+            f"{one.resource}{' (finally)' * one.is_finally}",
+            cells,
+            said,
+            "x" if one.exceeded else "",
+            "bad" if one.exceeded else "",
+            partial(_at_once_lines, one),
+            place,
+        )
 
     def text(self, width: int) -> Iterable[Line]:
         assert self.found is not None
@@ -135,13 +143,20 @@ def _at_once_lines(one: AtOnce, width: int) -> Iterator[Line]:
         yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
 
 
-def _assistant(one: AssistantPod) -> Item:
+def _assistant(one: AssistantPod) -> OutlineItem:
     refused = "; ".join(one.refused)
     tone: Tone = "bad" if refused else ""
-    return Item((), f"StatefulSet/{one.name}", said=refused or f"workspace {one.workspace or 'of the whole run'}",
-                sign="x" if refused else "", tone=tone)  # fmt: skip
+    return OutlineItem(
+        (),
+        f"StatefulSet/{one.name}",
+        said=refused or f"workspace {one.workspace or 'of the whole run'}",
+        sign="x" if refused else "",
+        tone=tone,
+    )
 
 
-def _fact(one: Fact) -> Item:
+def _fact(one: Fact) -> OutlineItem:
     text = f"{one.reason}: {one.text}"
-    return Item((), text, about=lambda width: toned("", wrapped(f"{text}{f' ({one.time})' * bool(one.time)}", width)))
+    return OutlineItem(
+        (), text, about=lambda width: toned("", wrapped(f"{text}{f' ({one.time})' * bool(one.time)}", width))
+    )

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.render.cgroups import tree
-from kubectl_kres.render.cost import cost_lines
-from kubectl_kres.render.diff import difference_lines
-from kubectl_kres.render.explain import explanation_lines, verdict_lines
-from kubectl_kres.render.line import Line, Tone, toned
 from kubectl_kres.render.pictures.scale import pairs_of, scale_lines
-from kubectl_kres.render.qos import quality_lines
-from kubectl_kres.render.verdict import verdict_word
-from kubectl_kres.render.yamllines import yaml_lines
-from kubectl_kres.reports.diff import diff
-from kubectl_kres.reports.explain import explain
-from kubectl_kres.reports.explanation import Explanation
-from kubectl_kres.reports.needs import needs
-from kubectl_kres.reports.node import needs_with_node
-from kubectl_kres.reports.qos import Quality, quality, unclassed
+from kubectl_kres.render.pod.cgroups import tree
+from kubectl_kres.render.pod.diff import difference_lines
+from kubectl_kres.render.pod.explain import explanation_lines, verdict_lines
+from kubectl_kres.render.pod.qos import quality_lines
+from kubectl_kres.render.text.cost import cost_lines
+from kubectl_kres.render.text.line import Line, Tone, toned
+from kubectl_kres.render.text.yaml_lines import yaml_lines
+from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.node import needs_with_node
+from kubectl_kres.reports.pod.difference import diff
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.qos.qos_report import Quality, quality, unclassed
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.columns import Column
 from kubectl_kres.tui.lists.pods import owner_of
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, Open, Say
 from kubectl_kres.tui.screens.tree import TreePane
-from kubectl_kres.tui.table import Table
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.widgets.journal import journal_lines
 from kubectl_kres.tui.widgets.values import ValueRow, columns, value_rows
 
@@ -92,7 +92,7 @@ class PodPane(TreePane):
     def copied(self, row: ValueRow) -> Copy | None:
         return Copy(row.text, "value") if row.text else None
 
-    def owner(self) -> Place | None:
+    def owner(self) -> Location | None:
         """Of a pod, the workload or run that made it."""
         pod = self.session.get(self.ref)
         return owner_of(pod) if isinstance(pod, Pod) else None
@@ -169,8 +169,8 @@ class PodPane(TreePane):
         return ("open", "pane", "explain", "diff", "yaml", "steps", "up")
 
 
-def place_of(row: ValueRow) -> Place:
+def place_of(row: ValueRow) -> Location:
     """The screen of the object behind a value."""
     assert row.source is not None
     ref = row.source.ref
-    return Place("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)
+    return Location("quota" if ref.kind == "ResourceQuota" else "object", ref=ref)

@@ -1,4 +1,4 @@
-"""A pool: what it shares out, among which namespaces, who waits in which order, and what would let the first one in."""
+"""A pool: what it shares out, among which namespaces, who waits in which order, what would unblock the first one."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from functools import partial
 from typing import Any
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.claims import TONES, asks_words
-from kubectl_kres.render.edited import edited
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.capsule.claim_or_pool import pool_page
+from kubectl_kres.render.capsule.claims import TONES, asks_words
 from kubectl_kres.render.pictures.holders import bar_of, holders_lines, of_pool, ranked
 from kubectl_kres.render.pictures.queue import queue_lines
-from kubectl_kres.render.pooled import pool_page
-from kubectl_kres.reports.capsule.claim import ClaimReport
-from kubectl_kres.reports.capsule.claim_detail import claim_detail
-from kubectl_kres.reports.capsule.claims import Claims
-from kubectl_kres.reports.capsule.explain_pool import explain_pool
-from kubectl_kres.reports.capsule.needs import pooled_needs
-from kubectl_kres.reports.capsule.pool import Holder, PoolNamespace, PoolReport, PoolUse, Queued
-from kubectl_kres.reports.capsule.pooled import PoolExplanation
-from kubectl_kres.reports.explanation import Edit
-from kubectl_kres.reports.start import missing
+from kubectl_kres.render.text.edited import edited
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
+from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
+from kubectl_kres.reports.capsule.claim.claims import Claims
+from kubectl_kres.reports.capsule.common.needs import pooled_needs
+from kubectl_kres.reports.capsule.explain.claim_or_pool import PoolExplanation
+from kubectl_kres.reports.capsule.explain.explain_pool import explain_pool
+from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
+from kubectl_kres.reports.common.explanation import LastEdit
+from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.pods import since
 from kubectl_kres.tui.lists.pools import NEAR, use_bar
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
-from kubectl_kres.tui.widgets.items import Item, Sections
-from kubectl_kres.tui.widgets.pooled import condition_item, said_item, warning_item, way_items
+from kubectl_kres.tui.widgets.claim_or_pool import condition_item, said_item, warning_item, way_items
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections
 
 #: Cells of a bar in the outline, and of a picture of which is only asked whether it is empty.
 _BAR, _MEASURED = 36, 80
@@ -70,13 +70,13 @@ class PoolPane(OutlinePane):
         for option in report.options:
             yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
 
-    def rows(self) -> Iterator[Item]:
+    def rows(self) -> Iterator[OutlineItem]:
         assert self.found is not None
         found, report, sections = self.found, self.report, Sections()
         first = self._first()
         yield from sections.section("shares out", map(self._use, report.uses), ("CLAIMED", "HARD", "LEFT"))
         yield from sections.section("who holds it", self._holds())
-        order = "in order" if report.ordered else "whoever fits is served"
+        order = "in order" if report.ordered else "any claim that fits is served"
         yield from sections.section("queue", self._queue(first), ("AGE",), order)
         if first is not None:
             name = f"{first.subject.namespace}/{first.subject.name}"
@@ -93,20 +93,20 @@ class PoolPane(OutlinePane):
         yield from sections.section("last changed", map(said_item, edited(report.edits)))
 
     def _first(self) -> ClaimReport | None:
-        """The claim that waits first, with what would let it in."""
+        """The claim that waits first, with what would unblock it."""
         queue = self.report.queue
         claim: Any = self.session.get(queue[0].subject) if queue else None
         return claim_detail(Claims(self.session.scene), claim) if claim is not None else None
 
-    def _use(self, use: PoolUse) -> Item:
+    def _use(self, use: PoolUse) -> OutlineItem:
         tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEAR or use.wanted is not None else ""
         wanted = f"  {use.wanted} wanted" if use.wanted is not None else ""
         said = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{wanted}"
         edit = self.report.edits.get(f"spec.quota.hard[{use.name}]")
         cells, sign = (use.claimed, use.hard, use.available), "x" if use.over else "!" if tone else ""
-        return Item((), use.name, cells, said, sign, tone, partial(_use_lines, use, edit))
+        return OutlineItem((), use.name, cells, said, sign, tone, partial(_use_lines, use, edit))
 
-    def _holds(self) -> Iterator[Item]:
+    def _holds(self) -> Iterator[OutlineItem]:
         """A bar a resource; the pane has the legend."""
         ascii_only = self.session.setting.ascii_only
         rooms = of_pool(self.report)
@@ -114,22 +114,22 @@ class PoolPane(OutlinePane):
         about = partial(holders_lines, rooms, ascii_only=ascii_only)
         for room in rooms if letters else ():
             drawn = "".join(text for _, text in bar_of(room, letters, _BAR, ascii_only=ascii_only))
-            yield Item((), room.name, said=drawn, tone="warn" if room.wanted is not None else "", about=about)
+            yield OutlineItem((), room.name, said=drawn, tone="warn" if room.wanted is not None else "", about=about)
 
-    def _queue(self, first: ClaimReport | None) -> Iterator[Item]:
+    def _queue(self, first: ClaimReport | None) -> Iterator[OutlineItem]:
         """Who waits, behind a line whose pane has the picture: who blocks, who follows, and what remedies change."""
         queue, now = self.report.queue, self.session.setting.now()
         ways, ascii_only = first.ways if first is not None else (), self.session.setting.ascii_only
         about = partial(queue_lines, self.report, ways, ascii_only=ascii_only)
         if any(about(_MEASURED)):
-            yield Item((), "all who wait", said="who blocks, who follows", tone="quiet", about=about)
+            yield OutlineItem((), "all who wait", said="who blocks, who follows", tone="quiet", about=about)
         if queue is None:
             said = "claims are still being read" if self.late else "claims could not be read"
-            yield Item((), "not visible", said=said, tone="warn")
+            yield OutlineItem((), "not visible", said=said, tone="warn")
         for one in queue or ():
             yield _queued(one, since(one.created, now))
         if queue == ():
-            yield Item((), "nobody waits", tone="quiet")
+            yield OutlineItem((), "nobody waits", tone="quiet")
 
     def text(self, width: int) -> Iterable[Line]:
         assert self.found is not None
@@ -143,7 +143,7 @@ class PoolPane(OutlinePane):
         return [("", f"{uses} resource{'s' * (uses != 1)}"), ("warn", warned)]
 
 
-def _use_lines(use: PoolUse, edit: Edit | None, width: int) -> Iterator[Line]:
+def _use_lines(use: PoolUse, edit: LastEdit | None, width: int) -> Iterator[Line]:
     yield [("strong", use.name), ("", f"  {use.claimed} of {use.hard} claimed, {use.available} left")]
     if use.used is not None:
         yield [("", f"  pods use {use.used}")]
@@ -156,16 +156,16 @@ def _use_lines(use: PoolUse, edit: Edit | None, width: int) -> Iterator[Line]:
         yield from toned("quiet", wrapped(f"hard last changed {_by(edit)}", width, first="  ", rest="    "))
 
 
-def _by(edit: Edit) -> str:
+def _by(edit: LastEdit) -> str:
     return f"by {edit.manager}{f' at {edit.time}' if edit.time else ''}"
 
 
-def _namespace(one: PoolNamespace) -> Item:
+def _namespace(one: PoolNamespace) -> OutlineItem:
     shares = (f"{name} {value}{_percent(one, name)}" for name, value in one.claimed.items())
     ref = ObjectRef("Namespace", one.name)
     sign, tone = _sign(one.note)
-    return Item((), one.name, (str(one.claims or "-"),), ", ".join(shares), sign, tone,
-                partial(_namespace_lines, one), Place("claims", one.name), ref=ref)  # fmt: skip
+    return OutlineItem((), one.name, (str(one.claims or "-"),), ", ".join(shares), sign, tone,
+                partial(_namespace_lines, one), Location("claims", one.name), ref=ref)  # fmt: skip
 
 
 def _sign(note: str) -> tuple[str, Tone]:
@@ -191,13 +191,13 @@ def _namespace_lines(one: PoolNamespace, width: int) -> Iterator[Line]:
         yield from toned("warn", wrapped(one.note, width, first="  ", rest="    "))
 
 
-def _queued(one: Queued, waits: str) -> Item:
+def _queued(one: Queued, waits: str) -> OutlineItem:
     ref = one.subject
     lacks = f"lacks {asks_words(one.lacks)}" if one.lacks else ""
     behind = f"behind for {', '.join(one.behind)}" if one.behind else ""
     said = f"{one.state}: {', '.join(filter(None, (lacks, behind)))}"
-    return Item((), f"{one.place}. {ref.namespace}/{ref.name}", (waits,), said, "x" if one.lacks else "!",
-                TONES[one.state], partial(_queued_lines, one), Place("object", ref=ref), ref=ref)  # fmt: skip
+    return OutlineItem((), f"{one.place}. {ref.namespace}/{ref.name}", (waits,), said, "x" if one.lacks else "!",
+                TONES[one.state], partial(_queued_lines, one), Location("object", ref=ref), ref=ref)  # fmt: skip
 
 
 def _queued_lines(one: Queued, width: int) -> Iterator[Line]:
@@ -206,12 +206,18 @@ def _queued_lines(one: Queued, width: int) -> Iterator[Line]:
     if one.lacks:
         yield from toned("bad", wrapped(f"lacks {asks_words(one.lacks)}", width, first="  ", rest="    "))
     if one.behind:
-        text = f"closed by an earlier claim, which waits for the same: {', '.join(one.behind)}"
+        text = f"blocked by an earlier claim in the queue, which asks for the same: {', '.join(one.behind)}"
         yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
-    yield [("quiet", f"  created {one.created or 'at a time that is not known'}; enter: what would let it in")]
+    yield [("quiet", f"  created {one.created or 'at a time that is not known'}; enter: what would unblock it")]
 
 
-def _holder(one: Holder) -> Item:
+def _holder(one: Holder) -> OutlineItem:
     tone: Tone = TONES[one.state] if one.state is not None else "quiet"
-    return Item((), f"{one.subject.namespace}/{one.subject.name}", said=f"{one.state or '?'}: {asks_words(one.holds)}",
-                tone=tone, place=Place("object", ref=one.subject), ref=one.subject)  # fmt: skip
+    return OutlineItem(
+        (),
+        f"{one.subject.namespace}/{one.subject.name}",
+        said=f"{one.state or '?'}: {asks_words(one.holds)}",
+        tone=tone,
+        place=Location("object", ref=one.subject),
+        ref=one.subject,
+    )

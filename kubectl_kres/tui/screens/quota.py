@@ -10,22 +10,22 @@ from textual.app import ComposeResult
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import parse
-from kubectl_kres.render.line import Line
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
-from kubectl_kres.render.quota import quota_lines
-from kubectl_kres.reports.counted import counting_needs
-from kubectl_kres.reports.quota import QuotaReport, Share, quota_reports
-from kubectl_kres.reports.start import missing
+from kubectl_kres.render.quota.quota_blocks import quota_lines
+from kubectl_kres.render.text.line import Line
+from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.quota.counted import counting_needs
+from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, quota_reports
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.listing import no_labels
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.lists.list_spec import no_labels
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
 from kubectl_kres.tui.screens.pane import Copy, Open, Say
-from kubectl_kres.tui.screens.tabled import TablePane
+from kubectl_kres.tui.screens.table_screen import TablePane
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table import Table
-from kubectl_kres.tui.view import Faces
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.table.view import Faces
 from kubectl_kres.tui.widgets.lines import Lines
 
 _BY = ("workload", "pod", "priority")
@@ -48,7 +48,7 @@ class QuotaPane(ObjectPane, TablePane):
     KEY_GROUPS: ClassVar[tuple[str, ...]] = ("everywhere", "lists", "quota")
     found: QuotaReport | None
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: Location) -> None:
         super().__init__(session, place)
         self.by = _BY[0]
         self.recounted = False
@@ -99,16 +99,16 @@ class QuotaPane(ObjectPane, TablePane):
 
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
-        row: Share | None = self.table.view.rows.get(event.key)
+        row: UsageShare | None = self.table.view.rows.get(event.key)
         kind, slash, name = row.who.partition("/") if row is not None else ("", "", "")
         if not slash or kind not in BY_KIND:
             self.post_message(Say(f"{row.who if row else 'this'} is no object that can be opened"))
             return
         namespace = self.ref.namespace if BY_KIND[kind].namespaced else ""
-        self.post_message(Open(Place("object", ref=ObjectRef(kind, name, namespace))))
+        self.post_message(Open(Location("object", ref=ObjectRef(kind, name, namespace))))
 
     def act(self, action: str) -> bool:
-        row: Share | None = self.table.row
+        row: UsageShare | None = self.table.row
         match action:
             case "by":
                 self.by = _BY[(_BY.index(self.by) + 1) % len(_BY)]
@@ -119,7 +119,7 @@ class QuotaPane(ObjectPane, TablePane):
             case "copy" if row is not None:
                 self.post_message(Copy(row.who.partition("/")[2] or row.who, "name"))
             case "explain":
-                self.post_message(Open(Place("report", ref=self.ref)))
+                self.post_message(Open(Location("report", ref=self.ref)))
             case _:
                 return super().act(action)
         return True
@@ -177,14 +177,14 @@ def _head(name: str) -> str:
 
 
 def _share(name: str) -> Callable[[Any], str]:
-    def text(row: Share) -> str:
+    def text(row: UsageShare) -> str:
         return f"{row.usage[name]} {row.percents.get(name, 0):>3}%" if name in row.usage else "-"
 
     return text
 
 
 def _rank(name: str) -> Callable[[Any], int | None]:
-    def rank(row: Share) -> int | None:
+    def rank(row: UsageShare) -> int | None:
         return parse(row.usage[name]).nano if name in row.usage else None
 
     return rank

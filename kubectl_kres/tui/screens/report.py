@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from textual.app import ComposeResult
 
-from kubectl_kres.render.line import Line
-from kubectl_kres.render.policy import policy_lines
-from kubectl_kres.reports.explain_policy import explain_policy, explains, policy_needs
-from kubectl_kres.reports.policy import PolicyExplanation
+from kubectl_kres.render.quota.policy import policy_lines
+from kubectl_kres.render.text.line import Line
+from kubectl_kres.reports.namespace.explain_policy import explain_policy, explains, policy_needs
+from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.place import Place
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.widgets.lines import Lines
@@ -24,7 +24,7 @@ class ReportPane(ObjectPane):
     ReportPane > Lines { height: 1fr; }
     """
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: Location) -> None:
         super().__init__(session, place)
         self.page = Lines()
 

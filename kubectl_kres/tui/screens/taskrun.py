@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.explanation import Value
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.place import Place
+from kubectl_kres.reports.common.explanation import ResourceValue
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pod import PodPane
+from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.widgets import values
 from kubectl_kres.tui.widgets.values import ValueRow
 
@@ -37,23 +37,23 @@ class TaskRunPane(PodPane):
             origin,
         )
 
-    def owner(self) -> Place | None:
+    def owner(self) -> Location | None:
         """The PipelineRun that it is part of."""
         part = self.found.tekton if self.found is not None else None
         if part is None or not part.pipeline_run:
             return None
-        return Place("object", ref=ObjectRef("PipelineRun", part.pipeline_run, self.ref.namespace))
+        return Location("object", ref=ObjectRef("PipelineRun", part.pipeline_run, self.ref.namespace))
 
 
 def _written(row: ValueRow) -> str:
-    return (row.of.written or "-") if isinstance(row.of, Value) else ""
+    return (row.of.written or "-") if isinstance(row.of, ResourceValue) else ""
 
 
 def _computed(row: ValueRow) -> str:
-    if not isinstance(row.of, Value):
+    if not isinstance(row.of, ResourceValue):
         return row.text
     return " or ".join((row.of.value or "-", *(other.value for other in row.of.alternatives)))
 
 
 def _live(row: ValueRow) -> str:
-    return (row.of.live or "-") if isinstance(row.of, Value) else ""
+    return (row.of.live or "-") if isinstance(row.of, ResourceValue) else ""

@@ -10,16 +10,16 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from kubectl_kres.errors import KresError
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.listing import no_labels
-from kubectl_kres.tui.place import Place
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.tui.lists.list_spec import no_labels
+from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
 from kubectl_kres.tui.screens.pane import Copy, Say, Told
-from kubectl_kres.tui.screens.tabled import TablePane
+from kubectl_kres.tui.screens.table_screen import TablePane
 from kubectl_kres.tui.session import Session
-from kubectl_kres.tui.table import Table
-from kubectl_kres.tui.view import Faces, Key
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.row_table import Table
+from kubectl_kres.tui.table.view import Faces, RowKey
 from kubectl_kres.tui.widgets.lines import Lines
 from kubectl_kres.tui.widgets.tabs import Tabs
 
@@ -61,7 +61,7 @@ class TreePane(ObjectPane, TablePane):
     STEPS: ClassVar[str] = "steps and checks"
     sortable = False
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: Location) -> None:
         super().__init__(session, place)
         known = {tab for tab, _ in self.TABS}
         self.tabs = Tabs(self.TABS, place.tab if place.tab in known else self.TABS[0][0])
@@ -69,8 +69,8 @@ class TreePane(ObjectPane, TablePane):
         self.verdict.can_focus = False
         self.steps = True
         self._rows: list[Any] = []
-        self._folded: set[Key] = set()
-        self._told: Key | None = None
+        self._folded: set[RowKey] = set()
+        self._told: RowKey | None = None
         self.table = Table(
             self.columns(), Faces(self.words, no_labels, lambda row: bool(self.sign(row)[0])), sign=self.sign
         )

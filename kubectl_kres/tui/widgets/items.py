@@ -7,30 +7,30 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.line import Line, Tone
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.place import Place
-from kubectl_kres.tui.view import Key
+from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.view import RowKey
 
 #: Figures that a line can have.
 _FIGURES = 3
 
 
-class Item(Struct, frozen=True):
+class OutlineItem(Struct, frozen=True):
     """A line. ``path``: the key of its section, and behind it its own. ``cells``: figures; of a section their heads.
 
     ``said``: what follows the figures. ``about``: all that is known of it, for a width. ``place``: where Enter goes.
     ``name``, ``text``: what is copied, and as what. ``ref``: the object it is about.
     """
 
-    path: Key
+    path: RowKey
     label: str
     cells: tuple[str, ...] = ()
     said: str = ""
     sign: str = ""
     tone: Tone = ""
     about: Callable[[int], Iterable[Line]] | None = None
-    place: Place | None = None
+    place: Location | None = None
     name: str = ""
     text: str = ""
     ref: ObjectRef | None = None
@@ -46,29 +46,31 @@ class Sections:
     def __init__(self) -> None:
         self._count = 0
 
-    def section(self, label: str, items: Iterable[Item], heads: Sequence[str] = (), said: str = "") -> Iterator[Item]:
+    def section(
+        self, label: str, items: Iterable[OutlineItem], heads: Sequence[str] = (), said: str = ""
+    ) -> Iterator[OutlineItem]:
         """The line of the section, then its items."""
         self._count += 1
         key = f"{self._count:02}"
         held = list(items)
         if held:
-            yield Item((key,), label, tuple(heads), said)
+            yield OutlineItem((key,), label, tuple(heads), said)
         for number, item in enumerate(held):
             yield _below(key, number, item)
 
 
-def _below(key: str, number: int, item: Item) -> Item:
-    return Item(
+def _below(key: str, number: int, item: OutlineItem) -> OutlineItem:
+    return OutlineItem(
         (key, f"{number:05}"), item.label, item.cells, item.said, item.sign, item.tone, item.about, item.place,
         item.name, item.text, item.ref,
     )  # fmt: skip
 
 
-def columns(head: str, folded: set[Key], *, ascii_only: bool) -> Sequence[Column]:
+def columns(head: str, folded: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
     """What the outline shows of a line."""
     opened, closed = ("v ", "> ") if ascii_only else ("▾ ", "▸ ")
 
-    def label(item: Item) -> str:
+    def label(item: OutlineItem) -> str:
         return f"{closed if item.path in folded else opened}{item.label}" if item.is_section else f"  {item.label}"
 
     return (
@@ -80,10 +82,10 @@ def columns(head: str, folded: set[Key], *, ascii_only: bool) -> Sequence[Column
     )  # fmt: skip
 
 
-def _figure(at: int) -> Callable[[Item], str]:
+def _figure(at: int) -> Callable[[OutlineItem], str]:
     """A figure; behind the last one of the line what follows it."""
 
-    def text(item: Item) -> str:
+    def text(item: OutlineItem) -> str:
         if at < len(item.cells):
             return item.cells[at]
         return item.said if at == len(item.cells) else ""
@@ -91,9 +93,9 @@ def _figure(at: int) -> Callable[[Item], str]:
     return text
 
 
-def _goes_on(at: int) -> Callable[[Item], bool]:
+def _goes_on(at: int) -> Callable[[OutlineItem], bool]:
     return lambda item: at == len(item.cells)
 
 
-def _tone(item: Item) -> Tone:
+def _tone(item: OutlineItem) -> Tone:
     return "quiet" if item.is_section else item.tone

@@ -5,31 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.provenance.journal import Check
-from kubectl_kres.render.cost import cost_lines
-from kubectl_kres.render.explain import remark_lines, sum_text
-from kubectl_kres.render.line import Line, Tone, toned, wrapped
-from kubectl_kres.render.steps import shown_source, step_lines, text
-from kubectl_kres.render.values import answer
-from kubectl_kres.reports.explanation import Container, Explanation, QuotaCost, Total, Value
+from kubectl_kres.render.pod.explain import remark_lines, sum_text
+from kubectl_kres.render.text.cost import cost_lines
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.steps import shown_source, step_lines, text
+from kubectl_kres.render.text.values import answer
+from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
 from kubectl_kres.tui.widgets.values import ValueRow
 
 
 def journal_lines(found: Explanation, row: ValueRow, width: int, *, steps: bool) -> Iterator[Line]:
     """Why the line under the cursor says what it says."""
     match row.of:
-        case Value() if row.container is not None:
+        case ResourceValue() if row.container is not None:
             yield from _value(found, row.container, row.of, width, steps=steps)
         case Total():
             yield from _total(found, row.of, width, steps=steps)
         case QuotaCost():
             yield from cost_lines(row.of, width=width)
-        case Container():
+        case ContainerValues():
             yield from _container(row.of, width)
         case _:
             yield from _pod(found, width)
 
 
-def _value(found: Explanation, one: Container, value: Value, width: int, *, steps: bool) -> Iterator[Line]:
+def _value(
+    found: Explanation, one: ContainerValues, value: ResourceValue, width: int, *, steps: bool
+) -> Iterator[Line]:
     yield from answer(one, value, width)
     place = f"{one.path}.resources[{value.resource}]"
     checks = [entry for entry in found.journal if isinstance(entry, Check) and entry.path in {value.path, place}]
@@ -53,7 +55,7 @@ def _total(found: Explanation, total: Total, width: int, *, steps: bool) -> Iter
         yield from step_lines((total.of,), width)
 
 
-def _container(one: Container, width: int) -> Iterator[Line]:
+def _container(one: ContainerValues, width: int) -> Iterator[Line]:
     yield [("strong", f"{one.role} {one.name}".rstrip())]
     if one.note:
         yield from toned("warn", wrapped(one.note, width))

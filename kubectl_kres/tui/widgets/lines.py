@@ -12,9 +12,9 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from kubectl_kres.render.line import Line
-from kubectl_kres.tui.drawn import Drawn, folded, safe
+from kubectl_kres.render.text.line import Line
 from kubectl_kres.tui.keys import moves
+from kubectl_kres.tui.table.strips import Drawn, folded, safe
 
 #: Behind the beginning of a command that is too long for its line.
 _COPIES = "… c copies"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from textual import events
 from textual.message import Message
 
-from kubectl_kres.render.line import Tone
-from kubectl_kres.tui.drawn import Bar
+from kubectl_kres.render.text.line import Tone
+from kubectl_kres.tui.table.strips import Bar
 
 
 class Tabs(Bar):

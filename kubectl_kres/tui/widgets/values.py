@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from kubectl_kres.provenance.journal import Check, Source
-from kubectl_kres.render.line import Tone
-from kubectl_kres.render.steps import own
-from kubectl_kres.render.values import title
-from kubectl_kres.reports.explanation import Container, Explanation, QuotaCost, Total, Value
-from kubectl_kres.tui.columns import Column
-from kubectl_kres.tui.view import Key
+from kubectl_kres.render.text.line import Tone
+from kubectl_kres.render.text.steps import own
+from kubectl_kres.render.text.values import title
+from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, QuotaCost, ResourceValue, Total
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.view import RowKey
 
 
 class ValueRow(Struct, frozen=True):
@@ -21,17 +21,17 @@ class ValueRow(Struct, frozen=True):
     ``source``: the object that Enter goes to. ``question``: how ``--for`` names it.
     """
 
-    path: Key
+    path: RowKey
     label: str
     text: str = ""
     by: str = ""
     origin: str = ""
     tone: Tone = ""
-    of: Container | Value | Total | QuotaCost | None = None
+    of: ContainerValues | ResourceValue | Total | QuotaCost | None = None
     source: Source | None = None
     question: str = ""
     branch: bool = False
-    container: Container | None = None
+    container: ContainerValues | None = None
 
 
 def value_rows(found: Explanation) -> Iterator[ValueRow]:
@@ -41,7 +41,7 @@ def value_rows(found: Explanation) -> Iterator[ValueRow]:
         yield from _container(one, f"{number:03}", refused)
     if found.totals:
         kept = f"{found.qos.name}" if found.qos is not None else ""
-        yield ValueRow(("800",), "pod in all", kept, branch=True)
+        yield ValueRow(("800",), "pod total", kept, branch=True)
     for number, total in enumerate(found.totals):
         label = f"{total.resource} {total.side[:-1]}"
         yield ValueRow(("800", f"{number:03}"), label, total.value, _by(total.of.rule, None), of=total)
@@ -59,7 +59,7 @@ def value_rows(found: Explanation) -> Iterator[ValueRow]:
             yield ValueRow((*at, name), name, shown, of, "", "bad" if bad else "", cost, source)
 
 
-def _container(one: Container, number: str, refused: set[str]) -> Iterator[ValueRow]:
+def _container(one: ContainerValues, number: str, refused: set[str]) -> Iterator[ValueRow]:
     # A name would be cut for the sake of a word that "init" says as well.
     label = title(one).replace("init container", "init", 1)
     yield ValueRow((number,), label, one.note and "!", "", "", "warn" if one.note else "", one, branch=True)
@@ -90,7 +90,7 @@ def _by(rule: str, source: Source | None) -> str:
     return rule.rpartition("/")[2] if source is None or own(rule) else source.kind
 
 
-def columns(folded: set[Key], *, ascii_only: bool) -> Sequence[Column]:
+def columns(folded: set[RowKey], *, ascii_only: bool) -> Sequence[Column]:
     """What the tree shows of a row."""
     opened, closed = ("v ", "> ") if ascii_only else ("▾ ", "▸ ")
 

@@ -1,0 +1,5 @@
+"""What every rule of the API server stands on: the pod as a draft of quantities, field errors, outcomes, server
+versions.
+
+No rule about one kind of object lives here, and nothing here imports another folder of ``admission``.
+"""

@@ -1,0 +1,211 @@
+"""A pod on its way through admission: its quantities, slot by slot, and the changes rules make to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.pod import Container, Pod, PodSpec, ResourceRequirements
+from kubectl_kres.provenance.journal import Entry, Set, Source
+from kubectl_kres.quantity import Quantity, from_json, read_back, stored
+
+Side = Literal["limits", "requests"]
+SIDES: tuple[Side, Side] = ("limits", "requests")
+SlotRole = Literal["container", "init", "sidecar", "pod"]
+Quantities = dict[str, Quantity]
+_MILLI = 10**6
+
+
+class Unparsable(Exception):
+    """A quantity of the object cannot be parsed: the request ends with 400 before anything else is looked at."""
+
+    def __init__(self, path: str, error: QuantityError) -> None:
+        super().__init__(f"{path}: {error.message}")
+        self.path, self.error = path, error
+
+
+class Slot:
+    """One place of a pod that holds requests and limits.
+
+    ``path`` is ``spec.containers[0]``, ``spec.initContainers[1]`` or, for the pod level, ``spec``.
+    """
+
+    __slots__ = ("limits", "name", "path", "requests", "role")
+
+    def __init__(self, path: str, name: str, role: SlotRole, limits: Quantities, requests: Quantities) -> None:
+        self.path, self.name, self.role = path, name, role
+        self.limits, self.requests = limits, requests
+
+    @property
+    def title(self) -> str:
+        """How a sentence names it: ``sidecar proxy``, ``the pod level``."""
+        if self.role == "pod":
+            return "the pod level"
+        return f"{'init container' if self.role == 'init' else self.role} {self.name}"
+
+    def side(self, side: Side) -> Quantities:
+        return self.limits if side == "limits" else self.requests
+
+    def at(self, side: Side, resource: str) -> str:
+        """The path of one value, as the server writes it."""
+        return f"{self.path}.resources.{side}[{resource}]"
+
+    def copy(self) -> Slot:
+        return Slot(self.path, self.name, self.role, dict(self.limits), dict(self.requests))
+
+
+class Draft:
+    """The quantities of a pod. ``pod`` is None without a pod-level stanza or where the gate drops it."""
+
+    __slots__ = ("annotation", "containers", "inits", "overhead", "pod", "priority_class", "spec")
+
+    def __init__(
+        self, spec: PodSpec, containers: list[Slot], inits: list[Slot], pod: Slot | None, overhead: Quantities
+    ) -> None:
+        self.spec = spec
+        self.containers, self.inits, self.pod, self.overhead = containers, inits, pod, overhead
+        self.annotation: str | None = None
+        self.priority_class = spec.priority_class_name
+
+    def slots(self) -> Iterator[Slot]:
+        """Containers, then init containers and sidecars, then the pod level."""
+        yield from self.containers
+        yield from self.inits
+        if self.pod is not None:
+            yield self.pod
+
+    def copy(self) -> Draft:
+        twin = Draft(
+            self.spec,
+            [slot.copy() for slot in self.containers],
+            [slot.copy() for slot in self.inits],
+            self.pod and self.pod.copy(),
+            dict(self.overhead),
+        )
+        twin.annotation = self.annotation
+        return twin
+
+    def values(self) -> dict[str, Quantity]:
+        """Every request, limit and overhead by its path."""
+        found = {
+            slot.at(side, name): quantity
+            for slot in self.slots()
+            for side in SIDES
+            for name, quantity in slot.side(side).items()
+        }
+        found.update({f"spec.overhead[{name}]": quantity for name, quantity in self.overhead.items()})
+        return found
+
+
+class Put(NamedTuple):
+    """What a rule would set; ``change`` applies it and records what was there before."""
+
+    slot: Slot
+    side: Side
+    resource: str
+    quantity: Quantity
+    rule: str
+    source: Source
+
+
+def change(puts: Iterable[Put], journal: list[Entry] | None) -> None:
+    """Apply what a rule yields. ``journal`` None: keep the numbers only (lists of many pods)."""
+    for put in tuple(puts):
+        values = put.slot.side(put.side)
+        before = values.get(put.resource)
+        values[put.resource] = put.quantity
+        if journal is not None:
+            path = put.slot.at(put.side, put.resource)
+            after = str(put.quantity.rounded())
+            journal.append(Set(path, put.rule, after, None if before is None else str(before), put.source))
+
+
+def parse_list(
+    raw: Mapping[str, Any] | None,
+    path: str,
+    journal: list[Entry] | None = None,
+    read: Callable[[Any], Quantity] = stored,
+) -> Quantities:
+    """A resource list as the server decodes it: parsed, rounded up to thousandths, in canonical notation.
+
+    ``read`` from_json leaves the rounding to later. Raises Unparsable. A text that changes is recorded.
+    Source: apis/core/v1/defaults.go SetDefaults_ResourceList.
+    """
+    if not raw:
+        return {}
+    found: Quantities = {}
+    for name, value in raw.items():
+        try:
+            found[name] = read(value)
+        except QuantityError as error:
+            raise Unparsable(f"{path}[{name}]", error) from error
+        if journal is not None:
+            written, kept = ("0" if value is None else str(value)), str(stored(value))
+            if written != kept:
+                journal.append(Set(f"{path}[{name}]", "quantity/canonical", kept, written))
+    return found
+
+
+def round_up(draft: Draft) -> None:
+    """Round every value up to thousandths, which the server does only after it has filled in requests."""
+    for values in (*(slot.side(side) for slot in draft.slots() for side in SIDES), draft.overhead):
+        for name, quantity in values.items():
+            if quantity.nano % _MILLI:
+                values[name] = quantity.rounded()
+
+
+def reread(draft: Draft) -> None:
+    """Every value as it is once the stored pod is read again."""
+    for values in (*(slot.side(side) for slot in draft.slots() for side in SIDES), draft.overhead):
+        values.update({name: read_back(quantity) for name, quantity in values.items()})
+
+
+def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> Draft:
+    """The quantities of a pod as decoded, before any default and not rounded yet. Raises Unparsable."""
+    spec = pod.spec
+    containers = [
+        _slot(container, f"spec.containers[{index}]", "container", journal)
+        for index, container in enumerate(spec.containers or ())
+    ]
+    inits = [
+        _slot(container, f"spec.initContainers[{index}]", _role(container, server), journal)
+        for index, container in enumerate(spec.init_containers or ())
+    ]
+    level = None
+    if spec.resources is not None:
+        level = _resources(spec.resources, "spec", "", "pod", journal)
+        if not server.on("PodLevelResources"):
+            _drop(level, journal)
+            level = None
+    return Draft(spec, containers, inits, level, parse_list(spec.overhead, "spec.overhead", journal, from_json))
+
+
+def _drop(slot: Slot, journal: list[Entry] | None) -> None:
+    """Record that the values of the slot are not kept."""
+    if journal is None:
+        return
+    for side in SIDES:
+        for name, quantity in slot.side(side).items():
+            journal.append(Set(slot.at(side, name), "pod-level/dropped", before=str(quantity.rounded())))
+
+
+def _role(container: Container, server: Server) -> SlotRole:
+    if container.restart_policy == "Always" and server.on("SidecarContainers"):
+        return "sidecar"
+    return "init"
+
+
+def _slot(container: Container, path: str, role: SlotRole, journal: list[Entry] | None) -> Slot:
+    if container.resources is None:
+        return Slot(path, container.name, role, {}, {})
+    return _resources(container.resources, path, container.name, role, journal)
+
+
+def _resources(
+    resources: ResourceRequirements, path: str, name: str, role: SlotRole, journal: list[Entry] | None
+) -> Slot:
+    limits = parse_list(resources.limits, f"{path}.resources.limits", journal, from_json)
+    requests = parse_list(resources.requests, f"{path}.resources.requests", journal, from_json)
+    return Slot(path, name, role, limits, requests)

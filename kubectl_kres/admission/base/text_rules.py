@@ -1,0 +1,96 @@
+"""What keeps a text from being a path, the name of a variable, a key of a ConfigMap, a header or an address."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+
+from kubectl_kres.admission.base.field_error import FieldError, invalid
+from kubectl_kres.admission.base.server import Server
+
+_ENV_NAME = "[-._a-zA-Z][-._a-zA-Z0-9]*"
+_KEY = "[-._a-zA-Z0-9]+"
+_HEADER = "[-A-Za-z0-9]+"
+_LONGEST_KEY = 253
+
+
+def variable_faults(name: str, server: Server) -> Iterator[str]:
+    """Source: apimachinery util/validation IsRelaxedEnvVarName, IsEnvVarName."""
+    if server.on("RelaxedEnvironmentVariableValidation"):
+        if any(not " " <= char <= "~" or char == "=" for char in name):
+            yield "a valid environment variable name must consist only of printable ASCII characters other than '='"
+        return
+    if not re.fullmatch(_ENV_NAME, name):
+        yield (
+            "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and "
+            "must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  or 'MyEnvName1', regex used for "
+            f"validation is '{_ENV_NAME}')"
+        )
+    yield from _directory_faults(name)
+
+
+def key_faults(key: str) -> Iterator[str]:
+    """Source: apimachinery util/validation IsConfigMapKey."""
+    if len(key.encode("utf-8", "surrogatepass")) > _LONGEST_KEY:
+        yield f"must be no more than {_LONGEST_KEY} characters"
+    if not re.fullmatch(_KEY, key):
+        yield (
+            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
+            f"'KEY_NAME',  or 'key-name', regex used for validation is '{_KEY}')"
+        )
+    yield from _directory_faults(key)
+
+
+def _directory_faults(name: str) -> Iterator[str]:
+    """Source: apimachinery util/validation hasChDirPrefix."""
+    if name == ".":
+        yield "must not be '.'"
+    elif name == "..":
+        yield "must not be '..'"
+    elif name.startswith(".."):
+        yield "must not start with '..'"
+
+
+def header_faults(name: str) -> Iterator[str]:
+    """Source: apimachinery util/validation IsHTTPHeaderName."""
+    if not re.fullmatch(_HEADER, name):
+        yield (
+            "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for "
+            f"validation is '{_HEADER}')"
+        )
+
+
+def address_faults(address: str, server: Server) -> Iterator[str]:
+    """Source: apimachinery util/validation parseIP."""
+    try:
+        found = ipaddress.ip_address(re.sub(r"\b0+(?=\d)", "", address) if ":" not in address else address)
+    except ValueError:
+        found = None
+    if found is None or "%" in address:
+        yield "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+    elif server.on("StrictIPCIDRValidation"):
+        if isinstance(found, ipaddress.IPv4Address) and str(found) != address:
+            yield "must not have leading 0s"
+        elif isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
+            yield "must not be an IPv4-mapped IPv6 address"
+
+
+def backstep_errors(path: str, at: str, rule: str) -> Iterator[FieldError]:
+    """Source: validation.go validatePathNoBacksteps."""
+    if ".." in path.split("/"):
+        yield invalid(at, path, "must not contain '..'", rule)
+
+
+def descending_errors(path: str, at: str, rule: str) -> Iterator[FieldError]:
+    """Source: validation.go validateLocalDescendingPath."""
+    if path.startswith("/"):
+        yield invalid(at, path, "must be a relative path", rule)
+    yield from backstep_errors(path, at, rule)
+
+
+def local_errors(path: str, at: str, rule: str) -> Iterator[FieldError]:
+    """Source: validation.go ValidateLocalNonReservedPath."""
+    yield from descending_errors(path, at, rule)
+    if path.startswith("..") and not path.startswith("../"):
+        yield invalid(at, path, "must not start with '..'", rule)

@@ -1,0 +1,72 @@
+"""Fields of a pod that a server drops because it knows their feature not yet, or has it switched off."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.model.pod import Container, Pod
+from kubectl_kres.model.raw import Raw
+
+
+def without_unknown(pod: Pod, server: Server) -> Pod:
+    """The pod without claims and container restart policies where the server has none; the very same where it does.
+
+    Pod-level resources are dropped with the draft, which records it. An update keeps what the stored pod has; that a
+    gate was switched off since is not looked at. Source: api/pod/util.go dropDisabledFields.
+    """
+    claims, rules = server.on("DynamicResourceAllocation"), server.on("ContainerRestartRules")
+    if claims and rules:
+        return pod
+    spec = pod.spec
+    return structs.replace(
+        pod,
+        spec=structs.replace(
+            spec,
+            resource_claims=spec.resource_claims if claims else None,
+            containers=_kept(spec.containers, claims=claims, rules=rules),
+            init_containers=_kept(spec.init_containers, claims=claims, rules=rules, init=True),
+        ),
+    )
+
+
+def _kept(
+    containers: tuple[Container, ...] | None, *, claims: bool, rules: bool, init: bool = False
+) -> tuple[Container, ...] | None:
+    if containers is None:
+        return None
+    found = containers
+    if not claims:
+        found = tuple(
+            structs.replace(one, resources=structs.replace(one.resources, claims=None)) if one.resources else one
+            for one in found
+        )
+    if not rules:
+        found = tuple(
+            one if init and one.restart_policy == "Always" else structs.replace(one, restart_policy=None)
+            for one in found
+        )  # fmt: skip
+    return found
+
+
+def with_known_volumes(raw: Raw, server: Server) -> Raw:
+    """A pod or template as sent, without volumes of images and what mounts them where the server knows none.
+
+    Source: api/pod/util.go dropImageVolumes.
+    """
+    spec = mapping(raw, "spec")
+    names = {text(one, "name") for one in items(spec, "volumes") if pointer(one, "image") is not None}
+    if server.on("ImageVolume") or not names:
+        return raw
+    kept = {**spec, "volumes": [one for one in items(spec, "volumes") if pointer(one, "image") is None]}
+    for key in ("containers", "initContainers", "ephemeralContainers"):
+        if isinstance(spec.get(key), list):
+            kept[key] = [
+                {
+                    **one,
+                    "volumeMounts": [mount for mount in items(one, "volumeMounts") if text(mount, "name") not in names],
+                }
+                for one in items(spec, key)
+            ]
+    return {**raw, "spec": kept}

@@ -1,0 +1,216 @@
+"""The LimitRange object: its quantities parsed, the defaults the server gives it, and its validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_kres.admission.base.draft import Quantities, parse_list
+from kubectl_kres.admission.base.field_error import FieldError, duplicate, forbidden, invalid, required
+from kubectl_kres.admission.base.resource_names import (
+    container_name_errors,
+    may_overcommit,
+    qualified_faults,
+    resource_name_errors,
+)
+from kubectl_kres.model.policy import LimitRange, LimitRangeItem
+from kubectl_kres.provenance.journal import Entry, Set, Source
+from kubectl_kres.quantity import MAX_MILLI_UNITS, Quantity, read_back
+
+TYPES = ("Pod", "Container", "PersistentVolumeClaim")
+
+
+class ParsedItem:
+    """One item of a LimitRange. ``origin`` names the field of each default that another field filled."""
+
+    __slots__ = ("default", "default_request", "max", "min", "origin", "path", "ratio", "type")
+
+    def __init__(self, path: str, raw: LimitRangeItem, journal: list[Entry] | None = None) -> None:
+        self.path, self.type = path, raw.type
+        self.max = parse_list(raw.max, f"{path}.max", journal)
+        self.min = parse_list(raw.min, f"{path}.min", journal)
+        self.default = parse_list(raw.default, f"{path}.default", journal)
+        self.default_request = parse_list(raw.default_request, f"{path}.defaultRequest", journal)
+        self.ratio = parse_list(raw.max_limit_request_ratio, f"{path}.maxLimitRequestRatio", journal)
+        self.origin: dict[str, str] = {}
+
+
+class Limits:
+    """A LimitRange ready to be applied: parsed once, used for every pod of its namespace.
+
+    created: when, and at which version of the store; None: it is not stored, or that is not known.
+    """
+
+    __slots__ = ("created", "items", "source")
+
+    def __init__(self, source: Source, items: tuple[ParsedItem, ...], created: tuple[str, int] | None = None) -> None:
+        self.source, self.items, self.created = source, items, created
+
+    def origin(self, item: ParsedItem, field: str, resource: str) -> Source:
+        """The field that a default really came from: ``max`` where ``max`` filled it."""
+        path = f"{item.path}.{field}[{resource}]"
+        return self.source.at(item.origin.get(path, path))
+
+
+def parse(limit_range: LimitRange, journal: list[Entry] | None = None) -> Limits:
+    """Parsed, with the defaults that the server gives the object itself (a stored one has them already).
+
+    Raises Unparsable.
+    """
+    meta = limit_range.metadata
+    source = Source("LimitRange", meta.name, meta.namespace)
+    items = tuple(
+        ParsedItem(f"spec.limits[{index}]", raw, journal) for index, raw in enumerate(limit_range.spec.limits or ())
+    )
+    for item in items:
+        if item.type == "Container":
+            _fill_defaults(item, source, journal)
+    known = meta.creation_timestamp and meta.resource_version.isdecimal()
+    created = (meta.creation_timestamp or "", int(meta.resource_version)) if known else None
+    return Limits(source, items, created)
+
+
+def _fill_defaults(item: ParsedItem, source: Source, journal: list[Entry] | None) -> None:
+    """Default from max, defaultRequest from default, then from min. Source: defaults.go SetDefaults_LimitRangeItem."""
+    for rule, into, field, from_, origin in (
+        ("limitrange/default-from-max", item.default, "default", item.max, "max"),
+        ("limitrange/default-request-from-default", item.default_request, "defaultRequest", item.default, "default"),
+        ("limitrange/default-request-from-min", item.default_request, "defaultRequest", item.min, "min"),
+    ):
+        for name, quantity in from_.items():
+            if name in into:
+                continue
+            into[name] = quantity
+            path, first = f"{item.path}.{field}[{name}]", f"{item.path}.{origin}[{name}]"
+            item.origin[path] = item.origin.get(first, first)
+            if journal is not None:
+                journal.append(Set(path, rule, str(quantity), source=source.at(first)))
+
+
+def stored_spec(limits: Limits) -> dict[str, Any]:
+    """The spec as the server stores it; an empty list of items becomes null."""
+    return {"limits": [_stored_item(item) for item in limits.items] or None}
+
+
+def _stored_item(item: ParsedItem) -> dict[str, Any]:
+    fields = {
+        "max": item.max,
+        "min": item.min,
+        "default": item.default,
+        "defaultRequest": item.default_request,
+        "maxLimitRequestRatio": item.ratio,
+    }
+    shown = {
+        key: {name: str(read_back(value)) for name, value in values.items()} for key, values in fields.items() if values
+    }
+    return {"type": item.type, **shown}
+
+
+def validate(limits: Limits) -> list[FieldError]:
+    """What the server refuses in the object, all of it. Source: validation.go ValidateLimitRange."""
+    errors: list[FieldError] = []
+    seen: set[str] = set()
+    for item in limits.items:
+        errors += _type_errors(item)
+        if item.type in seen:
+            errors.append(duplicate(f"{item.path}.type", item.type, "limitrange/object-type", typed=True))
+        seen.add(item.type)
+        errors += _item_errors(item)
+    return errors
+
+
+def _type_errors(item: ParsedItem) -> Iterator[FieldError]:
+    path, rule = f"{item.path}.type", "limitrange/object-type"
+    faults = qualified_faults(item.type)
+    yield from (invalid(path, item.type, fault, rule, typed=True) for fault in faults)
+    if not faults and "/" not in item.type and item.type not in TYPES:
+        yield invalid(path, item.type, "must be a standard limit type or fully qualified", rule, typed=True)
+
+
+def _item_errors(item: ParsedItem) -> Iterator[FieldError]:
+    name_errors = container_name_errors if item.type in {"Pod", "Container"} else resource_name_errors
+    named: list[tuple[str, Quantities]] = [("max", item.max), ("min", item.min), ("maxLimitRequestRatio", item.ratio)]
+    default, default_request = item.default, item.default_request
+    if item.type == "Pod":
+        for field, values in (("default", default), ("defaultRequest", default_request)):
+            if values:
+                text = "may not be specified when `type` is 'Pod'"
+                yield forbidden(f"{item.path}.{field}", text, "limitrange/object-pod-defaults")
+        default, default_request = {}, {}
+    else:
+        named += [("default", default), ("defaultRequest", default_request)]
+    if item.type == "PersistentVolumeClaim" and "storage" not in item.min and "storage" not in item.max:
+        text = "either minimum or maximum storage value is required, but neither was provided"
+        yield required(f"{item.path}.limits", text, "limitrange/object-claim")
+    for field, values in named:
+        for name in values:
+            yield from name_errors(name, f"{item.path}.{field}[{name}]")
+    for name in sorted({name for _, values in named for name in values}):
+        yield from _order_errors(item, name, default.get(name), default_request.get(name))
+        yield from _ratio_errors(item, name)
+
+
+def _order_errors(
+    item: ParsedItem, name: str, default: Quantity | None, default_request: Quantity | None
+) -> Iterator[FieldError]:
+    low, high = item.min.get(name), item.max.get(name)
+    rule = "limitrange/object-order"
+
+    def over(a: Quantity | None, b: Quantity | None) -> bool:
+        return a is not None and b is not None and a > b
+
+    at = {field: f"{item.path}.{field}[{name}]" for field in ("min", "default", "defaultRequest")}
+    if over(low, high):
+        yield invalid(at["min"], low, f"min value {low} is greater than max value {high}", rule)
+    if over(low, default_request):
+        text = f"min value {low} is greater than default request value {default_request}"
+        yield invalid(at["defaultRequest"], default_request, text, rule)
+    if over(default_request, high):
+        text = f"default request value {default_request} is greater than max value {high}"
+        yield invalid(at["defaultRequest"], default_request, text, rule)
+    if over(default_request, default):
+        text = f"default request value {default_request} is greater than default limit value {default}"
+        yield invalid(at["defaultRequest"], default_request, text, rule)
+    if over(low, default):
+        yield invalid(at["default"], low, f"min value {low} is greater than default value {default}", rule)
+    if over(default, high):
+        yield invalid(at["default"], high, f"default value {default} is greater than max value {high}", rule)
+    if default is not None and default_request is not None and default != default_request and not may_overcommit(name):
+        text = f"default value {default} must equal to defaultRequest value {default_request} in {name}"
+        yield invalid(at["defaultRequest"], default_request, text, rule)
+
+
+def _ratio_errors(item: ParsedItem, name: str) -> Iterator[FieldError]:
+    ratio = item.ratio.get(name)
+    if ratio is None:
+        return
+    path, rule = f"{item.path}.maxLimitRequestRatio[{name}]", "limitrange/object-ratio"
+    if ratio.nano < 10**9:
+        yield invalid(path, ratio, f"ratio {ratio} is less than 1", rule)
+    low, high = item.min.get(name), item.max.get(name)
+    if low is None or high is None:
+        return
+    bound = max_over_min(low, high, ratio)
+    factor = ratio.whole_value()
+    exact = float(factor)
+    if max(factor, low.whole_value(), high.whole_value()) < MAX_MILLI_UNITS:
+        exact = ratio.milli_value() / 1000
+    if exact > bound:
+        yield invalid(path, ratio, f"ratio {ratio} is greater than max/min = {shown_float(bound)}", rule)
+
+
+def max_over_min(low: Quantity, high: Quantity, ratio: Quantity) -> float:
+    """max/min in milli-units while they fit 64 bits, else in whole units; infinite for min 0."""
+    below, above = low.whole_value(), high.whole_value()
+    if max(ratio.whole_value(), below, above) < MAX_MILLI_UNITS:
+        below, above = low.milli_value(), high.milli_value()
+    if below == 0:
+        return float("nan") if above == 0 else float("inf") if above > 0 else float("-inf")
+    return float(above) / float(below)
+
+
+def shown_float(number: float) -> str:
+    """Six decimals as Go prints ``%f``."""
+    if number in {float("inf"), float("-inf")}:
+        return "+Inf" if number > 0 else "-Inf"
+    return f"{number:.6f}"

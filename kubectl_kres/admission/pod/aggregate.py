@@ -1,0 +1,161 @@
+"""Effective requests and limits of a pod: containers, sidecars, init containers, pod level, overhead, resizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot, parse_list
+from kubectl_kres.admission.base.resource_names import is_pod_level
+from kubectl_kres.model.pod import ContainerStatus, PodStatus, ResourceRequirements
+from kubectl_kres.provenance.journal import Derive, Term
+from kubectl_kres.quantity import Quantity
+
+
+def add_into(sums: Quantities, more: Mapping[str, Quantity]) -> None:
+    for name, quantity in more.items():
+        have = sums.get(name)
+        sums[name] = quantity if have is None else have + quantity
+
+
+def _raise_to(sums: Quantities, other: Mapping[str, Quantity]) -> None:
+    for name, quantity in other.items():
+        have = sums.get(name)
+        if have is None or quantity > have:
+            sums[name] = quantity
+
+
+def of_containers(containers: Iterable[Slot], inits: Sequence[Slot], side: Side) -> Quantities:
+    """What containers, sidecars and init containers need together; a name nobody mentions is absent.
+
+    Sidecars run beside the containers; an init container runs alone with the sidecars started before it.
+    Source: component-helpers resource.AggregateContainerRequests, AggregateContainerLimits.
+    """
+    sums: Quantities = {}
+    for slot in containers:
+        add_into(sums, slot.side(side))
+    if not inits:
+        return sums
+    sidecars: Quantities = {}
+    peak: Quantities = {}
+    for slot in inits:
+        if slot.role == "sidecar":
+            add_into(sums, slot.side(side))
+            add_into(sidecars, slot.side(side))
+            _raise_to(peak, sidecars)
+        else:
+            moment = dict(slot.side(side))
+            add_into(moment, sidecars)
+            _raise_to(peak, moment)
+    _raise_to(sums, peak)
+    return sums
+
+
+def of_pod(draft: Draft, side: Side, *, overhead: bool = True) -> Quantities:
+    """The figure that quota and scheduler use.
+
+    Pod-level values replace the sums; overhead is added to every request, and to limits only where a limit that is
+    not zero exists. Source: component-helpers resource.PodRequests, PodLimits.
+    """
+    sums = of_containers(draft.containers, draft.inits, side)
+    if draft.pod is not None:
+        sums.update({name: value for name, value in draft.pod.side(side).items() if is_pod_level(name)})
+    if overhead and draft.overhead:
+        if side == "requests":
+            add_into(sums, draft.overhead)
+        else:
+            add_into(sums, {name: value for name, value in draft.overhead.items() if sums.get(name)})
+    return sums
+
+
+def with_status(draft: Draft, status: PodStatus) -> Draft:
+    """The pod with what its containers have or were promised, where that is more than the spec says.
+
+    While a resize is under way the largest of spec, actual and allocated counts; after an infeasible one the spec does
+    not. Only containers and sidecars whose status reports resources differ; without such the draft itself is returned.
+    Source: component-helpers resource determineEffectiveRequests, determineEffectiveLimits.
+    """
+    statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    reported = {one.name: one for one in statuses if one.resources is not None}
+    if not reported:
+        return draft
+    twin = draft.copy()
+    infeasible = _infeasible(status)
+    for slot in (*twin.containers, *twin.inits):
+        if slot.role != "init" and slot.name in reported:
+            _take_effective(slot, reported[slot.name], infeasible=infeasible)
+    return twin
+
+
+def _infeasible(status: PodStatus) -> bool:
+    """Whether the node can never fulfil the resize; the first condition of the type decides."""
+    pending = [one for one in status.conditions or () if one.type == "PodResizePending"]
+    return bool(pending) and pending[0].reason == "Infeasible"
+
+
+def _take_effective(slot: Slot, status: ContainerStatus, *, infeasible: bool) -> None:
+    actual = status.resources or ResourceRequirements()
+    requests = parse_list(actual.requests, "status.containerStatuses.resources.requests")
+    limits = parse_list(actual.limits, "status.containerStatuses.resources.limits")
+    _raise_to(requests, parse_list(status.allocated_resources, "status.containerStatuses.allocatedResources"))
+    if infeasible:
+        slot.requests, slot.limits = requests, limits
+    else:
+        _raise_to(slot.requests, requests)
+        _raise_to(slot.limits, limits)
+
+
+def both_sums(draft: Draft, side: Side) -> tuple[Quantities, Quantities]:
+    """What containers and sidecars need together, and the same with init containers."""
+    sidecars = [slot for slot in draft.inits if slot.role == "sidecar"]
+    return (
+        of_containers(draft.containers, sidecars, side),
+        of_containers(draft.containers, draft.inits, side),
+    )
+
+
+def explain_total(
+    draft: Draft, side: Side, resource: str, value: Quantity, sums: tuple[Quantities, Quantities] | None = None
+) -> Derive:
+    """How ``value`` of ``of_pod`` came about: each part with its path, kept or outweighed.
+
+    ``sums``: of ``both_sums``, which whoever asks for many resources makes once.
+    """
+    path = f"pod.{side}[{resource}]"
+    terms: list[Term] = []
+    level = draft.pod.side(side).get(resource) if draft.pod is not None and is_pod_level(resource) else None
+    running = [slot for slot in (*draft.containers, *draft.inits) if slot.role != "init"]
+    beside, whole = sums or both_sums(draft, side)
+    peak = whole.get(resource)
+    init_wins = peak is not None and (beside.get(resource) is None or peak > beside[resource])
+    if level is not None and draft.pod is not None:
+        terms.append(Term(draft.pod.at(side, resource), str(level)))
+    for slot in running:
+        quantity = slot.side(side).get(resource)
+        if quantity is not None:
+            terms.append(Term(slot.at(side, resource), str(quantity), level is None and not init_wins))
+    terms += _init_terms(draft, side, resource, peak if init_wins and level is None else None)
+    extra = draft.overhead.get(resource)
+    if extra is not None and (side == "requests" or value > extra):
+        terms.append(Term(f"spec.overhead[{resource}]", str(extra)))
+    rule = "pod/pod-level" if level is not None else "pod/init-peak" if init_wins else "pod/sum"
+    return Derive(path, rule, str(value), tuple(terms))
+
+
+def _init_terms(draft: Draft, side: Side, resource: str, peak: Quantity | None) -> list[Term]:
+    """Init containers with what they need; the one that makes the peak is kept, and with it the sidecars before it."""
+    terms: list[Term] = []
+    started: list[tuple[str, Quantity]] = []
+    for slot in draft.inits:
+        own = slot.side(side).get(resource)
+        if own is None:
+            continue
+        if slot.role == "sidecar":
+            started.append((slot.at(side, resource), own))
+            continue
+        moment = sum((quantity.nano for _, quantity in started), own.nano)
+        kept = peak is not None and moment == peak.nano
+        terms.append(Term(slot.at(side, resource), str(own), kept))
+        if kept:
+            peak = None
+            terms += [Term(path, str(quantity)) for path, quantity in started]
+    return terms

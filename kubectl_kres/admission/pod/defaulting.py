@@ -1,0 +1,78 @@
+"""What the API server fills when it decodes a pod: requests from limits, pod level from containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.admission.base.draft import Draft, Put, change, draft_pod, round_up
+from kubectl_kres.admission.base.resource_names import is_huge_page, is_pod_level, may_overcommit
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.provenance.journal import Entry, Source
+
+
+def default_pod(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> None:
+    """Fill, then round: sums over containers are made of what was written, before it is rounded up.
+
+    Source: apis/core/v1/defaults.go SetDefaults_Pod, defaultHugePagePodLimits, defaultPodRequests.
+    """
+    at = Source(ref.kind, ref.name, ref.namespace)
+    change(_requests_from_limits(draft, at), journal)
+    default_pod_level(draft, ref, journal)
+    round_up(draft)
+
+
+def decoded_draft(pod: Pod, server: Server) -> Draft:
+    """A stored pod's values as the server has them once it has decoded it. Raises Unparsable."""
+    draft = draft_pod(pod, server)
+    default_pod(draft, ObjectRef("Pod", pod.metadata.name), None)
+    return draft
+
+
+def default_pod_level(draft: Draft, ref: ObjectRef, journal: list[Entry] | None) -> None:
+    """The pod-level part alone, which runs once more whenever the stored pod is read back."""
+    if draft.pod is None:
+        return
+    at = Source(ref.kind, ref.name, ref.namespace)
+    change(_huge_page_limits(draft, at), journal)
+    change(_pod_requests_from_containers(draft, at), journal)
+    change(_pod_requests_from_limits(draft, at), journal)
+
+
+def _requests_from_limits(draft: Draft, at: Source) -> Iterator[Put]:
+    for slot in (*draft.containers, *draft.inits):
+        for name, limit in slot.limits.items():
+            if name not in slot.requests:
+                source = at.at(slot.at("limits", name))
+                yield Put(slot, "requests", name, limit, "defaulting/request-from-limit", source)
+
+
+def _huge_page_limits(draft: Draft, at: Source) -> Iterator[Put]:
+    pod = draft.pod
+    if pod is None or not (pod.limits or pod.requests):
+        return
+    for name, total in of_containers(draft.containers, draft.inits, "limits").items():
+        if is_huge_page(name) and name not in pod.requests and name not in pod.limits:
+            source = at.at(f"sum of the containers' limits[{name}]")
+            yield Put(pod, "limits", name, total, "pod-level/hugepages-limit", source)
+
+
+def _pod_requests_from_containers(draft: Draft, at: Source) -> Iterator[Put]:
+    pod = draft.pod
+    if pod is None or not pod.limits:
+        return
+    for name, total in of_containers(draft.containers, draft.inits, "requests").items():
+        if name not in pod.requests and is_pod_level(name) and may_overcommit(name):
+            source = at.at(f"sum of the containers' requests[{name}]")
+            yield Put(pod, "requests", name, total, "pod-level/request-from-containers", source)
+
+
+def _pod_requests_from_limits(draft: Draft, at: Source) -> Iterator[Put]:
+    pod = draft.pod
+    if pod is None:
+        return
+    for name, limit in pod.limits.items():
+        if name not in pod.requests and is_pod_level(name):
+            yield Put(pod, "requests", name, limit, "pod-level/request-from-limit", at.at(pod.at("limits", name)))

@@ -1,0 +1,274 @@
+"""The ResourceQuota plugin: which quotas a request concerns, what it costs them, and which refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.draft import Draft, Quantities, parse_list
+from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, Refusal, forbidden_object
+from kubectl_kres.admission.base.resource_names import is_pod_level
+from kubectl_kres.admission.base.server import LimitedResource
+from kubectl_kres.admission.quota.scopes import requirements
+from kubectl_kres.admission.quota.usage import compute_usage
+from kubectl_kres.model.policy import ResourceQuota, ScopedRequirement
+from kubectl_kres.provenance.journal import Check, Entry, Source
+from kubectl_kres.quantity import ZERO, Quantity, parse, read_back
+
+#: Names that, once a quota limits them, every container must state.
+MUST_SPECIFY = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
+
+
+class Quota:
+    """A ResourceQuota as the plugin sees it: ``hard`` and ``used`` are those of its status."""
+
+    __slots__ = ("hard", "name", "scopes", "source", "used")
+
+    def __init__(
+        self, name: str, source: Source, scopes: tuple[ScopedRequirement, ...], hard: Quantities, used: Quantities
+    ) -> None:
+        self.name, self.source, self.scopes, self.hard, self.used = name, source, scopes, hard, used
+
+
+def parse_quota(quota: ResourceQuota) -> Quota:
+    """Raises Unparsable."""
+    meta, status = quota.metadata, quota.status
+    source = Source("ResourceQuota", meta.name, meta.namespace)
+    hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
+    return Quota(meta.name, source, requirements(quota.spec), hard, used)
+
+
+class Request(Struct, frozen=True):
+    """An object as the plugin sees it, in a request or where it is stored.
+
+    resource: the plural with its group. usage: what the object counts for. names: which names of a quota concern the
+    kind. in_scope: whether the object matches one scope expression (False for kinds that no scope takes).
+    containers: per container name what it states, for the must-specify rule; None: the rule does not apply.
+    """
+
+    resource: str
+    name: str
+    usage: Mapping[str, Quantity]
+    names: Callable[[Iterable[str]], list[str]]
+    in_scope: Callable[[ScopedRequirement], bool]
+    containers: Sequence[tuple[str, frozenset[str]]] | None = None
+
+
+class QuotaVerdict(Struct, frozen=True):
+    """Every refusal that could be the answer (the server's order over quotas is arbitrary), or what it costs."""
+
+    refusals: tuple[Refusal, ...] = ()
+    charges: tuple[QuotaCharge, ...] = ()
+
+
+def stated_names(draft: Draft) -> list[tuple[str, frozenset[str]]] | None:
+    """Per container the quota names that it states; None where a pod-level value lifts the rule."""
+    pod = draft.pod
+    if pod is not None and any(is_pod_level(name) for name in (*pod.limits, *pod.requests)):
+        return None
+    return [
+        (slot.name, frozenset(compute_usage(slot.requests, slot.limits))) for slot in (*draft.containers, *draft.inits)
+    ]
+
+
+def evaluate(
+    request: Request,
+    quotas: Sequence[Quota],
+    limited: Sequence[LimitedResource],
+    journal: list[Entry] | None = None,
+    *,
+    counted: bool = False,
+    old: Request | None = None,
+) -> QuotaVerdict:
+    """Source: apiserver resourcequota/controller.go CheckRequest.
+
+    ``counted``: the object exists and is in ``used`` already, so that no quota is asked for room. ``old``: the stored
+    object that an update would replace; a quota that counts it is charged for what grows, any other for the whole.
+
+    First every quota that is concerned must be usable (must-specify, status known); then limited resources must be
+    covered; then each quota must have room.
+    """
+    matching = concerned(request, quotas)
+    unusable = tuple(
+        refusal for quota in matching for refusal in (_must_specify(request, quota, journal), _status(request, quota))
+        if refusal is not None
+    )  # fmt: skip
+    if unusable:
+        return QuotaVerdict(unusable)
+    negative = sorted(name for name, quantity in request.usage.items() if quantity.nano < 0)
+    if negative:
+        text = f"quota usage is negative for resource(s): {','.join(negative)}"
+        return QuotaVerdict((_forbidden(request, [Finding(text, "quota/negative-usage")]),))
+    costs = [(quota, _delta(request, old if old and concerned(old, [quota]) else None)) for quota in matching]
+    if not any(delta for _, delta in costs) and (matching or not _delta(request, old)):
+        return QuotaVerdict()
+    uncovered = _uncovered(request, quotas, matching, limited)
+    if uncovered is not None:
+        return QuotaVerdict((uncovered,))
+    return QuotaVerdict() if counted else _charged(request, costs, journal)
+
+
+def _delta(request: Request, old: Request | None) -> Quantities:
+    """What is used more than before, names without any left out. Source: quota SubtractWithNonNegativeResult."""
+    before = old.usage if old is not None else {}
+    more = {name: quantity - before[name] if name in before else quantity for name, quantity in request.usage.items()}
+    return {name: quantity for name, quantity in more.items() if quantity.nano > 0}
+
+
+def _charged(request: Request, costs: Sequence[tuple[Quota, Quantities]], journal: list[Entry] | None) -> QuotaVerdict:
+    over: list[Refusal] = []
+    found: list[QuotaCharge] = []
+    for quota, delta in costs:
+        charge, exceeded = _charge(quota, delta)
+        if exceeded:
+            over.append(_exceeded(request, quota, delta, exceeded))
+        if charge is not None:
+            found.append(charge)
+        if journal is not None:
+            _record(journal, request, quota, delta, exceeded)
+    return QuotaVerdict(tuple(over)) if over else QuotaVerdict((), tuple(found))
+
+
+def charges(request: Request, quotas: Sequence[Quota]) -> tuple[QuotaCharge, ...]:
+    """What the request would cost each quota that is concerned, whether it fits or not."""
+    delta = {name: quantity for name, quantity in request.usage.items() if quantity}
+    found = (_charge(quota, delta)[0] for quota in concerned(request, quotas))
+    return tuple(charge for charge in found if charge is not None)
+
+
+def with_used(quotas: Iterable[Quota], costs: Iterable[QuotaCharge]) -> tuple[Quota, ...]:
+    """The quotas as they are once the costs are in ``used``."""
+    after = {cost.quota: {name: parse(text) for name, text in cost.after.items()} for cost in costs}
+    return tuple(
+        Quota(one.name, one.source, one.scopes, one.hard, {**one.used, **after.get(one.name, {})}) for one in quotas
+    )
+
+
+def concerned(request: Request, quotas: Sequence[Quota]) -> list[Quota]:
+    """The quotas that name something of the kind and whose scopes all match. Source: generic.Matches."""
+    return [quota for quota in quotas if request.names(quota.hard) and all(map(request.in_scope, quota.scopes))]
+
+
+def _must_specify(request: Request, quota: Quota, journal: list[Entry] | None) -> Refusal | None:
+    """Source: evaluator/core/pods.go Constraints."""
+    needed = sorted(MUST_SPECIFY & set(request.names(quota.hard)))
+    if request.containers is None or not needed:
+        return None
+    missing = {
+        name: sorted({container for container, stated in request.containers if name not in stated}) for name in needed
+    }
+    texts = [f"{name} for: {','.join(containers)}" for name, containers in missing.items() if containers]
+    if journal is not None:
+        bound = ", ".join(needed)
+        message = f"must specify {'; '.join(texts)}" if texts else ""
+        journal.append(Check("pod", "quota/must-specify", not texts, "", bound, message, quota.source))
+    if not texts:
+        return None
+    text = f"failed quota: {quota.name}: must specify {'; '.join(texts)}"
+    return _forbidden(
+        request,
+        [
+            Finding(text, "quota/must-specify", container, name, source=quota.source.at(f"status.hard[{name}]"))
+            for name, containers in missing.items()
+            for container in containers
+        ],
+    )
+
+
+def _status(request: Request, quota: Quota) -> Refusal | None:
+    names = sorted(request.names(quota.hard))
+    if all(name in quota.used for name in names):
+        return None
+    text = f"status unknown for quota: {quota.name}, resources: {','.join(names)}"
+    return _forbidden(request, [Finding(text, "quota/status-unknown", source=quota.source)])
+
+
+def _forbidden(request: Request, findings: Sequence[Finding]) -> Refusal:
+    return forbidden_object(request.resource, request.name, findings)
+
+
+def _charge(quota: Quota, delta: Quantities) -> tuple[QuotaCharge | None, list[str]]:
+    names = sorted(name for name in delta if name in quota.hard)
+    if not names:
+        return None, []
+    used = {name: quota.used.get(name, ZERO) for name in names}
+    after = {name: used[name] + delta[name] for name in names}
+    exceeded = [name for name in names if after[name] > quota.hard[name]]
+    texts = {name: as_stored(after[name]) for name in names}
+    charge = QuotaCharge(quota.name, _shown(delta, names), _shown(used, names), texts, _shown(quota.hard, names))
+    return charge, exceeded
+
+
+def as_stored(quantity: Quantity) -> str:
+    """How a status that was written shows when it is read back: 1000000000 of binary notation has become 1G."""
+    return str(read_back(quantity))
+
+
+def _shown(values: Mapping[str, Quantity], names: Sequence[str]) -> dict[str, str]:
+    return {name: str(values[name]) for name in names}
+
+
+def _exceeded(request: Request, quota: Quota, delta: Quantities, names: Sequence[str]) -> Refusal:
+    def shown(values: Mapping[str, Quantity]) -> str:
+        return ",".join(f"{name}={values.get(name, ZERO)}" for name in names)
+
+    text = (
+        f"exceeded quota: {quota.name}, requested: {shown(delta)}, used: {shown(quota.used)}, "
+        f"limited: {shown(quota.hard)}"
+    )
+    return _forbidden(
+        request,
+        [
+            Finding(
+                text,
+                "quota/exceeded",
+                resource=name,
+                used=str(quota.used.get(name, ZERO)),
+                asked=str(delta[name]),
+                limit=str(quota.hard[name]),
+                source=quota.source.at(f"status.hard[{name}]"),
+            )
+            for name in names
+        ],
+    )
+
+
+def _record(journal: list[Entry], request: Request, quota: Quota, delta: Quantities, exceeded: Sequence[str]) -> None:
+    for name in sorted(name for name in delta if name in quota.hard):
+        observed = f"used {quota.used.get(name, ZERO)} + {delta[name]}"
+        passed = name not in exceeded
+        message = "" if passed else f"exceeded quota: {quota.name}"
+        source = quota.source.at(f"status.hard[{name}]")
+        entry = Check(request.resource, "quota/exceeded", passed, observed, str(quota.hard[name]), message, source)
+        journal.append(entry)
+
+
+def _uncovered(
+    request: Request, quotas: Sequence[Quota], matching: Sequence[Quota], limited: Sequence[LimitedResource]
+) -> Refusal | None:
+    """Resources and scopes that the server's configuration allows only under a quota that names them."""
+    wanted = {
+        name
+        for entry in limited
+        if _qualified(entry) == request.resource
+        for name, quantity in request.usage.items()
+        if quantity.nano > 0 and any(part in name for part in entry.match_contains)
+    }
+    covered = {name for quota in matching for name in request.names(quota.hard)}
+    short = sorted(wanted - covered)
+    if short:
+        text = f"insufficient quota to consume: {','.join(short)}"
+        return _forbidden(request, [Finding(text, "quota/limited-resource", resource=name) for name in short])
+    scopes = [scope for entry in limited for scope in entry.match_scopes if request.in_scope(scope)]
+    held = {scope.scope_name for quota in quotas for scope in quota.scopes if request.in_scope(scope)}
+    bare = [scope for scope in scopes if scope.scope_name not in held]
+    if bare:
+        shown = " ".join(f"{{{s.scope_name} {s.operator} [{' '.join(s.values or ())}]}}" for s in bare)
+        text = f"insufficient quota to match these scopes: [{shown}]"
+        return Refusal(500, "", text, (Finding(text, "quota/limited-scope"),))
+    return None
+
+
+def _qualified(entry: LimitedResource) -> str:
+    return f"{entry.resource}.{entry.api_group}" if entry.api_group else entry.resource

@@ -1,0 +1,155 @@
+"""What an object counts for in a quota, and which names of a quota concern its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from kubectl_kres.admission.base.draft import Draft, Quantities
+from kubectl_kres.admission.base.resource_names import is_extended, is_huge_page, is_native
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.aggregate import of_pod, with_status
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
+from kubectl_kres.quantity import Quantity, quantity_of
+
+_ONE = quantity_of(1)
+_COMPUTE = ("cpu", "memory", "ephemeral-storage")
+_POD_NAMES = frozenset({
+    "count/pods", "pods", *_COMPUTE, *(f"{side}.{name}" for side in ("requests", "limits") for name in _COMPUTE),
+})  # fmt: skip
+#: Extended resources with this prefix stand for the devices of a class.
+DEVICE_CLASS = "deviceclass.resource.kubernetes.io/"
+_STORAGE_CLASS = ".storageclass.storage.k8s.io/"
+BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
+#: Names of old for counting objects of a kind.
+ALIASES = {"configmaps", "secrets", "replicationcontrollers", "resourcequotas"}
+
+
+def pod_names(hard: Iterable[str]) -> list[str]:
+    """The names of a quota that pods count for. Source: evaluator/core/pods.go MatchingResources."""
+    return [name for name in hard if name in _POD_NAMES or _is_pod_name(name)]
+
+
+def _is_pod_name(name: str) -> bool:
+    if name.startswith(("hugepages-", "requests.hugepages-")):
+        return True
+    return name.startswith("requests.") and (not is_native(name) or name.startswith(f"requests.{DEVICE_CLASS}"))
+
+
+def compute_usage(requests: Quantities, limits: Quantities) -> Quantities:
+    """``pods`` and the compute names of one set of requests and limits. Source: podComputeUsageHelper."""
+    usage: Quantities = {"pods": _ONE}
+    for name in _COMPUTE:
+        if name in requests:
+            usage[name] = usage[f"requests.{name}"] = requests[name]
+        if name in limits:
+            usage[f"limits.{name}"] = limits[name]
+    for name, quantity in requests.items():
+        if is_huge_page(name):
+            usage[name] = usage[f"requests.{name}"] = quantity
+        elif is_extended(name) or name.startswith(DEVICE_CLASS):
+            usage[f"requests.{name}"] = quantity
+    return usage
+
+
+def pod_usage(draft: Draft, *, terminal: bool = False) -> Quantities:
+    """What one pod counts for; a terminal pod only for ``count/pods``. Source: evaluator/core/pods.go PodUsageFunc."""
+    if terminal:
+        return {"count/pods": _ONE}
+    return {"count/pods": _ONE, **compute_usage(of_pod(draft, "requests"), of_pod(draft, "limits"))}
+
+
+def stored_pod_usage(pod: Pod, draft: Draft, server: Server, now: datetime | None = None) -> Quantities:
+    """What a pod that exists counts for: like a new one, with a resize that is under way; less when it is finished.
+
+    ``draft``: its spec. ``now`` None: a deletion whose grace period is over is not noticed.
+    """
+    if is_terminal(pod, now):
+        return pod_usage(draft, terminal=True)
+    return pod_usage(with_status(draft, pod.status) if server.on("InPlacePodVerticalScaling") else draft)
+
+
+def is_terminal(pod: Pod, now: datetime | None = None) -> bool:
+    """Whether only ``count/pods`` still counts the pod. Source: evaluator/core/pods.go QuotaV1Pod."""
+    if pod.status.phase in {"Failed", "Succeeded"}:
+        return True
+    deleted, grace = pod.metadata.deletion_timestamp, pod.metadata.deletion_grace_period_seconds
+    if now is None or deleted is None or grace is None:
+        return False
+    # The grace period is in the timestamp already; the server adds it a second time.
+    return now > datetime.fromisoformat(deleted) + timedelta(seconds=grace)
+
+
+def counts_by_class(hard: Iterable[str]) -> bool:
+    """Whether a quota counts claims by their storage class, so that also the default one matters."""
+    return any(_STORAGE_CLASS in name for name in hard)
+
+
+def claim_names(hard: Iterable[str]) -> list[str]:
+    """Source: evaluator/core/persistent_volume_claims.go MatchingResources."""
+    own = {"count/persistentvolumeclaims", "persistentvolumeclaims", "requests.storage"}
+    suffixes = (f"{_STORAGE_CLASS}persistentvolumeclaims", f"{_STORAGE_CLASS}requests.storage")
+    return [name for name in hard if name in own or name.endswith(suffixes)]
+
+
+def claim_usage(
+    claim: PersistentVolumeClaim, requests: Quantities, allocated: Quantities, server: Server
+) -> Quantities:
+    """Count and whole bytes of storage, once more under the storage class. Source: pvcEvaluator.Usage."""
+    usage: Quantities = {"persistentvolumeclaims": _ONE, "count/persistentvolumeclaims": _ONE}
+    storage_class = storage_class_of(claim)
+    if storage_class:
+        usage[f"{storage_class}{_STORAGE_CLASS}persistentvolumeclaims"] = _ONE
+    storage = requests.get("storage")
+    if storage is None:
+        return usage
+    storage = _whole(storage)
+    granted = allocated.get("storage")
+    if granted is not None and granted > storage and server.on("RecoverVolumeExpansionFailure"):
+        storage = _whole(granted)
+    usage["requests.storage"] = storage
+    if storage_class:
+        usage[f"{storage_class}{_STORAGE_CLASS}requests.storage"] = storage
+    return usage
+
+
+def storage_class_of(claim: PersistentVolumeClaim) -> str:
+    """The annotation of old wins over the field; empty without either. Source: GetPersistentVolumeClaimClass."""
+    annotations = claim.metadata.annotations or {}
+    return annotations.get(BETA_STORAGE_CLASS, claim.spec.storage_class_name or "")
+
+
+def _whole(quantity: Quantity) -> Quantity:
+    return quantity if quantity.nano % 10**9 == 0 else quantity_of(quantity.value(), quantity.format)
+
+
+def service_names(hard: Iterable[str]) -> list[str]:
+    own = {"count/services", "services", "services.nodeports", "services.loadbalancers"}
+    return [name for name in hard if name in own]
+
+
+def service_usage(service: Service) -> Quantities:
+    """Source: evaluator/core/services.go Usage. Node ports are counted by intent: none is allocated yet."""
+    spec = service.spec
+    ports = spec.ports or ()
+    node_ports = 0
+    if spec.type == "NodePort":
+        node_ports = len(ports)
+    elif spec.type == "LoadBalancer":
+        asked = sum(1 for port in ports if port.node_port)
+        node_ports = asked if spec.allocate_load_balancer_node_ports is False else len(ports)
+    return {
+        "count/services": _ONE,
+        "services": _ONE,
+        "services.loadbalancers": quantity_of(1 if spec.type == "LoadBalancer" else 0),
+        "services.nodeports": quantity_of(node_ports),
+    }
+
+
+def object_usage(resource: str) -> Quantities:
+    """Any other kind counts as one of ``count/<resource>[.<group>]`` and of the old alias, if it has one."""
+    usage: dict[str, Quantity] = {f"count/{resource}": _ONE}
+    if resource in ALIASES:
+        usage[resource] = _ONE
+    return usage

@@ -1,0 +1,105 @@
+"""Where a quota's ``status.used`` differs from what is there, and the likeliest cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.draft import Quantities, parse_list
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.validation import value_errors
+from kubectl_kres.admission.quota.requests import pod_request
+from kubectl_kres.admission.quota.scopes import requirements
+from kubectl_kres.admission.quota.usage import is_terminal
+from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.pod import Pod, PodStatus
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.quantity import Quantity, total
+
+#: pending: ``spec.hard`` names it, the controller has not copied that yet. nobody: no kind counts for the name, so that
+#: it limits nothing. unread: objects that count for it could not be read. finished: pods that ended make up the
+#: difference, or part of it. resized: pods were resized and may have been larger. unwritable: the API server refuses
+#: the status that the controller would write, for a sum in it. resync: nothing that can be seen.
+DriftCause = Literal["pending", "nobody", "unread", "finished", "resized", "unwritable", "resync"]
+Suspect = tuple[DriftCause, str, Mapping[str, Quantity]]
+
+
+class Drift(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """One name of a quota whose use is not what was counted. ``used``, ``counted`` absent: there is none.
+
+    pods: those that the cause is about. exact: they make up the whole difference.
+    """
+
+    name: str
+    cause: DriftCause
+    used: str | None = None
+    counted: str | None = None
+    pods: tuple[str, ...] = ()
+    exact: bool = False
+
+
+def drift(
+    quota: ResourceQuota,
+    counted: Quantities,
+    unread: Iterable[str],
+    pods: Sequence[Pod],
+    server: Server,
+    now: datetime | None = None,
+) -> tuple[Drift, ...]:
+    """The names that differ, sorted. ``counted``: from ``recount``; ``unread``: names whose objects could not be read.
+
+    pods: those of the namespace. Raises Unparsable.
+    """
+    used = parse_list(quota.status.used, "status.used")
+    hard, unknown = quota.status.hard or {}, set(unread)
+    found: list[Drift] = []
+    suspects: list[Suspect] | None = None
+    stuck = any(any(value_errors(name, counted[name], name)) for name in quota.spec.hard or () if name in counted)
+    for name in sorted(quota.spec.hard or ()):
+        before, after = used.get(name), counted.get(name)
+        texts = None if before is None else str(before), None if after is None else str(after)
+        if name not in hard:
+            found.append(Drift(name, "unwritable" if stuck else "pending", *texts))
+        elif after is None:
+            found.append(Drift(name, "unread" if name in unknown else "nobody", *texts))
+        elif stuck and before != after:
+            found.append(Drift(name, "unwritable", *texts))
+        elif before is None or before < after:
+            found.append(Drift(name, "resync", *texts))
+        elif before > after:
+            suspects = _suspects(quota, pods, server, now) if suspects is None else suspects
+            found.append(_explained(name, texts, before - after, suspects))
+    return tuple(found)
+
+
+def _explained(name: str, texts: tuple[str | None, str | None], more: Quantity, suspects: Sequence[Suspect]) -> Drift:
+    """``more``: what is used beyond what was counted."""
+    for cause in ("finished", "resized"):
+        held = {pod: usage[name] for why, pod, usage in suspects if why == cause and name in usage}
+        if held:
+            exact = cause == "finished" and total(held.values()) == more
+            return Drift(name, cause, *texts, tuple(sorted(held)), exact)
+    return Drift(name, "resync", *texts)
+
+
+def _suspects(quota: ResourceQuota, pods: Sequence[Pod], server: Server, now: datetime | None) -> list[Suspect]:
+    """Pods in the quota's scopes that ended or were resized, with what they count for, or did while they ran."""
+    scopes = requirements(quota.spec)
+    found: list[Suspect] = []
+    for pod in pods:
+        terminal = is_terminal(pod, now)
+        if not terminal and pod.metadata.generation <= 1:
+            continue
+        request = pod_request(_alive(pod) if terminal else pod, server)
+        if all(map(request.in_scope, scopes)):
+            usage = {name: value for name, value in request.usage.items() if name != "count/pods"}
+            found.append(("finished" if terminal else "resized", pod.metadata.name, usage))
+    return found
+
+
+def _alive(pod: Pod) -> Pod:
+    """The pod as if it still ran."""
+    return Pod(Metadata(pod.metadata.name), pod.spec, PodStatus(phase="Running", qos_class=pod.status.qos_class))

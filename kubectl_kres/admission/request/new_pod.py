@@ -1,0 +1,306 @@
+"""The way of a new pod through the API server: every step in order, every outcome that its arbitrary orders allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import permutations
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.draft import Draft, Slot, Unparsable, draft_pod, reread
+from kubectl_kres.admission.base.field_error import FieldError
+from kubectl_kres.admission.base.outcome import Outcome, Refusal, forbidden_object, invalid_object, unparsable
+from kubectl_kres.admission.base.resource_names import given_name
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.warnings import pod_warnings
+from kubectl_kres.admission.decoding.gated_fields import without_unknown
+from kubectl_kres.admission.limitrange import limitrange_admission
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.pod.classes import check_overhead, check_priority, set_overhead, set_priority
+from kubectl_kres.admission.pod.defaulting import default_pod, default_pod_level
+from kubectl_kres.admission.pod.pod_level import validate_pod_level
+from kubectl_kres.admission.pod.validation import validate_containers
+from kubectl_kres.admission.quota.quota_admission import Quota, QuotaVerdict, Request, evaluate, stated_names
+from kubectl_kres.admission.quota.scopes import matches_pod
+from kubectl_kres.admission.quota.usage import pod_names, pod_usage
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod, ResizePolicy, ResourceClaimEntry
+from kubectl_kres.model.policy import PriorityClass, RuntimeClass
+from kubectl_kres.provenance.journal import Assume, Derive, Entry, Set, Source
+
+#: Up to this many LimitRanges with defaults, every order is tried; beyond, each pair of a first and a last one.
+MOST_ORDERED = 5
+#: Keys that Go keeps in one group of a map. Source: Go's internal/runtime/maps (since 1.24).
+SLOTS = 8
+
+
+class Policies(Struct, frozen=True):
+    """What admission looks up for one namespace. Classes None: they could not be read and refuse nothing.
+
+    extended: device class to the extended resource that it stands for. expandable: storage class to whether its claims
+    may grow. default_storage: the storage class that claims without one get; empty: none, or it decides nothing.
+    """
+
+    limits: tuple[Limits, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+    priorities: Mapping[str, PriorityClass] | None = None
+    runtimes: Mapping[str, RuntimeClass] | None = None
+    extended: Mapping[str, str] | None = None
+    expandable: Mapping[str, bool] | None = None
+    default_storage: str = ""
+
+
+def admit(
+    pod: Pod,
+    policies: Policies,
+    server: Server,
+    *,
+    decoded: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+    faults: Sequence[FieldError] = (),
+    journal: bool = True,
+    counted: bool = False,
+) -> tuple[Outcome, ...]:
+    """Every answer that a CREATE of ``pod`` can get; exactly one unless LimitRanges or quotas compete.
+
+    decoded: warnings that come with every answer (unknown fields); warnings: those that come only after validation.
+    faults: what validation finds beside resources.
+    journal False: keep only the outcome (lists of many pods). counted: the pod exists already and is in ``used`` of the
+    quotas. Raises nothing: a quantity that does not parse is an outcome, too.
+    Source: admission.md section 1; apiserver handlers/create.go.
+    """
+    pod = without_unknown(pod, server)
+    ref = ObjectRef("Pod", _name(pod), pod.metadata.namespace)
+    steps: list[Entry] | None = [] if journal else None
+    try:
+        draft = draft_pod(pod, server, steps)
+        default_pod(draft, ref, steps)
+    except Unparsable as fault:
+        refusal = unparsable("Pod", "v1", fault.error.message, fault.path, fault.error.text)
+        return (Outcome(allowed=False, code=400, refusal=refusal),)
+    run = _Run(pod, ref, policies, server, tuple(decoded), tuple(warnings), tuple(faults), counted=counted)
+    return distinct(
+        outcome for order, twin, entries in mutated(draft, policies, steps, server)
+        for outcome in run.outcomes(order, twin, entries)
+    )  # fmt: skip
+
+
+def _name(pod: Pod) -> str:
+    return given_name(pod.metadata.name, pod.metadata.generate_name)
+
+
+def mutated(
+    draft: Draft, policies: Policies, steps: list[Entry] | None, server: Server
+) -> Iterator[tuple[tuple[str, ...], Draft, list[Entry] | None]]:
+    """The pod after the LimitRanges' defaults, once for every order that can matter."""
+    if "LimitRanger" in server.disabled_plugins:
+        yield (), draft, steps
+        return
+    active = [limits for limits in policies.limits if any(_sets(limits))]
+    for order in orders(active, len(policies.limits)):
+        twin = draft.copy() if len(active) > 1 else draft
+        entries = None if steps is None else list(steps)
+        for limits in order:
+            limitrange_admission.mutate(twin, limits, entries)
+        yield tuple(limits.source.name for limits in order) if len(active) > 1 else (), twin, entries
+
+
+def _sets(limits: Limits) -> Iterator[bool]:
+    return (bool(item.default or item.default_request) for item in limits.items if item.type == "Container")
+
+
+def orders(active: Sequence[Limits], count: int = 0) -> Iterator[tuple[Limits, ...]]:
+    """Orders in which LimitRanges can be applied; ``count``: how many there are with those that set nothing.
+
+    The plugin goes through the keys of a Go map. Up to SLOTS of them lie in one group, and Go begins at any slot and
+    goes round, so that each order is a rotation of that in which the keys came: by name when the server started, by
+    creation since. That is inferred from Go's runtime and from hundreds of answers; a LimitRange that was deleted and
+    made again can have taken a slot in between. Of what is not stored, or more than a group, every order is possible:
+    beyond MOST_ORDERED every first and last one.
+    """
+    if len(active) > 2 and max(count, len(active)) <= SLOTS and all(one.created is not None for one in active):
+        by_name, by_creation = list(active), sorted(active, key=lambda one: one.created or ("", 0))
+        turns = ((*base[turn:], *base[:turn]) for base in (by_name, by_creation) for turn in range(len(active)))
+        yield from dict.fromkeys(turns)
+        return
+    if len(active) <= MOST_ORDERED:
+        yield from permutations(active)
+        return
+    for first, last in permutations(active, 2):
+        middle = tuple(limits for limits in active if limits is not first and limits is not last)
+        yield (first, *middle, last)
+
+
+class _Run:
+    """One request with everything that its later steps look up."""
+
+    def __init__(
+        self,
+        pod: Pod,
+        ref: ObjectRef,
+        policies: Policies,
+        server: Server,
+        decoded: tuple[str, ...],
+        warnings: tuple[str, ...],
+        faults: tuple[FieldError, ...],
+        *,
+        counted: bool,
+    ) -> None:
+        self.pod, self.ref, self.policies, self.server = pod, ref, policies, server
+        self.decoded, self.warnings, self.faults, self.counted = decoded, warnings, faults, counted
+
+    def outcomes(self, order: tuple[str, ...], draft: Draft, entries: list[Entry] | None) -> Iterator[Outcome]:
+        refusal = set_priority(draft, self.ref.name, self.policies.priorities, entries)
+        if refusal is None and not self.counted:
+            refusal = check_priority(draft, self.ref.name, self.policies.priorities)
+        refusal = refusal or set_overhead(draft, self.ref.name, self.policies.runtimes, entries)
+        if refusal is not None:
+            yield self._refused(refusal, draft, order, entries, self.decoded)
+            return
+        errors = [*self.faults, *validate_containers(draft, self.server), *validate_pod_level(draft)]
+        if errors:
+            yield self._refused(invalid_object("Pod", self.ref.name, errors), draft, order, entries, self.decoded)
+            return
+        warnings = tuple(sorted({*self.decoded, *self.warnings, *pod_warnings(draft)}))
+        bounds = list(self._bounds(draft, entries))
+        overhead = check_overhead(draft, self.ref.name, self.policies.runtimes)
+        for refusal in bounds or ([overhead] if overhead else []):
+            yield self._refused(refusal, draft, order, entries, warnings)
+        if bounds or overhead:
+            return
+        verdict = self._quota(draft, entries)
+        for refusal in verdict.refusals:
+            yield self._refused(refusal, draft, order, entries, warnings)
+        if not verdict.refusals:
+            yield self._admitted(draft, verdict, order, entries, warnings)
+
+    def _bounds(self, draft: Draft, entries: list[Entry] | None) -> Iterator[Refusal]:
+        """One refusal for each violated LimitRange: any of them can be the one that answers."""
+        if "LimitRanger" in self.server.disabled_plugins:
+            return
+        for limits in self.policies.limits:
+            findings = limitrange_admission.violations(draft, limits, entries)
+            if findings:
+                yield forbidden_object("pods", self.ref.name, findings)
+
+    def _quota(self, draft: Draft, entries: list[Entry] | None) -> QuotaVerdict:
+        if "ResourceQuota" in self.server.disabled_plugins:
+            return QuotaVerdict()
+        request = quota_request(self.pod, draft)
+        limited = self.server.limited_resources
+        return evaluate(request, self.policies.quotas, limited, entries, counted=self.counted)
+
+    def _refused(
+        self,
+        refusal: Refusal,
+        draft: Draft,
+        order: tuple[str, ...],
+        entries: list[Entry] | None,
+        warnings: tuple[str, ...],
+    ) -> Outcome:
+        journal = tuple(entries or ())
+        return Outcome(False, refusal.code, refusal, warnings, journal=journal, order=order, draft=draft)
+
+    def _admitted(
+        self,
+        draft: Draft,
+        verdict: QuotaVerdict,
+        order: tuple[str, ...],
+        entries: list[Entry] | None,
+        warnings: tuple[str, ...],
+    ) -> Outcome:
+        computed = qos.class_of(draft)
+        qos_class = self.pod.status.qos_class or computed
+        if entries is not None:
+            self._record(draft, qos_class, computed, entries)
+        # The stored object is defaulted once more whenever it is read, which no check has seen.
+        default_pod_level(draft, self.ref, entries)
+        reread(draft)
+        stored = stored_pod(self.pod, draft, qos_class)
+        return Outcome(True, 201, None, warnings, stored, verdict.charges, tuple(entries or ()), order, draft)
+
+    def _record(self, draft: Draft, qos_class: str, computed: str, entries: list[Entry]) -> None:
+        source = Source("Pod", self.ref.name, self.ref.namespace)
+        if qos_class != computed:
+            text = f"the request brings its own class {qos_class}, which is stored unchecked; computed: {computed}"
+            entries.append(Assume("status.qosClass", "qos/brought", text))
+        entries.append(Derive("status.qosClass", "qos/class", qos_class, source=source))
+        if draft.annotation is not None:
+            path = f"metadata.annotations[{limitrange_admission.ANNOTATION}]"
+            entries.append(Set(path, "limitrange/annotation", draft.annotation))
+
+
+def quota_request(pod: Pod, draft: Draft) -> Request:
+    """The pod as the quota plugin sees it. A class in its status is believed."""
+    qos_class = pod.status.qos_class or qos.class_of(draft)
+    in_scope = partial(matches_pod, spec=draft.spec, priority_class=draft.priority_class, qos_class=qos_class)
+    return Request("pods", _name(pod), pod_usage(draft), pod_names, in_scope, stated_names(draft))
+
+
+def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:
+    """The pod as stored, pruned to what resources depend on; empty parts are left out, an empty pod level is not."""
+    metadata: dict[str, Any] = {"name": _name(pod)}
+    written = (pod.metadata.annotations or {}).get(limitrange_admission.ANNOTATION)
+    annotation = draft.annotation or written
+    if annotation is not None:
+        metadata["annotations"] = {limitrange_admission.ANNOTATION: annotation}
+    spec: dict[str, Any] = {}
+    if draft.pod is not None:
+        spec["resources"] = _shown(draft.pod)
+    if draft.overhead:
+        spec["overhead"] = {name: str(quantity) for name, quantity in draft.overhead.items()}
+    if draft.priority_class:
+        spec["priorityClassName"] = draft.priority_class
+    for key, slots, containers in (
+        ("containers", draft.containers, pod.spec.containers),
+        ("initContainers", draft.inits, pod.spec.init_containers),
+    ):
+        if slots:
+            spec[key] = [_container(slot, raw) for slot, raw in zip(slots, containers or (), strict=True)]
+    return {"metadata": metadata, "spec": spec, "status": {"qosClass": qos_class}}
+
+
+def _container(slot: Slot, raw: Any) -> dict[str, Any]:
+    shown: dict[str, Any] = {"name": slot.name}
+    # A server that knows no sidecars drops their policy.
+    if raw.restart_policy and (slot.role != "init" or raw.restart_policy != "Always"):
+        shown["restartPolicy"] = raw.restart_policy
+    resources = _shown(slot)
+    if raw.resources is not None and raw.resources.claims:
+        resources["claims"] = shown_claims(raw.resources.claims)
+    if resources:
+        shown["resources"] = resources
+    if raw.resize_policy:
+        shown["resizePolicy"] = shown_policies(raw.resize_policy)
+    return shown
+
+
+def shown_claims(claims: Sequence[ResourceClaimEntry]) -> list[dict[str, str]]:
+    """``resources.claims`` as JSON has it."""
+    return [{"name": claim.name, **({"request": claim.request} if claim.request else {})} for claim in claims]
+
+
+def shown_policies(policies: Sequence[ResizePolicy]) -> list[dict[str, str]]:
+    """``resizePolicy`` as JSON has it."""
+    return [{"resourceName": policy.resource_name, "restartPolicy": policy.restart_policy} for policy in policies]
+
+
+def _shown(slot: Slot) -> dict[str, Any]:
+    sides = (("limits", slot.limits), ("requests", slot.requests))
+    return {side: {name: str(quantity) for name, quantity in values.items()} for side, values in sides if values}
+
+
+def distinct(outcomes: Iterator[Outcome]) -> tuple[Outcome, ...]:
+    """Outcomes that differ in the answer or in the values behind it, each under the first order that leads to it."""
+    every = tuple(outcomes)
+    if len(every) == 1:
+        return every
+    found: dict[tuple[Any, ...], Outcome] = {}
+    for outcome in every:
+        values = outcome.object if outcome.object is not None else outcome.draft.values() if outcome.draft else None
+        key = (outcome.code, outcome.message, repr(values), outcome.warnings, repr(outcome.charges))
+        found.setdefault(key, outcome)
+    return tuple(found.values())

@@ -1,0 +1,4 @@
+"""The ``resize`` subresource of a running pod: what may change, what the node and the quotas say, what restarts.
+
+Other updates belong in ``request``.
+"""

@@ -1,0 +1,162 @@
+"""What the ``resize`` subresource refuses with 422: anything but new cpu and memory of the same containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.admission.base.draft import SIDES, Draft, Quantities, Slot
+from kubectl_kres.admission.base.field_error import FieldError, forbidden, invalid, required
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.pod_level import validate_pod_level
+from kubectl_kres.admission.pod.qos import class_of
+from kubectl_kres.admission.pod.validation import validate_containers
+from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+
+#: Annotation of a pod that a kubelet runs from a file.
+MIRROR = "kubernetes.io/config.mirror"
+RESIZABLE = ("cpu", "memory")
+
+#: The server builds this path from an empty name, which prints so.
+_NO_PATH = "[]"
+_ONLY = "only cpu and memory resources are mutable"
+
+
+class PodVersion:
+    """A pod with its quantities: as stored, or as the resize would store it."""
+
+    __slots__ = ("draft", "pod")
+
+    def __init__(self, pod: Pod, draft: Draft) -> None:
+        self.pod, self.draft = pod, draft
+
+    @property
+    def sized(self) -> bool:
+        """Whether the pod level sets anything. An empty stanza does not."""
+        return self.draft.pod is not None and bool(self.draft.pod.requests or self.draft.pod.limits)
+
+
+def same_containers(old: Pod, new: Pod) -> bool:
+    """Whether the names of both are the same, in the same order."""
+    return not [*_order_errors(old, new)]
+
+
+def resize_errors(old: PodVersion, new: PodVersion, server: Server) -> list[FieldError]:
+    """Every error, as far as the server goes on looking. Source: validation.go ValidatePodResize."""
+    errors = [error for error in validate_containers(new.draft, server) if error.rule != "validation/ephemeral"]
+    errors += validate_pod_level(new.draft)
+    if MIRROR in (old.pod.metadata.annotations or {}):
+        return [forbidden(_NO_PATH, "static pods cannot be resized", "resize/unsupported")]
+    if old.pod.spec.os is not None and old.pod.spec.os.name == "windows":
+        return [forbidden(_NO_PATH, "windows pods cannot be resized", "resize/unsupported")]
+    errors += _pod_errors(old, new)
+    if old.sized or new.sized:
+        if not server.on("InPlacePodLevelResourcesVerticalScaling"):
+            text = (
+                "resize of pods with pod-level resources is forbidden when "
+                "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"
+            )
+            return [*errors, forbidden(_NO_PATH, text, "resize/pod-level")]
+        errors += _level_errors(old, new)
+    moved = [*_order_errors(old.pod, new.pod)]
+    if moved:
+        return [*errors, *moved]
+    errors += [*_container_errors(old, new), *_init_errors(old, new, server)]
+    if not errors and (old.draft.pod is None) != (new.draft.pod is None) and not new.sized:
+        errors.append(forbidden("spec", _ONLY, "resize/immutable"))
+    return errors
+
+
+def _pod_errors(old: PodVersion, new: PodVersion) -> Iterator[FieldError]:
+    if (old.pod.status.qos_class or class_of(old.draft)) != class_of(new.draft):
+        text = "Pod QOS Class may not change as a result of resizing"
+        yield invalid("spec", new.pod.status.qos_class, text, "resize/qos")
+    running = [status for status in old.pod.status.container_statuses or () if status.state and status.state.running]
+    if running and running[0].resources is None:
+        yield forbidden("spec", "Pod running on node without support for resize", "resize/unsupported")
+
+
+def _level_errors(old: PodVersion, new: PodVersion) -> Iterator[FieldError]:
+    """Source: validation.go validatePodLevelResourcesResize."""
+    before, after = old.draft.pod, new.draft.pod
+    if before is not None and after is None:
+        yield forbidden("spec.resources", "pod-level resources cannot be removed", "resize/removed")
+        return
+    for side in reversed(SIDES):
+        if before is not None and after is not None and before.side(side).keys() - after.side(side).keys():
+            text = f"pod-level resource {side} cannot be removed"
+            yield forbidden(f"spec.resources.{side}", text, "resize/removed")
+    if _others(before) != _others(after):
+        yield forbidden("spec", f"{_ONLY} at pod-level", "resize/immutable")
+
+
+def _order_errors(old: Pod, new: Pod) -> Iterator[FieldError]:
+    """Source: validation.go validatePodResizeContainerOrdering."""
+    pairs: tuple[tuple[str, Sequence[Container], Sequence[Container]], ...] = (
+        ("containers", old.spec.containers or (), new.spec.containers or ()),
+        ("initContainers", old.spec.init_containers or (), new.spec.init_containers or ()),
+    )
+    for key, before, after in pairs:
+        if len(before) != len(after):
+            yield forbidden(f"spec.{key}", f"{key} may not be added or removed on resize", "resize/containers")
+            known = {one.name for one in before}
+            bare = (index for index, one in enumerate(after) if one.name not in known and not one.image)
+            yield from (required(f"spec.{key}[{index}].image", rule="validation/image") for index in bare)
+            continue
+        for index, (was, is_) in enumerate(zip(before, after, strict=True)):
+            if was.name != is_.name:
+                text = f"{key} may not be renamed or reordered on resize"
+                yield forbidden(f"spec.{key}[{index}].name", text, "resize/containers")
+
+
+def _container_errors(old: PodVersion, new: PodVersion) -> Iterator[FieldError]:
+    slots = zip(old.draft.containers, new.draft.containers, strict=True)
+    raws = zip(old.pod.spec.containers or (), new.pod.spec.containers or (), strict=True)
+    for (was, is_), raw in zip(slots, raws, strict=True):
+        yield from _removed(was, is_)
+        if _others(was) != _others(is_) or _fixed(*raw):
+            yield forbidden("spec", _ONLY, "resize/immutable")
+
+
+def _init_errors(old: PodVersion, new: PodVersion, server: Server) -> Iterator[FieldError]:
+    resizable = server.on("InPlacePodVerticalScalingInitContainers")
+    slots = zip(old.draft.inits, new.draft.inits, strict=True)
+    raws = zip(old.pod.spec.init_containers or (), new.pod.spec.init_containers or (), strict=True)
+    for (was, is_), raw in zip(slots, raws, strict=True):
+        modified = was.requests != is_.requests or was.limits != is_.limits or _fixed(*raw, claims_lost=False)
+        if is_.role != "sidecar" and not resizable:
+            if modified:
+                text = "resources for non-sidecar init containers are immutable"
+                yield forbidden("spec", text, "resize/init")
+            continue
+        yield from _removed(was, is_)
+        if _others(was) != _others(is_) or _fixed(*raw):
+            text = "only cpu and memory resources for init or sidecar containers are mutable"
+            yield forbidden(is_.path, text, "resize/immutable")
+        if modified and is_.role != "sidecar":
+            text = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
+            for policy in raw[1].resize_policy or ():
+                if policy.restart_policy == "RestartContainer":
+                    yield forbidden(is_.path, text, "resize/init")
+
+
+def _removed(was: Slot, is_: Slot) -> Iterator[FieldError]:
+    for side in reversed(SIDES):
+        if was.side(side).keys() - is_.side(side).keys():
+            text = f"resource {side} cannot be removed"
+            yield forbidden(f"{is_.path}.resources.{side}", text, "resize/removed")
+
+
+def _others(slot: Slot | None) -> list[Quantities]:
+    """What of a stanza is not cpu or memory; an absent stanza holds nothing."""
+    if slot is None:
+        return [{}, {}]
+    return [{name: value for name, value in slot.side(side).items() if name not in RESIZABLE} for side in SIDES]
+
+
+def _fixed(was: Container, is_: Container, *, claims_lost: bool = True) -> bool:
+    """Whether something besides quantities differs: the resize policy, or claims.
+
+    ``claims_lost``: the server compares the new container without its claims, so that one with claims never passes.
+    """
+    claims = [(one.resources or ResourceRequirements()).claims or () for one in (was, is_)]
+    return (was.resize_policy or ()) != (is_.resize_policy or ()) or claims[0] != (() if claims_lost else claims[1])

@@ -1,0 +1,204 @@
+"""What validation finds in a pod beside its containers: its network, its names, its gates, its annotations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from kubectl_kres.admission.base.field_error import (
+    FieldError,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    number,
+    required,
+    too_long,
+)
+from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text, texts
+from kubectl_kres.admission.base.resource_names import label_faults, qualified_faults, subdomain_faults
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.text_rules import address_faults, descending_errors
+from kubectl_kres.model.raw import Raw
+
+_RULE, _CHOICE, _DEADLINE, _NAME = "validation/pod", "validation/choice", "validation/deadline", "validation/name"
+_RESTARTS = ("Always", "OnFailure", "Never")
+_DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+_PREEMPTIONS = ("PreemptLowerPriority", "Never")
+_MOST_SECONDS = 2**31 - 1
+_SERVERS, _SEARCHES, _SEARCH_CHARACTERS, _HOST_NAME = 3, 32, 2048, 64
+_UNDERSCORED = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORED_NAME = rf"{_UNDERSCORED}(\.{_UNDERSCORED})*"
+_UNDERSCORED_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must "
+    f"start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    f"'{_UNDERSCORED_NAME}')"
+)
+_LONGEST_NAME = 253
+
+MIRROR = "kubernetes.io/config.mirror"
+_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
+_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+
+
+def pod_spec_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
+    """Source: validation.go ValidatePodSpec, in which containers, volumes and placing stand apart."""
+    yield from _choice_errors(spec)
+    yield from _dns_errors(spec, server)
+    for index, gate in enumerate(items(spec, "readinessGates")):
+        path, name = f"spec.readinessGates[{index}].conditionType", text(gate, "conditionType")
+        yield from (invalid(path, name, fault, _RULE) for fault in qualified_faults(name))
+    seen: set[str] = set()
+    for index, gate in enumerate(items(spec, "schedulingGates")):
+        path, name = f"spec.schedulingGates[{index}]", text(gate, "name")
+        yield from (invalid(path, name, fault, _RULE) for fault in qualified_faults(name))
+        if name in seen:
+            yield duplicate(path, name, _RULE)
+        seen.add(name)
+    for index, alias in enumerate(items(spec, "hostAliases")):
+        path, address = f"spec.hostAliases[{index}]", text(alias, "ip")
+        yield from (invalid(f"{path}.ip", address, fault, _RULE) for fault in address_faults(address, server))
+        for place, host in enumerate(texts(alias, "hostnames")):
+            yield from (invalid(f"{path}.hostnames[{place}]", host, fault, _RULE) for fault in subdomain_faults(host))
+    yield from _name_errors(spec, server)
+
+
+def _choice_errors(spec: Raw) -> Iterator[FieldError]:
+    """Source: validation.go validateRestartPolicy, validateDNSPolicy, ValidatePreemptionPolicy."""
+    for key, choices in (("restartPolicy", _RESTARTS), ("dnsPolicy", _DNS)):
+        chosen = text(spec, key)
+        if chosen and chosen not in choices:
+            yield not_supported(f"spec.{key}", chosen, choices, _CHOICE, in_order=True)
+    preemption = spec.get("preemptionPolicy")
+    if preemption == "":
+        yield required("spec.preemptionPolicy", rule=_CHOICE)
+    elif isinstance(preemption, str) and preemption not in _PREEMPTIONS:
+        yield not_supported("spec.preemptionPolicy", preemption, _PREEMPTIONS, _CHOICE, in_order=True)
+    deadline = spec.get("activeDeadlineSeconds")
+    if isinstance(deadline, int) and not 1 <= deadline <= _MOST_SECONDS:
+        detail = f"must be between 1 and {_MOST_SECONDS}, inclusive"
+        yield number("spec.activeDeadlineSeconds", deadline, detail, _DEADLINE)
+
+
+def _dns_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
+    """Source: validation.go validatePodDNSConfig."""
+    config, path = pointer(spec, "dnsConfig"), "spec.dnsConfig"
+    if text(spec, "dnsPolicy") == "None":
+        if config is None:
+            yield required(path, "must provide `dnsConfig` when `dnsPolicy` is None", _RULE)
+            return
+        if not config.get("nameservers"):
+            detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+            yield required(f"{path}.nameservers", detail, _RULE)
+            return
+    servers, searches = texts(config or {}, "nameservers"), texts(config or {}, "searches")
+    if len(servers) > _SERVERS:
+        yield invalid(f"{path}.nameservers", servers, f"must not have more than {_SERVERS} nameservers", _RULE)
+    for index, address in enumerate(servers):
+        at = f"{path}.nameservers[{index}]"
+        yield from (invalid(at, address, fault, _RULE) for fault in address_faults(address, server))
+    yield from _search_errors(searches, f"{path}.searches", relaxed=server.on("RelaxedDNSSearchValidation"))
+    for index, option in enumerate(items(config or {}, "options")):
+        if not text(option, "name"):
+            yield required(f"{path}.options[{index}]", "must not be empty", _RULE)
+
+
+def _search_errors(searches: list[str], path: str, *, relaxed: bool) -> Iterator[FieldError]:
+    if len(searches) > _SEARCHES:
+        yield invalid(path, searches, f"must not have more than {_SEARCHES} search paths", _RULE)
+    if len(" ".join(searches)) > _SEARCH_CHARACTERS:
+        detail = f"must not have more than {_SEARCH_CHARACTERS} characters (including spaces) in the search list"
+        yield invalid(path, searches, detail, _RULE)
+    for index, search in enumerate(searches):
+        if relaxed and search == ".":
+            continue
+        domain = search.removesuffix(".")
+        faults = _underscored_faults(domain) if relaxed else subdomain_faults(domain)
+        yield from (invalid(f"{path}[{index}]", domain, fault, _RULE) for fault in faults)
+
+
+def _underscored_faults(domain: str) -> Iterator[str]:
+    """Source: apimachinery util/validation IsDNS1123SubdomainWithUnderscore."""
+    if len(domain) > _LONGEST_NAME:
+        yield f"must be no more than {_LONGEST_NAME} characters"
+    if not re.fullmatch(_UNDERSCORED_NAME, domain):
+        yield _UNDERSCORED_RULE
+
+
+def _name_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
+    account = text(spec, "serviceAccountName") or text(spec, "serviceAccount")
+    named = {
+        "serviceAccountName": account,
+        **{key: text(spec, key) for key in ("nodeName", "priorityClassName", "runtimeClassName")},
+    }
+    for key, name in named.items():
+        yield from (invalid(f"spec.{key}", name, fault, _NAME) for fault in (subdomain_faults(name) if name else ()))
+    for key in ("hostname", "subdomain"):
+        name = text(spec, key)
+        yield from (invalid(f"spec.{key}", name, fault, _NAME) for fault in (label_faults(name) if name else ()))
+    override, path = spec.get("hostnameOverride"), "spec.hostnameOverride"
+    if isinstance(override, str) and server.on("HostnameOverride"):
+        if spec.get("setHostnameAsFQDN") is True:
+            yield forbidden(path, "may not be specified when setHostnameAsFQDN is true", _NAME)
+        if spec.get("hostNetwork") is True:
+            yield forbidden(path, "may not be specified when hostNetwork is true", _NAME)
+        if len(override) > _HOST_NAME:
+            yield too_long(path, _HOST_NAME, _NAME)
+        yield from (invalid(path, override, fault, _NAME) for fault in subdomain_faults(override))
+
+
+def annotation_errors(metadata: Raw, spec: Raw, path: str) -> Iterator[FieldError]:
+    """Of annotations with a meaning; those for tolerations are taken as valid.
+
+    Source: validation.go ValidatePodSpecificAnnotations.
+    """
+    annotations = {key: value for key, value in mapping(metadata, "annotations").items() if isinstance(value, str)}
+    if MIRROR in annotations and not text(spec, "nodeName"):
+        detail = "must set spec.nodeName if mirror pod annotation is set"
+        yield invalid(f"{path}[{MIRROR}]", annotations[MIRROR], detail, _RULE)
+    cost = annotations.get(_DELETION_COST)
+    if cost is not None and not _is_cost(cost):
+        yield invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer", _RULE)
+    for key, value in annotations.items():
+        if key == _SECCOMP_POD or key.startswith(_SECCOMP):
+            yield from _seccomp_errors(value, f"{path}.{key}")
+        elif key.startswith(_APP_ARMOR):
+            yield from _app_armor_errors(key, value, spec, path)
+
+
+def _is_cost(value: str) -> bool:
+    """Source: core/helper GetDeletionCostFromPodAnnotations, which refuses a plus and zeros before."""
+    return bool(re.fullmatch(r"0|[1-9][0-9]*|-[0-9]+", value)) and -(2**31) <= int(value) < 2**31
+
+
+def _seccomp_errors(profile: str, path: str) -> Iterator[FieldError]:
+    if profile in {"runtime/default", "docker/default", "unconfined"}:
+        return
+    if profile.startswith("localhost/"):
+        yield from descending_errors(profile.removeprefix("localhost/"), path, _RULE)
+    else:
+        yield invalid(path, profile, "must be a valid seccomp profile", _RULE)
+
+
+def _app_armor_errors(key: str, profile: str, spec: Raw, path: str) -> Iterator[FieldError]:
+    """Source: validation.go ValidateAppArmorPodAnnotations."""
+    name = key.removeprefix(_APP_ARMOR)
+    containers = (one for kind in ("initContainers", "containers", "ephemeralContainers") for one in items(spec, kind))
+    if all(text(one, "name") != name for one in containers):
+        yield invalid(f"{path}[{key}]", name, "container not found", _RULE)
+    if profile not in {"", "runtime/default", "unconfined"} and not profile.startswith("localhost/"):
+        yield invalid(f"{path}[{key}]", profile, f'invalid AppArmor profile name: "{profile}"', _RULE)
+
+
+def creation_errors(spec: Raw) -> Iterator[FieldError]:
+    """Of a pod that is created, not of a template. Source: validation.go ValidatePodCreate."""
+    if text(spec, "nodeName") and items(spec, "schedulingGates"):
+        yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared", _RULE)
+
+
+def whole_containers(spec: Raw) -> Mapping[str, Raw]:
+    """Every container by its path. Source: pods/helpers VisitContainersWithPath."""
+    kinds = ("initContainers", "containers", "ephemeralContainers")
+    return {f"spec.{kind}[{index}]": one for kind in kinds for index, one in enumerate(items(spec, kind))}

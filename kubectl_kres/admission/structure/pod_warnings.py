@@ -1,0 +1,225 @@
+"""The Warning headers for what a pod says beside resources: what is deprecated, named twice or matches nothing."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from typing import Any
+
+from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text, texts
+from kubectl_kres.admission.base.resource_names import label_faults
+from kubectl_kres.admission.base.warnings import fraction, hidden_env
+from kubectl_kres.admission.structure.labels import label_value_faults
+from kubectl_kres.admission.structure.overlaps import overlapping_paths
+from kubectl_kres.admission.structure.pod_structure import whole_containers
+from kubectl_kres.model.raw import Raw
+
+_NODE_LABELS = {
+    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
+    "failure-domain.beta.kubernetes.io/region": 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+    "failure-domain.beta.kubernetes.io/zone": 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+    "beta.kubernetes.io/instance-type": 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+    "app.kubernetes.io/created-by": "deprecated since v1.9",
+    "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
+    "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
+}
+_ANNOTATIONS = {
+    "scheduler.alpha.kubernetes.io/critical-pod": 'non-functional in v1.16+; use the "priorityClassName" field instead',
+    "security.alpha.kubernetes.io/sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+    "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+}
+_VOLUMES = {
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "flocker": "deprecated in v1.22, non-functional in v1.25+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
+    "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
+_REQUIRED, _PREFERRED = (
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+)
+_NO_SELECTOR = "labelSelector: a null labelSelector results in matching no pod"
+_KEYS = ("initContainers", "containers", "ephemeralContainers")
+
+
+def pod_notices(raw: Raw) -> Iterator[str]:
+    """Of a pod, or of a pod template as if it were one. Source: api/pod/warnings.go warningsForPodSpecAndMeta."""
+    spec, metadata = mapping(raw, "spec"), mapping(raw, "metadata")
+    for key in mapping(metadata, "annotations"):
+        if key in _ANNOTATIONS:
+            yield f"metadata.annotations[{key}]: {_ANNOTATIONS[key]}"
+    yield from _profiles(mapping(metadata, "annotations"), spec)
+    for key in _KEYS:
+        yield from hidden_env(items(spec, key), f"spec.{key}")
+    yield from _placing(spec)
+    yield from _repeated(spec, "hostAliases", "ip")
+    yield from _repeated(spec, "imagePullSecrets", "name")
+    for index, secret in enumerate(items(spec, "imagePullSecrets")):
+        if not secret.get("name"):
+            yield f'spec.imagePullSecrets[{index}].name: invalid empty name ""'
+    yield from _volumes(spec)
+    yield from overlapping_paths(items(spec, "volumes"))
+    yield from _ports(spec)
+    for index, address in enumerate(texts(mapping(spec, "dnsConfig"), "nameservers")):
+        yield from _addresses(address, f"spec.dnsConfig.nameservers[{index}]")
+    for index, alias in enumerate(items(spec, "hostAliases")):
+        yield from _addresses(text(alias, "ip"), f"spec.hostAliases[{index}].ip")
+
+
+def name_notices(name: str) -> Iterator[str]:
+    """Of a pod's name. Source: registry/core/pod strategy.go WarningsOnCreate."""
+    faults = [*label_faults(name)]
+    if name and faults:
+        use = "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended"
+        yield f"metadata.name: {use}: [{' '.join(faults)}]"
+
+
+def _profiles(annotations: Raw, spec: Raw) -> Iterator[str]:
+    """Annotations that fields have replaced. Source: also registry/core/pod strategy.go applyAppArmorVersionSkew."""
+    context = mapping(spec, "securityContext")
+    if _SECCOMP_POD in annotations and pointer(context, "seccompProfile") is None:
+        yield f"metadata.annotations[{_SECCOMP_POD}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
+    for container in whole_containers(spec).values():
+        name, own = text(container, "name"), mapping(container, "securityContext")
+        if f"{_SECCOMP}{name}" in annotations and pointer(own, "seccompProfile") is None:
+            yield f"metadata.annotations[{_SECCOMP}{name}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
+        key = f"{_APP_ARMOR}{name}"
+        if key in annotations and pointer(own, "appArmorProfile") is None:
+            profile = _app_armor(annotations[key])
+            of_pod = pointer(context, "appArmorProfile")
+            if profile is None or of_pod is None or profile != {**_NO_PROFILE, **of_pod}:
+                yield f"metadata.annotations[{key}]: {_USE.format('deprecated since v1.30', 'appArmorProfile')}"
+
+
+_USE = '{}; use the "{}" field instead'
+_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
+_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+_NO_PROFILE = {"localhostProfile": None}
+
+
+def _app_armor(annotation: Any) -> Raw | None:
+    """The field that an annotation stands for. Source: api/pod/util.go ApparmorFieldForAnnotation."""
+    kinds = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
+    if annotation in kinds:
+        return {"type": kinds[annotation], **_NO_PROFILE}
+    if isinstance(annotation, str) and annotation.startswith("localhost/"):
+        local = annotation.removeprefix("localhost/")
+        return {"type": "Localhost", "localhostProfile": local} if local else None
+    return None
+
+
+def _addresses(address: str, path: str) -> Iterator[str]:
+    """Source: apimachinery util/validation GetWarningsForIP, of addresses that are valid where it is strict."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return
+    if isinstance(found, ipaddress.IPv6Address) and str(found) != address and found.ipv4_mapped is None:
+        yield f'{path}: IPv6 address "{address}" should be in RFC 5952 canonical format ("{found}")'
+
+
+def template_notices(raw: Raw) -> Iterator[str]:
+    """Of a pod template alone: of a pod the value is made 1 before anybody looks at it."""
+    seconds = mapping(raw, "spec").get("terminationGracePeriodSeconds")
+    if isinstance(seconds, int) and seconds < 0:
+        text = "must be >= 0; negative values are invalid and will be treated as 1"
+        yield f"spec.terminationGracePeriodSeconds: {text}"
+
+
+def _placing(spec: Raw) -> Iterator[str]:
+    for key in mapping(spec, "nodeSelector"):
+        if key in _NODE_LABELS:
+            yield f"spec.nodeSelector[{key}]: {_NODE_LABELS[key]}"
+    for index, spread in enumerate(items(spec, "topologySpreadConstraints")):
+        at, topology = f"spec.topologySpreadConstraints[{index}]", spread.get("topologyKey")
+        if topology in _NODE_LABELS:
+            yield f"{at}.topologyKey: {topology} is {_NODE_LABELS[topology]}"
+        if spread.get("labelSelector") is None:
+            yield f"{at}.{_NO_SELECTOR}"
+    yield from _affinity(mapping(spec, "affinity"))
+
+
+def _affinity(affinity: Raw) -> Iterator[str]:
+    for kind in ("podAffinity", "podAntiAffinity"):
+        held = mapping(affinity, kind)
+        for index, term in enumerate(items(held, _REQUIRED)):
+            if term.get("labelSelector") is None:
+                yield f"spec.affinity.{kind}.{_REQUIRED}[{index}].{_NO_SELECTOR}"
+        for index, weighted in enumerate(items(held, _PREFERRED)):
+            if mapping(weighted, "podAffinityTerm").get("labelSelector") is None:
+                yield f"spec.affinity.{kind}.{_PREFERRED}[{index}].podAffinityTerm.{_NO_SELECTOR}"
+    nodes, path = mapping(affinity, "nodeAffinity"), "spec.affinity.nodeAffinity"
+    for index, term in enumerate(items(mapping(nodes, _REQUIRED), "nodeSelectorTerms")):
+        yield from _terms(term, f"{path}.{_REQUIRED}.nodeSelectorTerms[{index}]", values=False)
+    for index, weighted in enumerate(items(nodes, _PREFERRED)):
+        yield from _terms(mapping(weighted, "preference"), f"{path}.{_PREFERRED}[{index}].preference", values=True)
+
+
+def _terms(term: Raw, path: str, *, values: bool) -> Iterator[str]:
+    """``values``: those that no label can have are warned of, where they are not refused."""
+    for index, expression in enumerate(items(term, "matchExpressions")):
+        key, at = expression.get("key"), f"{path}.matchExpressions[{index}]"
+        if key in _NODE_LABELS:
+            yield f"{at}.key: {key} is {_NODE_LABELS[key]}"
+        for place, value in enumerate(texts(expression, "values") if values else ()):
+            yield from (f"{at}.values[{place}]: {value} is invalid, {fault}" for fault in label_value_faults(value))
+
+
+def _repeated(spec: Raw, field: str, name: str) -> Iterator[str]:
+    seen: set[Any] = set()
+    for index, item in enumerate(items(spec, field)):
+        value = str(item.get(name) or "")
+        if value in seen:
+            yield f'spec.{field}[{index}].{name}: duplicate {name} "{value}"'
+        seen.add(value)
+
+
+def _volumes(spec: Raw) -> Iterator[str]:
+    for index, volume in enumerate(items(spec, "volumes")):
+        at = f"spec.volumes[{index}]"
+        yield from (f"{at}.{kind}: {text}" for kind, text in _VOLUMES.items() if volume.get(kind) is not None)
+        template = mapping(mapping(volume, "ephemeral"), "volumeClaimTemplate")
+        resources = mapping(mapping(template, "spec"), "resources")
+        for side in ("limits", "requests"):
+            storage = parse_list(mapping(resources, side), at).get("storage")
+            if storage is not None:
+                yield from fraction(f"{at}.ephemeral.volumeClaimTemplate.spec.resources.{side}[storage]", storage)
+
+
+def _ports(spec: Raw) -> Iterator[str]:
+    """Ports that several containers, or one twice, say they listen on, and names that stand for several."""
+    seen: dict[tuple[Any, str], list[tuple[str, str, Any]]] = {}
+    names: dict[str, str] = {}
+    for at, port in _listed_ports(spec):
+        number, protocol = integer(port, "containerPort") or 0, str(port.get("protocol") or "TCP")
+        name, ip, host = str(port.get("name") or ""), str(port.get("hostIP") or ""), port.get("hostPort") or 0
+        if ip and not host:
+            shown = f"Name:{name} HostPort:0 ContainerPort:{number} Protocol:{protocol} HostIP:{ip}"
+            yield f"{at}: hostIP set without hostPort: {{{shown}}}"
+        for other, other_ip, other_host in seen.get((number, protocol), ()):
+            if (ip, host) == (other_ip, other_host):
+                yield f"{at}: duplicate port definition with {other}"
+            elif not host or not other_host:
+                yield f"{at}: overlapping port definition with {other}"
+            elif host == other_host and (not ip) != (not other_ip):
+                yield f"{at}: dangerously ambiguous port definition with {other}"
+        seen.setdefault((number, protocol), []).append((at, ip, host))
+        if name and names.setdefault(name, at) != at:
+            first = names[name]
+            use = f"services and probes that select ports by name will use {first}"
+            yield f'{at}: duplicate port name "{name}" with {first}, {use}'
+
+
+def _listed_ports(spec: Raw) -> Iterator[tuple[str, Raw]]:
+    for key in _KEYS:
+        for place, container in enumerate(items(spec, key)):
+            for index, port in enumerate(items(container, "ports")):
+                yield f"spec.{key}[{place}].ports[{index}]", port

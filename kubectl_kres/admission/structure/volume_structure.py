@@ -1,0 +1,335 @@
+"""What validation finds in the volumes of a pod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.base.field_error import (
+    FieldError,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    number,
+    required,
+    too_long,
+)
+from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text
+from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.base.text_rules import backstep_errors, descending_errors, local_errors
+from kubectl_kres.admission.structure import reference_structure as references
+from kubectl_kres.admission.structure.claim_structure import claim_errors, size_errors
+from kubectl_kres.admission.structure.labels import tag_errors
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.quantity import from_json
+
+RULE = "validation/volume"
+#: Where a path of the host may lead.
+_HOST_TYPES = (
+    "",
+    *("BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"),
+)
+_MOST_MODE = 0o777
+_SHORTEST, _LONGEST = 600, 2**32
+_LONGEST_DRIVER = 63
+
+
+def volume_errors(spec: Raw, pod_name: str, server: Server, *, pod: bool) -> tuple[list[FieldError], Mapping[str, Raw]]:
+    """The errors, and the volumes without any by name. ``pod_name`` is empty for a template; ``pod``: it is none.
+
+    Source: validation.go ValidateVolumes.
+    """
+    errors: list[FieldError] = []
+    volumes: dict[str, Raw] = {}
+    listed = items(spec, "volumes")
+    made = {f"{pod_name}-{text(one, 'name')}" for one in listed if pod_name and pointer(one, "ephemeral") is not None}
+    for index, volume in enumerate(listed):
+        path, name = f"spec.volumes[{index}]", text(volume, "name")
+        found = [*_source_errors(volume, path, name, pod_name, server)]
+        image = pointer(volume, "image")
+        if pod and image is not None and not text(image, "reference"):
+            found.append(required(f"{path}.image.reference", rule=RULE))
+        if not name:
+            found.append(required(f"{path}.name", rule=RULE))
+        else:
+            found += [invalid(f"{path}.name", name, fault, RULE) for fault in label_faults(name)]
+        if name in volumes:
+            found.append(duplicate(f"{path}.name", name, RULE))
+        if not found:
+            volumes[name] = volume
+        errors += found
+        claim = text(mapping(volume, "persistentVolumeClaim"), "claimName")
+        if claim in made:
+            text_ = "must not reference a PVC that gets created for an ephemeral volume"
+            errors.append(invalid(f"{path}.persistentVolumeClaim.claimName", claim, text_, RULE))
+    return errors, volumes
+
+
+def _source_errors(volume: Raw, path: str, name: str, pod_name: str, server: Server) -> Iterator[FieldError]:
+    """Source: validation.go validateVolumeSource; of plugins that are gone only their names are looked at."""
+    first = ""
+    for key, (shown, check) in _SOURCES.items():
+        source = pointer(volume, key)
+        if source is None:
+            continue
+        if first and key != "emptyDir":
+            yield forbidden(f"{path}.{shown}", "may not specify more than 1 volume type", RULE)
+            continue
+        first = key
+        yield from check(source, f"{path}.{key}", server)
+        if key == "ephemeral" and pod_name and name:
+            made = f"{pod_name}-{name}"
+            for fault in subdomain_faults(made):
+                yield invalid(f"{path}.name", name, f'PVC name "{made}": {fault}', RULE)
+
+
+def _mode_errors(source: Raw, key: str, path: str) -> Iterator[FieldError]:
+    mode = integer(source, key)
+    if mode is not None and not 0 <= mode <= _MOST_MODE:
+        detail = "must be a number between 0 and 0777 (octal), both inclusive"
+        yield number(f"{path}.{key}", mode, detail, RULE)
+
+
+def _empty_dir(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    del server
+    try:
+        negative = from_json(source.get("sizeLimit")).nano < 0
+    except QuantityError:
+        return
+    if negative:
+        yield forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity", RULE)
+
+
+def _host_path(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    del server
+    where, kind = text(source, "path"), source.get("type")
+    if not where:
+        yield required(f"{path}.path", rule=RULE)
+        return
+    yield from backstep_errors(where, f"{path}.path", RULE)
+    if isinstance(kind, str) and kind not in _HOST_TYPES:
+        yield not_supported(f"{path}.type", kind, _HOST_TYPES, RULE)
+
+
+def _git_repo(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    del server
+    if not text(source, "repository"):
+        yield required(f"{path}.repository", rule=RULE)
+    yield from descending_errors(text(source, "directory"), f"{path}.directory", RULE)
+
+
+def _files(key: str) -> Callable[[Raw, str, Server], Iterator[FieldError]]:
+    """Of a Secret or ConfigMap, which ``key`` names."""
+
+    def check(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+        del server
+        if not text(source, key):
+            yield required(f"{path}.{key}", rule=RULE)
+        yield from _mode_errors(source, "defaultMode", path)
+        for index, item in enumerate(items(source, "items")):
+            yield from _item_errors(item, f"{path}.items[{index}]")
+
+    return check
+
+
+def _item_errors(item: Raw, path: str) -> Iterator[FieldError]:
+    """Source: validation.go validateKeyToPath."""
+    for key in ("key", "path"):
+        if not text(item, key):
+            yield required(f"{path}.{key}", rule=RULE)
+    yield from local_errors(text(item, "path"), f"{path}.path", RULE)
+    yield from _mode_errors(item, "mode", path)
+
+
+def _nfs(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    del server
+    for key in ("server", "path"):
+        if not text(source, key):
+            yield required(f"{path}.{key}", rule=RULE)
+    if not text(source, "path").startswith("/"):
+        yield invalid(f"{path}.path", text(source, "path"), "must be an absolute path", RULE)
+
+
+def _claim(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    del server
+    if not text(source, "claimName"):
+        yield required(f"{path}.claimName", rule=RULE)
+
+
+def _downward(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    """The server names no place in the list."""
+    del server
+    yield from _mode_errors(source, "defaultMode", path)
+    for item in items(source, "items"):
+        yield from _downward_file(item, path)
+
+
+def _downward_file(item: Raw, path: str) -> Iterator[FieldError]:
+    """Source: validation.go validateDownwardAPIVolumeFile."""
+    if not text(item, "path"):
+        yield required(f"{path}.path", rule=RULE)
+    yield from local_errors(text(item, "path"), f"{path}.path", RULE)
+    field, resource = pointer(item, "fieldRef"), pointer(item, "resourceFieldRef")
+    if field is not None:
+        yield from references.field_errors(field, references.FILE_FIELDS, f"{path}.fieldRef")
+        if resource is not None:
+            yield invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously", RULE)
+    elif resource is not None:
+        yield from references.resource_errors(resource, f"{path}.resourceFieldRef", volume=True)
+    else:
+        yield required(path, "one of fieldRef and resourceFieldRef is required", RULE)
+    yield from _mode_errors(item, "mode", path)
+
+
+def _projected(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    """Source: validation.go validateProjectionSources; bundles and certificates are taken as valid."""
+    del server
+    yield from _mode_errors(source, "defaultMode", path)
+    taken: set[str] = set()
+    for index, part in enumerate(items(source, "sources")):
+        at = f"{path}.sources[{index}]"
+        for key in ("secret", "configMap"):
+            held = pointer(part, key)
+            if held is not None:
+                yield from _projected_files(held, f"{at}.{key}", path, taken)
+        held = pointer(part, "downwardAPI")
+        for item in items(held or {}, "items"):
+            yield from _downward_file(item, f"{at}.downwardAPI")
+            yield from _taken_twice(text(item, "path"), text(item, "path"), path, taken)
+        token = pointer(part, "serviceAccountToken")
+        if token is not None:
+            yield from _token_errors(token, f"{at}.serviceAccountToken", path)
+        # Bundles and certificates are behind gates that are off: the server drops them.
+        kinds = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
+        if sum(pointer(part, key) is not None for key in kinds) > 1:
+            yield forbidden(at, "may not specify more than 1 volume type per source", RULE)
+
+
+def _projected_files(source: Raw, path: str, volume: str, taken: set[str]) -> Iterator[FieldError]:
+    if not text(source, "name"):
+        yield required(f"{path}.name", rule=RULE)
+    for index, item in enumerate(items(source, "items")):
+        yield from _item_errors(item, f"{path}.items[{index}]")
+        yield from _taken_twice(text(item, "path"), text(source, "name"), volume, taken)
+
+
+def _taken_twice(file: str, shown: str, volume: str, taken: set[str]) -> Iterator[FieldError]:
+    """Takes the file into ``taken``."""
+    if file and file in taken:
+        yield invalid(volume, shown, "conflicting duplicate paths", RULE)
+    taken.add(file)
+
+
+def _token_errors(token: Raw, path: str, volume: str) -> Iterator[FieldError]:
+    seconds = integer(token, "expirationSeconds")
+    if seconds is not None and seconds < _SHORTEST:
+        yield number(
+            f"{path}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes", RULE
+        )  # fmt: skip
+    if seconds is not None and seconds > _LONGEST:
+        yield number(f"{path}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds", RULE)
+    if not text(token, "path"):
+        yield required(f"{volume}.path", rule=RULE)
+    else:
+        yield from local_errors(text(token, "path"), f"{volume}.path", RULE)
+
+
+def token_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
+    """Of tokens of an account that the pod does not name, where no plugin names one for it.
+
+    Source: validation.go validatePodMetadataAndSpec.
+    """
+    if (
+        "ServiceAccount" not in server.disabled_plugins
+        or text(spec, "serviceAccountName")
+        or text(spec, "serviceAccount")
+    ):
+        return
+    for index, volume in enumerate(items(spec, "volumes")):
+        for place, part in enumerate(items(mapping(volume, "projected"), "sources")):
+            if pointer(part, "serviceAccountToken") is not None:
+                path = f"spec.volumes[{index}].projected.sources[{place}].serviceAccountToken"
+                yield forbidden(path, "must not be specified when serviceAccountName is not set", RULE)
+
+
+def _csi(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    del server
+    driver, secret = text(source, "driver"), pointer(source, "nodePublishSecretRef")
+    if not driver:
+        yield required(f"{path}.driver", rule=RULE)
+    else:
+        if len(driver) > _LONGEST_DRIVER:
+            yield too_long(f"{path}.driver", _LONGEST_DRIVER, RULE)
+        yield from (invalid(f"{path}.driver", driver, fault, RULE) for fault in subdomain_faults(driver.lower()))
+    if secret is not None:
+        name = text(secret, "name")
+        if not name:
+            yield required(f"{path}.nodePublishSecretRef.name", rule=RULE)
+        else:
+            yield from (invalid(f"{path}.name", name, fault, RULE) for fault in subdomain_faults(name))
+
+
+def _ephemeral(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    template = pointer(source, "volumeClaimTemplate")
+    path = f"{path}.volumeClaimTemplate"
+    if template is None:
+        yield required(path, rule=RULE)
+        return
+    metadata, spec = mapping(template, "metadata"), mapping(template, "spec")
+    yield from tag_errors(metadata, f"{path}.metadata")
+    for key in metadata:
+        if key not in {"annotations", "labels"} and metadata[key]:
+            yield forbidden(f"{path}.metadata.{key}", "cannot be set", RULE)
+    yield from claim_errors(spec, server, f"{path}.spec")
+    requests = mapping(mapping(spec, "resources"), "requests")
+    yield from size_errors(parse_list(requests, f"{path}.spec.resources.requests").get("storage"), f"{path}.spec")
+
+
+def _image(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    del server
+    policy = text(source, "pullPolicy")
+    if policy and policy not in {"Always", "IfNotPresent", "Never"}:
+        yield not_supported(f"{path}.pullPolicy", policy, ("Always", "IfNotPresent", "Never"), RULE)
+
+
+def _unchecked(source: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    del source, path, server
+    yield from ()
+
+
+#: In the server's order; the first part is how an error names the source that is one too many.
+_SOURCES: Mapping[str, tuple[str, Callable[[Raw, str, Server], Iterator[FieldError]]]] = {
+    "emptyDir": ("emptyDir", _empty_dir),
+    "hostPath": ("hostPath", _host_path),
+    "gitRepo": ("gitRepo", _git_repo),
+    "gcePersistentDisk": ("gcePersistentDisk", _unchecked),
+    "awsElasticBlockStore": ("awsElasticBlockStore", _unchecked),
+    "secret": ("secret", _files("secretName")),
+    "nfs": ("nfs", _nfs),
+    "iscsi": ("iscsi", _unchecked),
+    "glusterfs": ("glusterfs", _unchecked),
+    "flocker": ("flocker", _unchecked),
+    "persistentVolumeClaim": ("persistentVolumeClaim", _claim),
+    "rbd": ("rbd", _unchecked),
+    "cinder": ("cinder", _unchecked),
+    "cephfs": ("cephFS", _unchecked),
+    "quobyte": ("quobyte", _unchecked),
+    "downwardAPI": ("downwarAPI", _downward),
+    "fc": ("fc", _unchecked),
+    "flexVolume": ("flexVolume", _unchecked),
+    "configMap": ("configMap", _files("name")),
+    "azureFile": ("azureFile", _unchecked),
+    "vsphereVolume": ("vsphereVolume", _unchecked),
+    "photonPersistentDisk": ("photonPersistentDisk", _unchecked),
+    "portworxVolume": ("portworxVolume", _unchecked),
+    "azureDisk": ("azureDisk", _unchecked),
+    "storageos": ("storageos", _unchecked),
+    "projected": ("projected", _projected),
+    "scaleIO": ("scaleIO", _unchecked),
+    "csi": ("csi", _csi),
+    "ephemeral": ("ephemeral", _ephemeral),
+    "image": ("image", _image),
+}

@@ -1,0 +1,121 @@
+"""Events of what quotas count, and of quotas themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import QuotaCharge
+from kubectl_kres.admission.request.create import create_decoded, policies_of
+from kubectl_kres.capsule.replay.counting import counted
+from kubectl_kres.capsule.replay.outcome import WorldOutcome
+from kubectl_kres.capsule.replay.settle import settle
+from kubectl_kres.capsule.replay.world import PoolWorld, quotas_in, with_quotas, without_quotas
+from kubectl_kres.capsule.rules.allocation import ClaimKey
+from kubectl_kres.capsule.rules.assignment import owns
+from kubectl_kres.capsule.rules.managed import pool_of
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import ResourceQuota
+
+T = TypeVar("T")
+
+
+def held(world: PoolWorld, kind: str, name: str, namespace: str) -> Any | None:
+    """The object, if the objects of its namespace are known."""
+    found = world.objects.get(namespace, ())
+    return next((one for one in found if (one.kind, one.metadata.name) == (kind, name)), None)
+
+
+def created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
+    """A pod or another object that quotas count: refused where one has no room, else counted.
+
+    LimitRanges are no part of a world: what is created states all that it is to have.
+    """
+    if isinstance(item, ResourceQuota):
+        return tuple(WorldOutcome(one) for one in stored(world, item))
+    space = item.metadata.namespace
+    raw = {"kind": item.kind, "apiVersion": item.api_version, **msgspec.json.decode(msgspec.json.encode(item))}
+    policies = policies_of((), quotas_in(world, space))
+    answers = create_decoded(item, policies, world.server)
+    refused = [WorldOutcome(world, answer.refusal) for answer in answers if answer.refusal is not None]
+    if refused:
+        return tuple(refused)
+    if space not in world.objects:
+        return tuple(WorldOutcome(one) for one in _counted(_charged(world, space, answers[0].charges), world, space))
+    whole = msgspec.convert(merge(raw, answers[0].object or {}), Pod) if isinstance(item, Pod) else item
+    return tuple(WorldOutcome(one) for one in stored(world, whole))
+
+
+def stored(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
+    """The object as it is now; of a quota that a pool manages the pool undoes the change."""
+    space, name = item.metadata.namespace, item.metadata.name
+    if isinstance(item, ResourceQuota):
+        old = world.quotas.get((space, name))
+        return _woken(with_quotas(world, {(space, name): counted(world, item)}), old, item)
+    others = [one for one in world.objects.get(space, ()) if (one.kind, one.metadata.name) != (item.kind, name)]
+    return _recounted(world, space, (*others, item))
+
+
+def deleted(world: PoolWorld, item: Any) -> tuple[PoolWorld, ...]:
+    """The object is gone, and counts no more; a managed quota comes back."""
+    space, name = item.metadata.namespace, item.metadata.name
+    if isinstance(item, ResourceQuota):
+        return _woken(without_quotas(world, [(space, name)]), item)
+    return _recounted(world, space, tuple(one for one in world.objects.get(space, ()) if one is not item))
+
+
+def merged(item: T, patch: Mapping[str, Any]) -> T:
+    """An object after a JSON merge patch. Raises msgspec.ValidationError for a value of a wrong type."""
+    return msgspec.convert(merge(msgspec.to_builtins(item), patch), type(item))
+
+
+def merge(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """RFC 7386: maps merge, null removes, all else replaces."""
+    found = dict(old)
+    for key, value in patch.items():
+        if value is None:
+            found.pop(key, None)
+        elif isinstance(value, Mapping):
+            below = found.get(key)
+            found[key] = merge(below if isinstance(below, Mapping) else {}, value)
+        else:
+            found[key] = value
+    return found
+
+
+def _recounted(world: PoolWorld, space: str, objects: tuple[Any, ...]) -> tuple[PoolWorld, ...]:
+    now = structs.replace(world, objects={**world.objects, space: objects})
+    quotas = {(space, quota.metadata.name): counted(now, quota) for quota in quotas_in(now, space)}
+    return _counted(with_quotas(now, quotas), world, space)
+
+
+def _counted(now: PoolWorld, before: PoolWorld, space: str) -> tuple[PoolWorld, ...]:
+    """The pools of quotas whose use has changed look again."""
+    changed = [quota for quota in quotas_in(now, space) if quota.status != before.quotas[_key(quota)].status]
+    return settle(now, pools=[pool_of(quota) for quota in changed if pool_of(quota)])
+
+
+def _charged(world: PoolWorld, space: str, charges: tuple[QuotaCharge, ...]) -> PoolWorld:
+    """The quotas with what a request cost them."""
+    found: dict[ClaimKey, ResourceQuota] = {}
+    for charge in charges:
+        quota = world.quotas[space, charge.quota]
+        used = {**(quota.status.used or {}), **charge.after}
+        found[_key(quota)] = structs.replace(quota, status=structs.replace(quota.status, used=used))
+    return with_quotas(world, found)
+
+
+def _woken(world: PoolWorld, *quotas: ResourceQuota | None) -> tuple[PoolWorld, ...]:
+    """Pools look after the quotas that they own, whatever became of the labels."""
+    held = [one for one in quotas if one is not None]
+    named = {pool_of(one) for one in held}
+    owners = [owner for one in held for owner in one.metadata.owner_references or ()]
+    woken = [name for name, pool in world.pools.items() if name in named or any(owns(one, pool) for one in owners)]
+    return settle(world, pools=woken)
+
+
+def _key(quota: ResourceQuota) -> ClaimKey:
+    return quota.metadata.namespace, quota.metadata.name

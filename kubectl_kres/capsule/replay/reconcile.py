@@ -1,0 +1,241 @@
+"""One reconcile of a pool: namespaces, allocation, managed quotas, what is in use, status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from msgspec import structs
+
+from kubectl_kres.capsule.replay.counting import counted
+from kubectl_kres.capsule.replay.world import PoolWorld, with_claims, with_pool, with_quotas, without_quotas
+from kubectl_kres.capsule.rules import conditions
+from kubectl_kres.capsule.rules.allocation import (
+    Allocation,
+    ClaimCandidate,
+    ClaimKey,
+    ClaimShare,
+    ClaimTurn,
+    allocate,
+    in_order,
+    key_of,
+    uid_of,
+)
+from kubectl_kres.capsule.rules.amounts import AmountFault, Amounts, readable, texts
+from kubectl_kres.capsule.rules.assignment import belongs, is_writable
+from kubectl_kres.capsule.rules.leaving import disassociate, wants_release
+from kubectl_kres.capsule.rules.managed import managed_quota, quota_name, refused, sync_fault
+from kubectl_kres.capsule.rules.selection import selected
+from kubectl_kres.capsule.rules.usage import in_use
+from kubectl_kres.capsule.rules.webhooks import refuse_pool
+from kubectl_kres.model.capsule import (
+    CapsuleCondition,
+    PoolAllocation,
+    PoolClaim,
+    PoolExhaustion,
+    ResourcePool,
+    ResourcePoolClaim,
+    ResourcePoolStatus,
+)
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.quantity import parse
+
+
+class Pass(NamedTuple):
+    """A reconcile: the world after it, the allocation that it computed, and what could not be read."""
+
+    world: PoolWorld
+    allocation: Allocation
+    faults: tuple[AmountFault, ...]
+
+
+def reconcile(world: PoolWorld, name: str) -> Pass:
+    """The world after the pool controller has looked at one pool once. ``world.pools`` must hold it.
+
+    A pool that lists a claim whose name its status may not hold keeps its old status; the rest is written.
+    Source: capsule internal/controllers/resourcepools/pool_controller.go reconcile.
+    """
+    faults: list[AmountFault] = []
+    pool = world.pools[name]
+    spaces = tuple(selected(pool, world.namespaces.values()))
+    queue = _queue(world, pool, spaces, faults)
+    world = _cleaned(world, pool, spaces, queue)
+    found = _allocated(pool, queue, faults)
+    world = with_claims(world, {key_of(turn.candidate.claim): _judged(turn) for turn in found.turns})
+    world, message = _with_quotas(world, pool, spaces, found.shares)
+    if not message:
+        world = with_claims(world, _bound(world, pool, found.turns))
+    if listable(found.shares):
+        status = _status(pool, spaces, found, message)
+        world = with_pool(world, structs.replace(pool, status=status)) if status != pool.status else world
+        world = _written_back(world, name, found)
+    return Pass(world, found, tuple(faults))
+
+
+def listable(shares: Iterable[ClaimShare]) -> bool:
+    """Whether a pool's status can hold these claims: no dot in a name, at most 63 characters."""
+    return all(is_writable(share.name) for share in shares)
+
+
+def shares_of(pool: ResourcePool, faults: list[AmountFault] | None = None) -> list[ClaimShare]:
+    """What the pool's status says is allocated, by namespace and within it in the order of allocation."""
+    ref = ObjectRef("ResourcePool", pool.metadata.name)
+    return [
+        ClaimShare(
+            one.uid or f"{space}/{one.name}",
+            space,
+            one.name,
+            readable(one.claims, ref, f"status.claims[{space}][{one.name}]", faults),
+        )
+        for space, held in sorted((pool.status.claims or {}).items())
+        for one in held
+    ]
+
+
+def _queue(
+    world: PoolWorld, pool: ResourcePool, spaces: Iterable[str], faults: list[AmountFault]
+) -> list[ClaimCandidate]:
+    """The claims that take part, in their order; an amount that is none is left out."""
+    inside, found = frozenset(spaces), []
+    for claim in world.claims.values():
+        meta = claim.metadata
+        if belongs(claim, pool) and meta.namespace in inside and not wants_release(claim):
+            ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
+            found.append(ClaimCandidate(claim, readable(claim.spec.claim, ref, "spec.claim", faults)))
+    return in_order(found)
+
+
+def _allocated(pool: ResourcePool, queue: Sequence[ClaimCandidate], faults: list[AmountFault]) -> Allocation:
+    """A claim that is not in the queue any more holds nothing."""
+    ref = ObjectRef("ResourcePool", pool.metadata.name)
+    hard = readable(pool.spec.quota.hard, ref, "spec.quota.hard", faults)
+    present = {candidate.uid for candidate in queue}
+    shares = [share for share in shares_of(pool, faults) if share.uid in present]
+    return allocate(hard, shares, queue, ordered=pool.spec.config.ordered_queue, lowered=lowered_in(hard))
+
+
+def lowered_in(hard: Amounts) -> frozenset[str]:
+    """The resources whose amount the controller changes while it adds up. The server keeps a large one, as 100Ti or
+    1Pi, in arbitrary precision, which copies share; status.allocation.hard is such a copy of spec.quota.hard.
+
+    Source: capsule api/v1beta2/resourcepool_func.go CalculateAvailableResources; recorded from 0.14.0.
+    """
+    return frozenset(name for name, amount in hard.items() if parse(str(amount)).scale is None)
+
+
+def _written_back(world: PoolWorld, name: str, found: Allocation) -> PoolWorld:
+    """The pool's spec with the amounts that became less: the controller patches it so, unless its own webhook refuses
+    to go below what is claimed.
+    """
+    pool = world.pools[name]
+    hard, ref = pool.spec.quota.hard or {}, ObjectRef("ResourcePool", name)
+    before = readable(hard, ref, "spec.quota.hard", None)
+    changed = {one: str(found.hard[one]) for one, amount in before.items() if found.hard[one].nano != amount.nano}
+    if not changed or pool.metadata.deletion_timestamp:
+        return world
+    quota = structs.replace(pool.spec.quota, hard={**hard, **changed})
+    new = structs.replace(pool, spec=structs.replace(pool.spec, quota=quota))
+    if refuse_pool(pool, new):
+        return world
+    generation = pool.metadata.generation + 1
+    return with_pool(world, structs.replace(new, metadata=structs.replace(pool.metadata, generation=generation)))
+
+
+def _cleaned(world: PoolWorld, pool: ResourcePool, spaces: Sequence[str], queue: Sequence[ClaimCandidate]) -> PoolWorld:
+    """Without the quotas of namespaces that left; claims that are listed but take no part any more are let go."""
+    name, present = quota_name(pool.metadata.name), {candidate.uid for candidate in queue}
+    gone = [(space, name) for space in pool.status.namespaces or () if space not in spaces]
+    leaving: dict[ClaimKey, ResourcePoolClaim] = {}
+    for share in shares_of(pool):
+        claim = world.claims.get((share.namespace, share.name))
+        if share.uid not in present and claim is not None and uid_of(claim) == share.uid:
+            leaving[key_of(claim)] = disassociate(claim, pool)
+    return with_claims(without_quotas(world, gone), leaving)
+
+
+def _judged(turn: ClaimTurn) -> ResourcePoolClaim:
+    """The claim with what its turn says: claimable or exhausted."""
+    claim = turn.candidate.claim
+    generation = claim.metadata.generation
+    if turn.allocated:
+        return _with(claim, conditions.claimable(generation))
+    reason = "QueueExhausted" if turn.result == "queue" else "PoolExhausted"
+    return _with(claim, conditions.exhausted(reason, turn.message(), generation))
+
+
+def _with(claim: ResourcePoolClaim, condition: CapsuleCondition) -> ResourcePoolClaim:
+    """The claim with one condition written; the very same if nothing is new."""
+    held = conditions.put(claim.status.conditions, condition)
+    if held is claim.status.conditions and claim.status.condition is None:
+        return claim
+    return structs.replace(claim, status=structs.replace(claim.status, conditions=held, condition=None))
+
+
+def _with_quotas(
+    world: PoolWorld, pool: ResourcePool, spaces: Sequence[str], shares: Sequence[ClaimShare]
+) -> tuple[PoolWorld, str]:
+    """The managed quotas as the API server takes them, counted; and what it says of the first that it refuses."""
+    message, written, name = "", dict[ClaimKey, ResourceQuota](), quota_name(pool.metadata.name)
+    by_space: dict[str, list[ClaimShare]] = {}
+    for share in shares:
+        by_space.setdefault(share.namespace, []).append(share)
+    for space in spaces:
+        stored = world.quotas.get((space, name))
+        wanted = managed_quota(pool, space, by_space.get(space, ()), stored)
+        refusal = refused(wanted, stored)
+        if refusal is None:
+            written[space, name] = counted(world, wanted)
+        else:
+            message = message or sync_fault(refusal)
+    return with_quotas(world, written), message
+
+
+def _bound(world: PoolWorld, pool: ResourcePool, turns: Sequence[ClaimTurn]) -> dict[ClaimKey, ResourcePoolClaim]:
+    """The claims with their Bound condition: waiting, unused, or needed for what is used in the namespace."""
+    hard, name = tuple(pool.spec.quota.hard or ()), quota_name(pool.metadata.name)
+    holders: dict[str, list[ClaimCandidate]] = {}
+    for turn in turns:
+        if turn.allocated:
+            holders.setdefault(turn.candidate.claim.metadata.namespace, []).append(turn.candidate)
+    needed: set[str] = set()
+    for space, candidates in holders.items():
+        ref = ObjectRef("ResourceQuota", name, space)
+        used = readable(world.quotas[space, name].status.used, ref, "status.used", None)
+        needed |= {one.uid for one in in_use(used, hard, candidates)}
+    found: dict[ClaimKey, ResourcePoolClaim] = {}
+    for turn in turns:
+        claim = world.claims[key_of(turn.candidate.claim)]
+        generation, used_now = claim.metadata.generation, turn.candidate.uid in needed
+        says = conditions.bound(generation, used=used_now) if turn.allocated else conditions.waiting(generation)
+        found[key_of(claim)] = _with(claim, says)
+    return found
+
+
+def _status(pool: ResourcePool, spaces: Sequence[str], found: Allocation, message: str) -> ResourcePoolStatus:
+    """What the controller writes into the pool. ``claims`` stays an empty map once there was one."""
+    held: dict[str, tuple[PoolClaim, ...]] = {}
+    for share in found.shares:
+        one = PoolClaim(share.name, share.namespace, share.uid, texts(share.amounts))
+        held[share.namespace] = (*held.get(share.namespace, ()), one)
+    exhaustions = {
+        name: PoolExhaustion(_unless_zero(one.available), _unless_zero(one.requesting))
+        for name, one in sorted(found.exhausted.items())
+    }
+    generation = pool.metadata.generation
+    said = conditions.put(pool.status.conditions, conditions.ready(message))
+    return ResourcePoolStatus(
+        observed_generation=generation,
+        namespaces=tuple(spaces) or None,
+        namespace_count=len(spaces),
+        claim_count=len(found.shares),
+        claims=held if held or pool.status.claims is not None else None,
+        allocation=PoolAllocation(texts(found.hard), texts(found.used), texts(found.available)),
+        exhaustions=exhaustions or None,
+        conditions=conditions.put(said, conditions.pool_exhausted(generation, exhausted=bool(exhaustions))),
+    )
+
+
+def _unless_zero(quantity: object) -> str | None:
+    text = str(quantity)
+    return None if text == "0" else text

@@ -1,0 +1,102 @@
+"""Everything that Capsule's controllers look at, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.model.policy import Namespace, ResourceQuota
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class PoolWorld(Struct, frozen=True):
+    """Namespaces and pools by name; claims and quotas by namespace and name.
+
+    objects: by namespace what quotas count there (pods, claims on storage, services, ...). Of a namespace that is not
+    in it they are not known: its quotas keep the use that they have, and a resource new to them counts as unused.
+    server: whose quotas these are.
+    """
+
+    namespaces: Mapping[str, Namespace] = {}
+    pools: Mapping[str, ResourcePool] = {}
+    claims: Mapping[ClaimKey, ResourcePoolClaim] = {}
+    quotas: Mapping[ClaimKey, ResourceQuota] = {}
+    objects: Mapping[str, tuple[Any, ...]] = {}
+    server: Server = Server()
+
+
+def world_of(
+    namespaces: Iterable[Namespace] = (),
+    pools: Iterable[ResourcePool] = (),
+    claims: Iterable[ResourcePoolClaim] = (),
+    quotas: Iterable[ResourceQuota] = (),
+    objects: Mapping[str, Iterable[Any]] | None = None,
+    server: Server | None = None,
+) -> PoolWorld:
+    """A world of objects as they were read, statuses as they are."""
+    return PoolWorld(
+        {one.metadata.name: one for one in namespaces},
+        {one.metadata.name: one for one in pools},
+        {key_of(one): one for one in claims},
+        {(one.metadata.namespace, one.metadata.name): one for one in quotas},
+        {space: tuple(held) for space, held in (objects or {}).items()},
+        server or Server(),
+    )
+
+
+def with_namespace(world: PoolWorld, namespace: Namespace) -> PoolWorld:
+    return structs.replace(world, namespaces={**world.namespaces, namespace.metadata.name: namespace})
+
+
+def with_pool(world: PoolWorld, pool: ResourcePool) -> PoolWorld:
+    return structs.replace(world, pools={**world.pools, pool.metadata.name: pool})
+
+
+def with_claims(world: PoolWorld, claims: Mapping[ClaimKey, ResourcePoolClaim]) -> PoolWorld:
+    """The claims given replace those of the same name."""
+    return structs.replace(world, claims={**world.claims, **claims}) if claims else world
+
+
+def with_quotas(world: PoolWorld, quotas: Mapping[ClaimKey, ResourceQuota]) -> PoolWorld:
+    return structs.replace(world, quotas={**world.quotas, **quotas}) if quotas else world
+
+
+def without_claims(world: PoolWorld, gone: Callable[[ResourcePoolClaim], bool]) -> PoolWorld:
+    kept = {key: claim for key, claim in world.claims.items() if not gone(claim)}
+    return world if len(kept) == len(world.claims) else structs.replace(world, claims=kept)
+
+
+def without_quotas(world: PoolWorld, gone: Iterable[ClaimKey]) -> PoolWorld:
+    dropped = set(gone)
+    kept = {key: quota for key, quota in world.quotas.items() if key not in dropped}
+    return world if len(kept) == len(world.quotas) else structs.replace(world, quotas=kept)
+
+
+def without_pool(world: PoolWorld, name: str) -> PoolWorld:
+    return structs.replace(world, pools=dropped(world.pools, name))
+
+
+def dropped(held: Mapping[K, V], key: K) -> dict[K, V]:
+    """A mapping without one key."""
+    return {other: value for other, value in held.items() if other != key}
+
+
+def quotas_in(world: PoolWorld, namespace: str) -> Iterator[ResourceQuota]:
+    """The quotas of one namespace."""
+    return (quota for (space, _), quota in world.quotas.items() if space == namespace)
+
+
+def distinct(worlds: Iterable[PoolWorld]) -> tuple[PoolWorld, ...]:
+    """The worlds, equal ones once."""
+    found: list[PoolWorld] = []
+    for world in worlds:
+        if world not in found:
+            found.append(world)
+    return tuple(found)

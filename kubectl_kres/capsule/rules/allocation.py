@@ -1,0 +1,288 @@
+"""The pool controller's pass over its claims: who keeps a share, who gets one, who waits and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from kubectl_kres.capsule.rules import conditions
+from kubectl_kres.capsule.rules.amounts import Amounts, Nanos, added, unchanged
+from kubectl_kres.model.capsule import ResourcePoolClaim
+from kubectl_kres.quantity import ZERO, Format, Quantity
+
+ClaimKey = tuple[str, str]
+#: kept: has its share and nothing changed. taken: gets it now. changed: has a share, and the new amounts fit.
+#: pool: too little is left. queue: an older claim waits for the same resource (ordered queue only).
+TurnResult = Literal["kept", "taken", "changed", "pool", "queue"]
+
+#: Sorts behind every time that a server writes: an object without a time is about to be created.
+_NEVER = "~"
+
+
+class ClaimCandidate(Struct, frozen=True, gc=False):
+    """A claim that takes part, with its amounts. ``uid`` names it in the pool's status."""
+
+    claim: ResourcePoolClaim
+    asks: Amounts
+
+    @property
+    def uid(self) -> str:
+        return uid_of(self.claim)
+
+
+class ClaimShare(Struct, frozen=True, gc=False):
+    """What a claim holds of a pool."""
+
+    uid: str
+    namespace: str
+    name: str
+    amounts: Amounts
+
+
+class Comparison(NamedTuple):
+    """One resource of a claim that waits: what it asks for against what is left, or against what waits before it.
+
+    room: what is left; zero for a resource that the pool does not have (``missing``). by: namespace and name of the
+    claim that closed the resource for those behind it, which asks for ``room`` then.
+    """
+
+    resource: str
+    asked: Quantity
+    room: Quantity
+    missing: bool = False
+    by: ClaimKey | None = None
+
+
+class ClaimTurn(Struct, frozen=True, gc=False):
+    """How it went for one claim. ``short``: the resources that it lacks, or that are closed to it, sorted.
+
+    room and notations: what was left of each resource at its turn, in billionths, and how it is printed. For a claim in
+    the queue ``queued`` is what the claims before it ask for, and ``closed`` who closed each resource.
+    """
+
+    candidate: ClaimCandidate
+    result: TurnResult
+    short: tuple[str, ...] = ()
+    room: Mapping[str, int] = {}
+    notations: Mapping[str, Format] = {}
+    queued: Mapping[str, Quantity] = {}
+    closed: Mapping[str, ClaimKey] = {}
+
+    @property
+    def allocated(self) -> bool:
+        return self.result not in {"pool", "queue"}
+
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Why the claim waits, resource by resource; empty if it does not."""
+        return tuple(self._comparison(resource) for resource in self.short)
+
+    def _comparison(self, resource: str) -> Comparison:
+        asked, nano = self.candidate.asks[resource], self.room.get(resource)
+        if self.result == "queue":
+            return Comparison(resource, asked, self.queued[resource], by=self.closed[resource])
+        room = ZERO if nano is None else Quantity(nano, self.notations.get(resource, "DecimalSI"))
+        return Comparison(resource, asked, room, missing=nano is None)
+
+    def message(self) -> str:
+        """What the claim's Exhausted condition says; the controller writes queued lines in any order, here sorted."""
+        text = conditions.queued_text if self.result == "queue" else conditions.short_text
+        return conditions.joined(text(one.resource, one.asked, one.room) for one in self.comparisons())
+
+
+class Exhausted(NamedTuple):
+    """A resource that claims wait for: what was left at the first one, what all of them ask for in sum, the first."""
+
+    available: Quantity
+    requesting: Quantity
+    first: ClaimKey
+
+
+class Allocation(Struct, frozen=True):
+    """The result of one pass: a turn for each claim in the order of the queue, and what each share is now.
+
+    shares are in the order in which they were given; ``available`` names the resources of ``hard``, ``used`` also those
+    that the pool has no more and claims still name.
+    settled: no share was given, changed or lost, so that another pass would say the same.
+    """
+
+    turns: tuple[ClaimTurn, ...]
+    shares: tuple[ClaimShare, ...]
+    hard: Amounts
+    used: Amounts
+    available: Amounts
+    exhausted: Mapping[str, Exhausted]
+    settled: bool
+
+
+def uid_of(claim: ResourcePoolClaim) -> str:
+    """The claim's UID; its name where it has none, as in a file."""
+    return claim.metadata.uid or f"{claim.metadata.namespace}/{claim.metadata.name}"
+
+
+def key_of(claim: ResourcePoolClaim) -> ClaimKey:
+    return claim.metadata.namespace, claim.metadata.name
+
+
+def place(claim: ResourcePoolClaim) -> tuple[str, str, str]:
+    """What the queue is sorted by: time of creation in whole seconds, then name, then namespace."""
+    meta = claim.metadata
+    return meta.creation_timestamp or _NEVER, meta.name, meta.namespace
+
+
+def in_order(candidates: Iterable[ClaimCandidate]) -> list[ClaimCandidate]:
+    """The queue."""
+    return sorted(candidates, key=lambda candidate: place(candidate.claim))
+
+
+def allocate(
+    hard: Amounts,
+    shares: Sequence[ClaimShare],
+    queue: Sequence[ClaimCandidate],
+    *,
+    ordered: bool,
+    lowered: Collection[str] = (),
+) -> Allocation:
+    """One pass over the ``queue`` (see ``in_order``). ``shares``: what is allocated already, in order of allocation.
+
+    ``lowered``: resources of which ``hard`` itself becomes less by all that is allocated each time the controller adds
+    up, see ``reconcile.lowered_in``; the result has what is left of it.
+
+    Costs O(C·R): what is left is a running sum. Shares whose claim is not in the queue count as allocated.
+    Source: capsule internal/controllers/resourcepools/pool_controller.go reconcileResourceClaim,
+    canClaimWithinNamespace.
+    """
+    run = _Pass(hard, shares, ordered=ordered, lowered=lowered)
+    turns = tuple(map(run.turn, queue))
+    held = tuple(run.shares.values())
+    used = used_of(hard, held)
+    still = len(held) == len(shares) and not any(turn.result in {"taken", "changed"} for turn in turns)
+    left = left_of(hard, used)
+    if lowered:
+        run.add_up()
+        now = {name: Quantity(run.hard_now(name), hard[name].format) for name in lowered}
+        hard, left = {**hard, **now}, {**left, **now}
+    return Allocation(turns, held, hard, used, left, run.exhausted(), still)
+
+
+def used_of(hard: Amounts, shares: Iterable[ClaimShare]) -> dict[str, Quantity]:
+    """What claims hold of each resource of ``hard``, and of each other that one of them names."""
+    found = added(share.amounts for share in sorted(shares, key=lambda share: share.namespace))
+    return {**dict.fromkeys(hard, ZERO), **found}
+
+
+def left_of(hard: Amounts, used: Amounts) -> dict[str, Quantity]:
+    """What is left, hard - used, in the notation of hard; negative where more is claimed than there is."""
+    return {name: quantity - used.get(name, ZERO) for name, quantity in hard.items()}
+
+
+class _Pass:
+    """The running sums of one pass."""
+
+    def __init__(self, hard: Amounts, shares: Sequence[ClaimShare], *, ordered: bool, lowered: Collection[str]) -> None:
+        self.shares = {share.uid: share for share in shares}
+        self._ordered = ordered
+        used = used_of(hard, shares)
+        left = left_of(hard, used)
+        self._room: Nanos = {name: quantity.nano for name, quantity in left.items()}
+        self._notations = {name: quantity.format for name, quantity in left.items()}
+        #: What claims that did not fit ask for, who was first, and what was left then.
+        self._asked: dict[str, Quantity] = {}
+        self._first: dict[str, ClaimKey] = {}
+        self._left: dict[str, Quantity] = {}
+        #: Copies of the sums that turns refer to; None once the sums have changed.
+        self._seen_room: Nanos | None = None
+        self._seen_asked: dict[str, Quantity] | None = None
+        #: What is allocated of the resources whose hard becomes less.
+        self._used: Nanos = {name: used[name].nano for name in lowered}
+        self.add_up()
+
+    def add_up(self) -> None:
+        """The controller adds up, which takes what is allocated off hard once more."""
+        for name, nano in self._used.items():
+            self._room[name] -= nano
+            self._seen_room = None
+
+    def hard_now(self, name: str) -> int:
+        """What is left of hard, in billionths."""
+        return self._room[name] + self._used[name]
+
+    def turn(self, candidate: ClaimCandidate) -> ClaimTurn:
+        """The next claim's."""
+        share = self.shares.get(candidate.uid) if self.shares else None
+        if share is not None:
+            if unchanged(share.amounts, candidate.asks):
+                self.add_up()
+                return ClaimTurn(candidate, "kept")
+            return self._changed(candidate, share)
+        if self._ordered and self._asked and not self._asked.keys().isdisjoint(candidate.asks):
+            return self._queued(candidate)
+        room = self._room
+        short = [name for name, asked in candidate.asks.items() if not (left := room.get(name)) or left < asked.nano]
+        if short:
+            return self._short(candidate, short)
+        self._take(candidate)
+        return ClaimTurn(candidate, "taken")
+
+    def exhausted(self) -> dict[str, Exhausted]:
+        return {name: Exhausted(self._left[name], asked, self._first[name]) for name, asked in self._asked.items()}
+
+    def _changed(self, candidate: ClaimCandidate, share: ClaimShare) -> ClaimTurn:
+        """The old amounts count as free for the new ones; if these do not fit, all is lost.
+
+        Of a resource of which nothing is left, or that the pool has no more, the old amount is all there is.
+        """
+        freed = {name: quantity for name, quantity in share.amounts.items() if not self._room.get(name)}
+        self._add(share.amounts, 1)
+        room = {**self._room, **{name: quantity.nano for name, quantity in freed.items()}}
+        short = [name for name, asked in candidate.asks.items() if not (left := room.get(name)) or left < asked.nano]
+        if short:
+            del self.shares[share.uid]
+            formats = {name: quantity.format for name, quantity in freed.items()}
+            self.add_up()
+            return self._short(candidate, short, room, {**self._notations, **formats})
+        self._take(candidate)
+        return ClaimTurn(candidate, "changed")
+
+    def _take(self, candidate: ClaimCandidate) -> None:
+        namespace, name = key_of(candidate.claim)
+        self.shares[candidate.uid] = ClaimShare(candidate.uid, namespace, name, candidate.asks)
+        self._add(candidate.asks, -1)
+        self.add_up()
+
+    def _add(self, amounts: Amounts, sign: int) -> None:
+        self._seen_room = None
+        for name, quantity in amounts.items():
+            if name in self._room:
+                self._room[name] += sign * quantity.nano
+            if name in self._used:
+                self._used[name] -= sign * quantity.nano
+
+    def _queued(self, candidate: ClaimCandidate) -> ClaimTurn:
+        if self._seen_asked is None:
+            self._seen_asked = dict(self._asked)
+        short = sorted(name for name in candidate.asks if name in self._asked)
+        return ClaimTurn(candidate, "queue", tuple(short), queued=self._seen_asked, closed=self._first)
+
+    def _short(
+        self,
+        candidate: ClaimCandidate,
+        short: list[str],
+        room: Mapping[str, int] | None = None,
+        notations: Mapping[str, Format] | None = None,
+    ) -> ClaimTurn:
+        """The claim waits. room and notations: what is left for it, where that is not what is left for all."""
+        if room is None:
+            room = self._seen_room = self._seen_room or dict(self._room)
+        notations = notations or self._notations
+        short.sort()
+        for name in short:
+            asked = candidate.asks[name]
+            held = self._asked.get(name)
+            if held is None:
+                self._first[name] = key_of(candidate.claim)
+                self._left[name] = Quantity(room.get(name, 0), notations.get(name, "DecimalSI"))
+            self._asked[name] = asked if held is None else held + asked
+        self._seen_asked = None
+        return ClaimTurn(candidate, "pool", tuple(short), room, notations)

@@ -1,0 +1,119 @@
+"""The claim controller: which pool a claim belongs to, or why to none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from msgspec import structs
+
+from kubectl_kres.capsule.rules import conditions
+from kubectl_kres.capsule.rules.amounts import readable
+from kubectl_kres.model.capsule import GROUP, VERSION, PoolRef, ResourcePool, ResourcePoolClaim
+from kubectl_kres.model.meta import ObjectRef, OwnerReference
+
+Pools = Mapping[str, ResourcePool]
+
+LONGEST_NAME = 63
+#: What the schemas take for a pool's name in the status of a claim, and a claim's in that of a pool.
+_WRITABLE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_UNWRITABLE = "status.pool.name cannot hold the pool's name: it has a dot, or more than 63 characters"
+
+
+class AssignmentStep(NamedTuple):
+    """One check in the controller's order. ``fault`` holds the messages of which one is written; empty: it passed."""
+
+    rule: str
+    fault: tuple[str, ...] = ()
+
+
+def steps(claim: ResourcePoolClaim, pools: Pools) -> tuple[AssignmentStep, ...]:
+    """The checks up to the first that fails. Source: capsule internal/controllers/resourcepools/claim_controller.go."""
+    name, found = claim.spec.pool, pools.get(claim.spec.pool)
+    if not name:
+        return (AssignmentStep("capsule/pool-named", (conditions.NO_POOL,)),)
+    passed: tuple[AssignmentStep, ...] = (AssignmentStep("capsule/pool-named"),)
+    if found is None:
+        return (*passed, AssignmentStep("capsule/pool-exists", (conditions.not_found(name),)))
+    passed = (*passed, AssignmentStep("capsule/pool-exists"))
+    if found.metadata.deletion_timestamp or claim.metadata.namespace not in (found.status.namespaces or ()):
+        return (*passed, AssignmentStep("capsule/namespace-selected", (conditions.NOT_AVAILABLE,)))
+    passed = (*passed, AssignmentStep("capsule/namespace-selected"))
+    foreign = tuple(conditions.foreign(resource, name) for resource in foreign_resources(claim, found))
+    if foreign:
+        return (*passed, AssignmentStep("capsule/resource-in-pool", foreign))
+    passed = (*passed, AssignmentStep("capsule/resource-in-pool"))
+    old = claim.status.pool
+    if old is not None and old.name != name and conditions.in_use(claim):
+        return (*passed, AssignmentStep("capsule/immutable", (conditions.in_use_elsewhere(old.name),)))
+    return passed if is_writable(name) else (*passed, AssignmentStep("capsule/pool-name", (_UNWRITABLE,)))
+
+
+def is_writable(name: str) -> bool:
+    """Whether a status can hold the name: no dot, at most 63 characters. Pools and claims may have other names."""
+    return len(name) <= LONGEST_NAME and _WRITABLE.fullmatch(name) is not None
+
+
+def foreign_resources(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[str, ...]:
+    """What the claim asks for and the pool's status does not have, sorted."""
+    ref = ObjectRef("ResourcePool", pool.metadata.name)
+    hard = readable(pool.status.allocation.hard, ref, "status.allocation.hard", None)
+    return tuple(sorted(name for name in claim.spec.claim or () if name not in hard))
+
+
+def assign(claim: ResourcePoolClaim, pools: Pools) -> tuple[ResourcePoolClaim, ...]:
+    """The claim after the controller has looked at it: several where the message that it writes is random.
+
+    Assigned means ``status.pool`` and an owner reference, not a share. A claim that fails keeps the pool it had. One
+    whose pool has a name that its status cannot hold stays as it is: the controller tries that again and again.
+    """
+    last = steps(claim, pools)[-1]
+    if last.rule == "capsule/pool-name":
+        return (claim,)
+    if last.fault:
+        return tuple(_written(claim, message) for message in last.fault)
+    pool = pools[claim.spec.pool]
+    meta = structs.replace(claim.metadata, owner_references=_owned(claim, pool))
+    status = structs.replace(claim.status, pool=PoolRef(pool.metadata.name, pool.metadata.uid))
+    return (_written(structs.replace(claim, metadata=meta, status=status), ""),)
+
+
+def is_assigned(claim: ResourcePoolClaim) -> bool:
+    """Whether the claim belongs to a pool."""
+    return claim.status.pool is not None
+
+
+def belongs(claim: ResourcePoolClaim, pool: ResourcePool) -> bool:
+    """Whether the claim belongs to this pool: by UID where both have one, else by name."""
+    ref = claim.status.pool
+    if ref is None:
+        return False
+    uid = pool.metadata.uid
+    return ref.uid == uid if ref.uid and uid else ref.name == pool.metadata.name
+
+
+def owns(reference: OwnerReference, pool: ResourcePool) -> bool:
+    """Whether an owner reference is to this pool."""
+    if reference.kind != "ResourcePool":
+        return False
+    uid = pool.metadata.uid
+    return reference.uid == uid if reference.uid and uid else reference.name == pool.metadata.name
+
+
+def _owned(claim: ResourcePoolClaim, pool: ResourcePool) -> tuple[OwnerReference, ...]:
+    """The claim's owners with this pool instead of any other."""
+    others = tuple(one for one in claim.metadata.owner_references or () if one.kind != "ResourcePool")
+    meta = pool.metadata
+    return (*others, OwnerReference("ResourcePool", meta.name, meta.uid, f"{GROUP}/{VERSION}"))
+
+
+def _written(claim: ResourcePoolClaim, message: str) -> ResourcePoolClaim:
+    """With the Ready condition; the condition of old versions goes with any write."""
+    status = structs.replace(
+        claim.status,
+        conditions=conditions.put(claim.status.conditions, conditions.ready(message)),
+        condition=None,
+        observed_generation=claim.metadata.generation,
+    )
+    return structs.replace(claim, status=status)

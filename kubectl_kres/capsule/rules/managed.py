@@ -1,0 +1,125 @@
+"""The ResourceQuota that a pool keeps in each of its namespaces: claims added up, defaults on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.draft import Unparsable, parse_list
+from kubectl_kres.admission.base.field_error import invalid
+from kubectl_kres.admission.base.outcome import Refusal, invalid_object
+from kubectl_kres.admission.quota import quota_object
+from kubectl_kres.capsule.rules.allocation import ClaimShare
+from kubectl_kres.capsule.rules.amounts import added, readable
+from kubectl_kres.capsule.rules.assignment import LONGEST_NAME
+from kubectl_kres.model.capsule import GROUP, VERSION, ResourcePool
+from kubectl_kres.model.meta import ManagedMetadata, ObjectRef, OwnerReference
+from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec, ScopeSelector
+from kubectl_kres.provenance.journal import Derive, Source, Term
+from kubectl_kres.quantity import Quantity, parse
+
+POOL_LABEL = "projectcapsule.dev/pool"
+MANAGED_LABEL = "projectcapsule.dev/managed-by"
+#: What the name of a managed quota starts with.
+PREFIX = "capsule-pool-"
+_TOO_LONG = f"must be no more than {LONGEST_NAME} bytes"
+
+
+def quota_name(pool: str) -> str:
+    """The name of the managed quota of a pool."""
+    return f"{PREFIX}{pool}"
+
+
+def pool_of(quota: ResourceQuota) -> str:
+    """The pool that manages a quota, by its label; empty if none does."""
+    name = (quota.metadata.labels or {}).get(POOL_LABEL, "")
+    return name if name and quota.metadata.name == quota_name(name) else ""
+
+
+def hard_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> dict[str, Quantity]:
+    """``spec.hard`` of a managed quota: shares of its namespace in order of allocation, sums of zero left out, then
+    every default. As the server stores it: read anew from the text, rounded up to thousandths.
+
+    Source: capsule internal/controllers/resourcepools/pool_controller.go syncResourceQuotas.
+    """
+    claimed = {name: quantity for name, quantity in added(share.amounts for share in shares).items() if quantity.nano}
+    total = added((claimed, _defaults(pool)))
+    return {name: parse(str(quantity)).rounded() for name, quantity in sorted(total.items())}
+
+
+def terms_of(pool: ResourcePool, shares: Iterable[ClaimShare]) -> tuple[Derive, ...]:
+    """Where each amount of a managed quota comes from: a term for each claim that names it, and its default."""
+    held, defaults = tuple(shares), _defaults(pool)
+    source = Source("ResourcePool", pool.metadata.name)
+    found = []
+    for name, quantity in hard_of(pool, held).items():
+        terms = [
+            Term(f"ResourcePoolClaim/{share.namespace}/{share.name}", str(share.amounts[name]))
+            for share in held
+            if name in share.amounts
+        ]
+        if name in defaults:
+            terms.append(Term(f"spec.defaults[{name}]", str(defaults[name])))
+        found.append(Derive(f"spec.hard[{name}]", "capsule/managed-quota", str(quantity), tuple(terms), source))
+    return tuple(found)
+
+
+def managed_quota(
+    pool: ResourcePool, namespace: str, shares: Iterable[ClaimShare], stored: ResourceQuota | None = None
+) -> ResourceQuota:
+    """The quota as the pool writes it. ``stored``: what is there under its name, whose other labels and status stay.
+
+    It is not written where nothing differs but the notation of an amount.
+    """
+    hard = {name: str(quantity) for name, quantity in hard_of(pool, shares).items()}
+    spec = ResourceQuotaSpec(hard or None, pool.spec.quota.scopes or None, _without_blanks(pool))
+    name, meta = pool.metadata.name, pool.metadata
+    held = stored or ResourceQuota(metadata=ManagedMetadata(quota_name(name), namespace))
+    labels = {**(held.metadata.labels or {}), POOL_LABEL: name, MANAGED_LABEL: "controller"}
+    owner = OwnerReference("ResourcePool", name, meta.uid, f"{GROUP}/{VERSION}", controller=True)
+    metadata = structs.replace(held.metadata, labels=labels, owner_references=(owner,))
+    written = structs.replace(held, metadata=metadata, spec=spec)
+    return stored if stored is not None and _says(stored) == _says(written) else written
+
+
+def _without_blanks(pool: ResourcePool) -> ScopeSelector | None:
+    """The scope selector as a quota is stored with it: an empty list of values is none."""
+    selector = pool.spec.quota.scope_selector
+    if selector is None:
+        return None
+    expressions = tuple(structs.replace(one, values=one.values or None) for one in selector.match_expressions or ())
+    return structs.replace(selector, match_expressions=expressions or None)
+
+
+def _says(quota: ResourceQuota) -> tuple[object, ...]:
+    """What two quotas are compared by; equal amounts are equal in any notation."""
+    meta, spec = quota.metadata, quota.spec
+    hard = readable(spec.hard, ObjectRef("ResourceQuota", meta.name, meta.namespace), "spec.hard", None)
+    owners = [one for one in meta.owner_references or () if one.controller]
+    return meta.labels, [(one.kind, one.uid) for one in owners], hard, spec.scopes or (), spec.scope_selector
+
+
+def refused(quota: ResourceQuota, stored: ResourceQuota | None = None) -> Refusal | None:
+    """Why the API server would not take the quota: names, negative amounts, scopes that do not fit or would change."""
+    try:
+        hard = parse_list(quota.spec.hard, "spec.hard")
+    except Unparsable:
+        return None
+    pool = (quota.metadata.labels or {}).get(POOL_LABEL, "")
+    errors = [invalid("metadata.labels", pool, _TOO_LONG, "capsule/pool-name")] if len(pool) > LONGEST_NAME else []
+    errors += (
+        quota_object.validate(quota.spec, hard)
+        if stored is None
+        else quota_object.validate_update(quota.spec, hard, stored.spec)
+    )
+    return invalid_object("ResourceQuota", quota.metadata.name, errors) if errors else None
+
+
+def sync_fault(refusal: Refusal) -> str:
+    """What the pool's Ready condition says of it."""
+    return f"sync resourcequotas: {refusal.message}"
+
+
+def _defaults(pool: ResourcePool) -> dict[str, Quantity]:
+    return readable(pool.spec.defaults, ObjectRef("ResourcePool", pool.metadata.name), "spec.defaults", None)

@@ -1,0 +1,139 @@
+"""The four admission webhooks: what they add to pools and claims, and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Finding, Refusal
+from kubectl_kres.capsule.rules.amounts import canonical, readable, same
+from kubectl_kres.capsule.rules.choice import choose
+from kubectl_kres.capsule.rules.conditions import in_use
+from kubectl_kres.capsule.rules.leaving import wants_release, without_release
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim, ResourcePoolSpec
+from kubectl_kres.model.meta import LabelSelector, ObjectRef
+from kubectl_kres.provenance.journal import Source
+
+_POOLS = "resourcepools.validating.projectcapsule.dev"
+_CLAIMS = "resourcepoolclaims.validating.projectcapsule.dev"
+
+
+def stored_pool(pool: ResourcePool) -> ResourcePool:
+    """The pool as the mutating webhook leaves it: amounts canonical; with ``defaultsZero`` a default of 0 for each
+    resource that has none. A default is never taken away, and an empty list of them stays.
+
+    Source: capsule internal/webhook/resourcepool/pool_mutating.go.
+    """
+    spec = pool.spec
+    hard = canonical(spec.quota.hard)
+    defaults = canonical(spec.defaults)
+    if spec.config.defaults_zero:
+        defaults = {**dict.fromkeys(hard or (), "0"), **(defaults or {})}
+    selectors = tuple(map(_stored_selector, spec.selectors or ())) or None
+    quota = structs.replace(spec.quota, hard=hard or None)
+    return structs.replace(pool, spec=ResourcePoolSpec(selectors, quota, defaults, spec.config))
+
+
+def refuse_pool(old: ResourcePool, new: ResourcePool) -> tuple[Refusal, ...]:
+    """Each answer that an update can be refused with; one of them is given. Empty: it is allowed.
+
+    Only what claims hold by the pool's status is protected. Creation and deletion are never refused.
+    Source: capsule internal/webhook/resourcepool/pool_validation.go.
+    """
+    ref = ObjectRef("ResourcePool", new.metadata.name)
+    before, after = (readable(one.spec.quota.hard, ref, "spec.quota.hard", None) for one in (old, new))
+    if same(before, after):
+        return ()
+    used = readable(old.status.allocation.used, ref, "status.allocation.used", None)
+    found: list[Refusal] = []
+    for name, claimed in sorted(used.items()):
+        field = f"spec.quota.hard[{name}]"
+        source = Source("ResourcePool", old.metadata.name, field=f"status.allocation.used[{name}]")
+        if name not in after:
+            text = (
+                f"can not remove resource {name} as it is still being allocated. "
+                "Remove corresponding claims or keep the resources in the pool"
+            )
+            if claimed.nano:
+                finding = Finding(text, "capsule/remove-claimed", field, name, limit=str(claimed), source=source)
+                found.append(_denied(_POOLS, finding))
+        elif after[name] < claimed:
+            text = (
+                f"can not reduce {name} usage to {after[name]} because quantity {claimed} is claimed . "
+                "Remove corresponding claims or keep the resources in the pool"
+            )
+            finding = Finding(
+                text, "capsule/shrink-claimed", field, name, asked=str(after[name]), limit=str(claimed), source=source
+            )
+            found.append(_denied(_POOLS, finding))
+    return tuple(found)
+
+
+def stored_claim(
+    claim: ResourcePoolClaim, pools: Iterable[ResourcePool], old: ResourcePoolClaim | None = None
+) -> tuple[ResourcePoolClaim, ...]:
+    """The claim as the mutating webhook leaves it, one for each pool that an empty ``spec.pool`` can become.
+
+    A release annotation that counts is taken off again unless ``old``, the stored claim, is in use. None: the claim is
+    created, and the annotation goes whatever its value.
+    Source: capsule internal/webhook/resourcepool/claim_mutating.go.
+    """
+    if old is None or (wants_release(claim) and not in_use(old)):
+        claim = without_release(claim)
+    spec = structs.replace(claim.spec, claim=canonical(claim.spec.claim))
+    if spec.pool:
+        return (structs.replace(claim, spec=spec),)
+    asks = readable(spec.claim, ObjectRef("ResourcePoolClaim", claim.metadata.name), "spec.claim", None)
+    possible = choose(claim.metadata.namespace, asks, pools).possible
+    return tuple(structs.replace(claim, spec=structs.replace(spec, pool=name)) for name in possible)
+
+
+def refuse_claim(new: ResourcePoolClaim, old: ResourcePoolClaim | None = None) -> Refusal | None:
+    """Why a claim cannot be created, or changed from ``old``: amounts missing, or it is in use. None: it is allowed.
+
+    Another notation of an amount passes if its canonical text is the same. Source: capsule
+    internal/webhook/resourcepool/claim_validating.go.
+    """
+    if new.spec.claim is None:
+        return _without_amounts(new)
+    if old is None or not in_use(old):
+        return None
+    if old.spec.pool == new.spec.pool and canonical(old.spec.claim) == canonical(new.spec.claim):
+        return None
+    pool = _pool_name(old)
+    text = f"cannot change the requested resources while claim is allocated to a resourcepool {pool}"
+    return _denied(_CLAIMS, Finding(text, "capsule/immutable", "spec", source=_bound(old)))
+
+
+def refuse_deletion(claim: ResourcePoolClaim) -> Refusal | None:
+    """Why a claim cannot be deleted: it is in use. None: it can."""
+    if not in_use(claim):
+        return None
+    text = f"cannot delete the pool while claim is used in resourcepool {_pool_name(claim)}"
+    return _denied(_CLAIMS, Finding(text, "capsule/delete-used", source=_bound(claim)))
+
+
+def _stored_selector(selector: LabelSelector) -> LabelSelector:
+    return LabelSelector(selector.match_labels or None, selector.match_expressions or None)
+
+
+def _pool_name(claim: ResourcePoolClaim) -> str:
+    return claim.status.pool.name if claim.status.pool else claim.spec.pool
+
+
+def _bound(claim: ResourcePoolClaim) -> Source:
+    meta = claim.metadata
+    return Source("ResourcePoolClaim", meta.name, meta.namespace, "status.conditions[Bound]")
+
+
+def _without_amounts(claim: ResourcePoolClaim) -> Refusal:
+    """The webhook writes null for amounts that are missing, and the schema refuses that."""
+    text = 'spec.claim: Invalid value: "null": spec.claim in body must be of type object: "null"'
+    message = f'ResourcePoolClaim.capsule.clastix.io "{claim.metadata.name}" is invalid: {text}'
+    return Refusal(422, "Invalid", message, (Finding(text, "capsule/claim-amounts", "spec.claim"),))
+
+
+def _denied(webhook: str, finding: Finding) -> Refusal:
+    message = f'admission webhook "{webhook}" denied the request: {finding.text}'
+    return Refusal(403, "Forbidden", message, (finding,))

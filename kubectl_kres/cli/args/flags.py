@@ -1,0 +1,138 @@
+"""Reads a command line's words the way kubectl does: flags anywhere, ``-nX``, ``-n=X``, ``--offline=false``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import click
+
+from kubectl_kres.cli.args.options import REFUSED
+
+_TRUE = {"1", "t", "T", "true", "TRUE", "True"}
+_FALSE = {"0", "f", "F", "false", "FALSE", "False"}
+
+#: The one flag whose value may be left out, and what it is then.
+_OPTIONAL = {"verbosity": "1"}
+
+
+class Given(NamedTuple):
+    """A flag as it was written: the field that it sets, its long name, and its value; a switch is on or off."""
+
+    field: str
+    name: str
+    value: str | bool
+
+
+class CommandLine(NamedTuple):
+    """The flags and the other words of a command line, each in their order."""
+
+    given: tuple[Given, ...]
+    words: tuple[str, ...]
+
+
+def split(
+    arguments: Iterable[str], flags: Iterable[click.Parameter], ctx: click.Context, *, stop: bool = False
+) -> CommandLine:
+    """The flags among the arguments; behind ``--`` there are none. ``stop``: end at the first word that is no flag.
+
+    Raises click.UsageError for unknown flags and missing values, in kubectl's words, and for kubectl's flags that do
+    not exist here. Source: spf13/pflag parseArgs.
+    """
+    known = {name: flag for flag in flags if isinstance(flag, click.Option) for name in flag.opts}
+    rest = list(arguments)[::-1]
+    given: list[Given] = []
+    words: list[str] = []
+    while rest:
+        word = rest.pop()
+        if word == "--" or (stop and not _is_flag(word)):
+            words += [word, *rest[::-1]] if word != "--" else rest[::-1]
+            break
+        if not _is_flag(word):
+            words.append(word)
+        elif word.startswith("--"):
+            given.append(_long(word, rest, known, ctx))
+        else:
+            given += _short(word, rest, known, ctx)
+    return CommandLine(tuple(given), tuple(words))
+
+
+def values(
+    before: Iterable[Given], own: Iterable[Given], flags: Iterable[click.Parameter], ctx: click.Context
+) -> dict[str, str | bool | list[str | bool]]:
+    """By field what the flags before the command and its own give; its own win.
+
+    Raises click.UsageError for a flag before the command that the command does not take.
+    """
+    own = tuple(own)
+    known = {flag.name: flag for flag in flags}
+    overruled = {flag.field for flag in own}
+    for flag in before:
+        if flag.field not in known:
+            raise unknown(flag.name, (), ctx)
+    found: dict[str, list[str | bool]] = {}
+    for flag in (*(flag for flag in before if flag.field not in overruled), *own):
+        found.setdefault(flag.field, []).append(flag.value)
+    return {field: given if known[field].multiple else given[-1] for field, given in found.items()}
+
+
+def unknown(name: str, names: Iterable[str], ctx: click.Context) -> click.UsageError:
+    """The error for a flag that does not exist, naming the nearest that does."""
+    names = list(names)
+    import difflib  # noqa: PLC0415, one start in a thousand needs it
+
+    near = [one for one in names if one.startswith(name)] or difflib.get_close_matches(name, names, 1)
+    return click.UsageError(f"unknown flag: {name}" + (f", did you mean {near[0]}?" if near else ""), ctx)
+
+
+def _is_flag(word: str) -> bool:
+    return word.startswith("-") and word != "-"
+
+
+def _long(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> Given:
+    name, equals, value = word.partition("=")
+    flag = known.get(name)
+    if flag is None:
+        _refuse(name, ctx)
+        raise unknown(name, (known_name for known_name in known if known_name.startswith("--")), ctx)
+    if equals:
+        return _given(flag, value, ctx)
+    return _given(flag, _value(flag, rest, f"flag needs an argument: {name}", ctx), ctx)
+
+
+def _short(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> list[Given]:
+    """The flags of a word as ``-An``: switches, and at its end one that may take the rest of the word as its value."""
+    given: list[Given] = []
+    for at, letter in enumerate(word[1:], start=1):
+        flag = known.get(f"-{letter}")
+        if flag is None:
+            _refuse(f"-{letter}", ctx)
+            raise click.UsageError(f"unknown shorthand flag: '{letter}' in {word}", ctx)
+        tail = word[at + 1 :]
+        if tail.startswith("=") or (tail and not flag.is_flag):
+            return [*given, _given(flag, tail.removeprefix("="), ctx)]
+        given.append(_given(flag, _value(flag, rest, f"flag needs an argument: '{letter}' in {word}", ctx), ctx))
+    return given
+
+
+def _value(flag: click.Option, rest: list[str], missing: str, ctx: click.Context) -> str:
+    """The value in the next word, if the flag takes one."""
+    if flag.is_flag:
+        return "true"
+    if flag.name in _OPTIONAL and not (rest and rest[-1].isdigit()):
+        return _OPTIONAL[flag.name]
+    if not rest:
+        raise click.UsageError(missing, ctx)
+    return rest.pop()
+
+
+def _given(flag: click.Option, value: str, ctx: click.Context) -> Given:
+    if flag.is_flag and value not in _TRUE | _FALSE:
+        names = ", ".join(flag.opts)
+        raise click.UsageError(f'invalid argument "{value}" for "{names}" flag: true or false is expected', ctx)
+    return Given(flag.name or "", flag.opts[-1], value in _TRUE if flag.is_flag else value)
+
+
+def _refuse(name: str, ctx: click.Context) -> None:
+    if name in REFUSED:
+        raise click.UsageError(f"{name} {REFUSED[name]}", ctx)

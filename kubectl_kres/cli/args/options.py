@@ -1,0 +1,385 @@
+"""The flags, each declared once, and their values as the commands see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+
+
+class Options(NamedTuple):
+    """The values of all flags; a command gets the defaults of those that it does not take. ``repr`` hides the token."""
+
+    kubeconfig: str = ""
+    context: str = ""
+    namespaces: tuple[str, ...] = ()
+    all_namespaces: bool = False
+    selector: str = ""
+    field_selector: str = ""
+    request_timeout: str = ""
+    chunk_size: int = 500
+    filenames: tuple[str, ...] = ()
+    recursive: bool = False
+    offline: bool = False
+    snapshot: str = ""
+    demo: bool = False
+    output: str = "text"
+    color: str = "auto"
+    steps: bool = False
+    container: str = ""
+    question: str = ""
+    resize: str = ""
+    cgroup: str = ""
+    driver: str = ""
+    summary: bool = False
+    unbounded: bool = False
+    allow_partial: bool = False
+    exit_code: bool = False
+    ignore_not_found: bool = False
+    kube_version: str = ""
+    feature_gates: tuple[str, ...] = ()
+    admission_config: str = ""
+    tekton_config: str = ""
+    verbosity: int = 0
+    cache_dir: str = ""
+    client: bool = False
+    rbac: bool = False
+    out: str = ""
+    recount: bool = False
+    by: str = ""
+    fit: str = ""
+    denied: bool = False
+    watch: bool = False
+    until: str = ""
+    timeout: str = ""
+    ascii: bool = False
+    no_mouse: bool = False
+    no_seen: bool = False
+    theme: str = ""
+    theme_place: str = ""  # file and line of the settings that name the theme; empty: a flag, or nothing does
+    pool: str = ""
+    waiting: bool = False
+    sized: str = ""
+    delete: tuple[str, ...] = ()
+    scale: tuple[str, ...] = ()
+    release: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+    headroom: str = ""
+    verify: bool = False
+    install: bool = False
+    uninstall: bool = False
+    server: str = ""
+    cluster: str = ""
+    user: str = ""
+    token: str = ""
+    client_certificate: str = ""
+    client_key: str = ""
+    certificate_authority: str = ""
+    insecure: bool = False
+    tls_server_name: str = ""
+    disable_compression: bool = False
+    impersonate: str = ""
+    impersonate_groups: tuple[str, ...] = ()
+    impersonate_uid: str = ""
+    impersonate_extra: tuple[str, ...] = ()
+    kuberc: str = ""
+
+    def __repr__(self) -> str:
+        shown = self._replace(token="…" if self.token else "")._asdict()
+        return f"Options({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+
+def _whole(highest: int | None = None) -> Callable[[click.Context, click.Parameter, str], int]:
+    """Reads a whole number from 0 to ``highest``, if that is given."""
+
+    def read(ctx: click.Context, param: click.Parameter, value: str) -> int:
+        if value.isascii() and value.isdigit() and (highest is None or int(value) <= highest):
+            return int(value)
+        within = "" if highest is None else f" from 0 to {highest}"
+        raise _invalid(value, param, ctx, f"a whole number{within} is expected")
+
+    return read
+
+
+class OneOf(NamedTuple):
+    """Reads one of some words; completion offers those that are not empty."""
+
+    words: tuple[str, ...]
+
+    def __call__(self, ctx: click.Context, param: click.Parameter, value: str) -> str:
+        if value in self.words:
+            return value
+        raise _invalid(value, param, ctx, f"one of {', '.join(filter(None, self.words))} is expected")
+
+
+def _word(*words: str) -> OneOf:
+    return OneOf(words)
+
+
+def _invalid(text: str, param: click.Parameter, ctx: click.Context, why: str) -> click.UsageError:
+    """Worded as kubectl's."""
+    return click.UsageError(f'invalid argument "{text}" for "{", ".join(param.opts)}" flag: {why}', ctx)
+
+
+def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
+    """The format asked for, if the command has it. Raises click.UsageError in kubectl's words."""
+    formats: tuple[str, ...] = getattr(ctx.command, "formats", ())
+    if value in formats:
+        return value
+    if "json" in formats and value.startswith(("jsonpath=", "custom-columns=")):
+        from kubectl_kres.cli.output.shaped_output import Shaped  # noqa: PLC0415, few ask for it
+
+        return Shaped(value)
+    allowed = ",".join(sorted((*formats, *(("custom-columns", "jsonpath") if "json" in formats else ()))))
+    message = f'unable to match a printer suitable for the output format "{value}", allowed formats are: {allowed}'
+    raise click.UsageError(message, ctx)
+
+
+def _named(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The namespaces that are named: as in kubectl an empty text, of a variable that is not set, names none."""
+    return tuple(filter(None, values))
+
+
+def _flag(field: str, *names: str, metavar: str = "", text: str, **settings: Any) -> click.Option:
+    """A flag whose value is ``Options.field``; what is absent has the default there."""
+    default = Options._field_defaults[field]
+    if isinstance(default, bool):
+        settings["is_flag"] = True
+    elif isinstance(default, tuple):
+        settings["multiple"] = True
+    else:
+        default = str(default)
+    return click.Option([*names, field], default=default, metavar=metavar or None, help=text, **settings)
+
+
+def _hidden(*arguments: str, **settings: Any) -> click.Option:
+    return _flag(*arguments, hidden=True, **settings)
+
+
+#: What every command takes, listed in its help.
+CONNECTION = (
+    _flag(
+        "namespaces",
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        text="The namespace to look in; may be repeated.",
+        callback=_named,
+    ),
+    _flag("context", "--context", metavar="NAME", text="The kubeconfig context to use."),
+    _flag("kubeconfig", "--kubeconfig", metavar="FILE", text="The kubeconfig file to use."),
+)
+
+#: Where to connect and as whom, with kubectl's meaning.
+ACCESS = (
+    _hidden("server", "-s", "--server", metavar="URL", text="The API server, instead of the context's."),
+    _hidden("cluster", "--cluster", metavar="NAME", text="The kubeconfig cluster to use, instead of the context's."),
+    _hidden("user", "--user", metavar="NAME", text="The kubeconfig user to use, instead of the context's."),
+    _hidden("token", "--token", metavar="TOKEN", text="The bearer token. A token file of the kubeconfig wins over it."),
+    _hidden("client_certificate", "--client-certificate", metavar="FILE", text="The client certificate, in PEM."),
+    _hidden("client_key", "--client-key", metavar="FILE", text="The key of the client certificate, in PEM."),
+    _hidden(
+        "certificate_authority",
+        "--certificate-authority",
+        metavar="FILE",
+        text="The certificate that the server's descends from, in PEM.",
+    ),
+    _hidden(
+        "insecure",
+        "--insecure-skip-tls-verify",
+        text="Do not verify the server's certificate. Whoever listens on the way can read and change everything.",
+    ),
+    _hidden(
+        "tls_server_name", "--tls-server-name", metavar="NAME", text="The name that the server's certificate is for."
+    ),
+    _hidden("disable_compression", "--disable-compression", text="Do not ask the server for compressed answers."),
+    _hidden("impersonate", "--as", metavar="USER", text="Act as this user."),
+    _hidden("impersonate_groups", "--as-group", metavar="GROUP", text="Act as a member; may be repeated. Needs --as."),
+    _hidden("impersonate_uid", "--as-uid", metavar="UID", text="Act as the user with this UID. Needs --as."),
+    _hidden(
+        "impersonate_extra",
+        "--as-user-extra",
+        metavar="KEY=VALUE",
+        text="Act with this attribute; may be repeated. Needs --as.",
+    ),
+    _hidden(
+        "kuberc",
+        "--kuberc",
+        metavar="FILE",
+        text="kubectl's preferences; of them the policy for credential plugins counts.",
+    ),
+)
+
+#: What every command takes, listed by ``kubectl kres options``.
+GLOBAL = (
+    _hidden(
+        "color",
+        "--color",
+        metavar="WHEN",
+        callback=_word("auto", "always", "never"),
+        text="Colour the output: always, never, or auto, on a terminal unless NO_COLOR is set.",
+    ),
+    _hidden(
+        "verbosity",
+        "-v",
+        "--v",
+        callback=_whole(9),
+        metavar="N",
+        text="Say more on stderr. 1 (also -v alone): what is read. 6: who asks whom, and each request with its time. "
+        "8: its headers, secrets masked. 9: tracebacks.",
+    ),
+    _hidden(
+        "request_timeout",
+        "--request-timeout",
+        metavar="TIME",
+        text="The time for one request, retries included, in seconds or as 1m30s. 0: no limit.",
+    ),
+    _hidden(
+        "chunk_size",
+        "--chunk-size",
+        callback=_whole(),
+        metavar="N",
+        text="How many objects a list asks for at a time. 0: all at once.",
+    ),
+    _hidden("cache_dir", "--cache-dir", metavar="DIR", text="Accepted as kubectl does; nothing is cached."),
+    *ACCESS,
+)
+
+ALL_NAMESPACES = _flag("all_namespaces", "-A", "--all-namespaces", text="Look in all namespaces; wins over -n.")
+OUTPUT = _flag("output", "-o", "--output", metavar="FORMAT", text="", callback=_printable)
+ALLOW_PARTIAL = _flag("allow_partial", "--allow-partial", text="Do not end with 4 where something could not be read.")
+EXIT_CODE = _flag("exit_code", "--exit-code", text="End with 1 if the answer is negative.")
+STEPS = _flag("steps", "--steps", text="Show every step that led to a value.")
+CONTAINER = _flag("container", "-c", "--container", metavar="NAME", text="Answer for this container only.")
+RESIZE = _flag("resize", "--resize", metavar="PATCH", text="Answer for a resize: a patch, @FILE or -.")
+CGROUP = _flag(
+    "cgroup", "--cgroup", metavar="V", text="Show the cgroups of version v1 or v2.", callback=_word("", "v1", "v2")
+)
+DRIVER = _flag(
+    "driver",
+    "--driver",
+    metavar="NAME",
+    text="The cgroup driver: systemd, the default, or cgroupfs.",
+    callback=_word("", "systemd", "cgroupfs"),
+)
+UNBOUNDED = _flag("unbounded", "--open", text="Containers without cpu or memory request or limit, by workload.")
+SUMMARY = _flag("summary", "--summary", text="Pods by class, requests and limits, of each namespace.")
+QUESTION = _flag("question", "--for", metavar="VALUE", text="Answer for one value, as app.limits.memory.")
+CLIENT = _flag("client", "--client", text="Show the client only; no server is asked.")
+RBAC = _flag("rbac", "--rbac", text="Print the least rights that commands need, as roles for kubectl apply.")
+OUT = _flag(
+    "out", "--out", metavar="FILE", text="The file to write; - is standard output. Compressed if it ends in .gz."
+)
+
+RECOUNT = _flag("recount", "--recount", text="Count the objects, and say where that is not what the status says.")
+BY = _flag(
+    "by",
+    "--by",
+    metavar="WHOM",
+    callback=_word("", "workload", "pod", "priority"),
+    text="Show who uses it, by workload, pod or priority.",
+)
+FIT = _flag("fit", "--fit", metavar="TYPE/NAME", text="How many more pods of this template fit.")
+DENIED = _flag("denied", "--denied", text="The workloads that are being refused now, and what would free them.")
+POOL = _flag("pool", "--pool", metavar="NAME", text="The claims that are in this pool, or name it.")
+WAITING = _flag("waiting", "--waiting", text="The claims that do not have what they ask for.")
+SIZED = _flag("sized", "--for", metavar="TYPE/NAME", text="The claim that this workload needs.")
+#: What a command takes whose answer can be followed; see ``watching.repeated``.
+WATCHING = (
+    _flag("watch", "-w", "--watch", text="Stay, and answer again whenever the answer changes."),
+    _flag(
+        "until",
+        "--until",
+        metavar="WORD",
+        callback=_word("", "admitted", "fits", "allocated"),
+        text="With -w: end once it is admitted, fits or is allocated.",
+    ),
+    _flag(
+        "timeout", "--timeout", metavar="TIME", text="With -w: end after this time, as 90s; with 1 if --until waits."
+    ),
+)
+ASCII = _flag("ascii", "--ascii", text="Draw bars with ASCII characters.")
+NO_SEEN = _flag(
+    "no_seen", "--no-seen", text="Do not expect of the next pod what live pods of the same template were given."
+)
+NO_MOUSE = _flag("no_mouse", "--no-mouse", text="Leave the mouse to the terminal, for selecting text.")
+THEME = _flag("theme", "--theme", metavar="NAME", text="The colours, as ansi-dark, ansi-light or nord.")
+
+HEADROOM = _flag("headroom", "--headroom", metavar="PERCENT", text="Claim so much more than is used.")
+VERIFY = _flag("verify", "--verify", text="Show what of a migration is still open.")
+
+INSTALL = _flag("install", "--install", text="Make the link.")
+UNINSTALL = _flag("uninstall", "--uninstall", text="Remove it.")
+
+SNAPSHOT = _flag("snapshot", "--snapshot", metavar="FILE", text="Read this snapshot instead of a cluster.")
+DEMO = _flag("demo", "--demo", text="Read the bundled example instead of a cluster.")
+
+#: Which objects, and where they come from.
+INPUT = (
+    _flag(
+        "filenames",
+        "-f",
+        "--filename",
+        metavar="FILE",
+        text="A manifest, a directory of them, or - for standard input.",
+    ),
+    _flag("recursive", "-R", "--recursive", text="Take directories given with -f as a whole."),
+    ALL_NAMESPACES,
+    _flag("selector", "-l", "--selector", metavar="SELECTOR", text="Take the objects with these labels."),
+    _flag("field_selector", "--field-selector", metavar="SELECTOR", text="Take the objects with these field values."),
+    _flag("offline", "--offline", text="Read the files given with -f and nothing else."),
+    SNAPSHOT,
+    DEMO,
+    _hidden("ignore_not_found", "--ignore-not-found", text="End with 0 if an object that was named does not exist."),
+)
+
+#: The files of a change, and where it is played.
+FILES = tuple(flag for flag in INPUT if flag.name in {"filenames", "recursive", "offline", "snapshot", "demo"})
+
+#: The other steps of a change.
+SIMULATED = (
+    _flag("delete", "--delete", metavar="TYPE/NAME", text="Delete an object; may be repeated, as all steps."),
+    _flag("scale", "--scale", metavar="TYPE/NAME=N", text="Set the number of replicas."),
+    _flag("sets", "--set", metavar="TYPE/NAME:PATH=VALUE", text="Set one value of an object."),
+    _flag("release", "--release", metavar="claim/NAME", text="Release a claim on a resource pool."),
+    _flag("before", "--from", metavar="FILE", text="Compare with this snapshot instead of playing steps."),
+    _flag("after", "--to", metavar="FILE", text="With --from: this snapshot, instead of the cluster."),
+)
+
+#: Which API server is asked about.
+SERVER = (
+    _flag("kube_version", "--kube-version", metavar="1.N", text="The Kubernetes version whose rules are used."),
+    _flag(
+        "feature_gates", "--feature-gates", metavar="A=BOOL,...", text="Feature gates that the server was started with."
+    ),
+    _flag("admission_config", "--admission-config", metavar="FILE", text="The server's admission configuration."),
+    _flag("tekton_config", "--tekton-config", metavar="FILE", text="Tekton's ConfigMaps, instead of the cluster's."),
+)
+
+#: Everything that may stand before the command.
+SHARED = (
+    *CONNECTION,
+    *GLOBAL,
+    OUTPUT,
+    ALLOW_PARTIAL,
+    EXIT_CODE,
+    STEPS,
+    CONTAINER,
+    QUESTION,
+    *INPUT,
+    *SERVER,
+)
+
+#: Flags of kubectl that people will try, and what to do instead.
+REFUSED = {
+    **dict.fromkeys(
+        ("--username", "--password"),
+        "is not supported: API servers have not taken passwords since Kubernetes 1.19; use --token or --user",
+    ),
+    **dict.fromkeys(("-k", "--kustomize"), 'is not supported; pipe "kubectl kustomize DIR" into -f -'),
+    **dict.fromkeys(("-w", "--watch", "--watch-only"), "is not supported"),
+    **dict.fromkeys(("--template", "--raw", "--show-labels", "--subresource"), "is not supported; use -o json"),
+}

@@ -1,0 +1,170 @@
+"""``kubectl kres claims``: which claims have what they ask for, why the others wait, and what would let them in."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from kubectl_kres.cli.args.options import (
+    ALLOW_PARTIAL,
+    EXIT_CODE,
+    INPUT,
+    OUTPUT,
+    POOL,
+    SERVER,
+    SIZED,
+    WAITING,
+    WATCHING,
+    Options,
+)
+from kubectl_kres.cli.args.repeat_flags import same_source
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.pools import claims
+from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.capsule import claim as render_claim
+from kubectl_kres.render.capsule import claims as render
+from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail, with_ways
+from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
+from kubectl_kres.reports.capsule.claim.claims import Claims
+from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+from kubectl_kres.reports.capsule.common.unseen import failed_beside
+from kubectl_kres.reports.capsule.simulate.prediction import Prediction, predicted
+from kubectl_kres.reports.common.subject import Subject
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """Claims; with ``--for`` the claim that a workload needs."""
+    if options.sized:
+        from kubectl_kres.cli.variants import sizing  # noqa: PLC0415, only what is needed is loaded
+
+        return sizing.plan(options, words)
+    if words and (options.pool or options.waiting):
+        raise UsageError("--pool and --waiting choose among claims; names do not go with them")
+    return Query(partial(ClaimsPage, options, whole=bool(words)), words, claims)
+
+
+class ClaimsPage(Page):
+    """Claims, a row each. ``whole``: each in full, not a row."""
+
+    kind = "Claims"
+
+    def __init__(self, options: Options, *, whole: bool) -> None:
+        super().__init__(options)
+        self._whole, self.tabled = whole, not whole
+        self._reports: list[ClaimReport] = []
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The claims of a turn, which is one for all of them."""
+        found = predicted(turn.store)
+        making = Claims(PoolIndex(found.store))
+        for text in found.supposed:
+            tally.note(f"assumed: {text}")
+        for subject, report in self._answers(making, found, turn, tally):
+            gap = bool(self._reports)
+            self._reports.append(report)
+            yield Answered(subject, report, partial(self._lines, report, gap=gap))
+            tally.meets("allocated", report.state in {"allocated", "in use"})
+            tally.answered(report.unseen, complete=report.complete, negative=report.waits and self.options.exit_code)
+        tally.saw(gaps := failed_beside(making.scene), complete=not gaps)
+        pool = self.options.pool
+        if pool and not self._reports and making.scene.pools_known and pool not in making.scene.pools:
+            tally.note(f'There is no pool "{pool}".')
+
+    def _lines(self, report: ClaimReport, *, gap: bool) -> Iterator[str]:
+        yield from [""] * gap
+        yield from render_claim.lines(report, color=self.color, width=self.width)
+
+    def _answers(
+        self, making: Claims, found: Prediction, turn: AnswerTurn, tally: Tally
+    ) -> Iterator[tuple[Subject, ClaimReport]]:
+        """The claims that were chosen, each with its report."""
+        made = [(subject, self._report(making, found, subject, tally)) for subject in turn.found.subjects]
+        kept = [(subject, report) for subject, report in made if report is not None and self._chosen(report)]
+        reports = [report for _, report in kept]
+        named_ = self._whole or self.options.output == "name"
+        yield from zip((subject for subject, _ in kept), reports if named_ else with_ways(making, reports), strict=True)
+
+    def _report(self, making: Claims, found: Prediction, subject: Subject, tally: Tally) -> ClaimReport | None:
+        """None for one that the server would not take; that is told."""
+        if subject.ref in found.refused:
+            tally.missed(UsageError(f"{subject.ref}: {found.refused[subject.ref]}"))
+            return None
+        ref = subject.ref
+        claim: Any = found.store.get(ref.kind, ref.name, ref.namespace)
+        report = claim_detail(making, claim) if self._whole else making.report(claim)
+        return found.noted(ref, report)
+
+    def _chosen(self, report: ClaimReport) -> bool:
+        pool = self.options.pool
+        if pool and pool not in {report.pool, report.wanted_pool if not report.pool else ""}:
+            return False
+        return report.waits or not self.options.waiting
+
+    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+        """A row each, below a heading."""
+        reports = [answered.report for answered in answers]
+        return render.table(reports, color=self.color, width=self.width) if reports else ()
+
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The counts; the command that goes on from here is noted."""
+        if not self._reports or self._whole or self.options.output == "name":
+            return
+        yield render.counts([report.state for report in self._reports], self.width)
+        waiting = sorted((report for report in self._reports if report.waits), key=_turn)
+        if waiting:
+            ref = waiting[0].subject
+            where = () if self.options.filenames else ("-n", shlex.quote(ref.namespace))
+            words = ["claims", shlex.quote(ref.name), *where, same_source(self.options)]
+            tally.note(f'What would unblock one: "kubectl kres {" ".join(filter(None, words))}"')
+
+
+def _turn(report: ClaimReport) -> tuple[bool, int]:
+    """Who is named first: the first of a queue, before those that stand in none."""
+    return report.place is None, report.place.place if report.place is not None else 0
+
+
+command = Command(
+    "claims",
+    repeated(plan),
+    text="""
+        Show the claims on Capsule's resource pools: which have what they ask for, which wait at which place of the
+        queue, and what is short, which kubectl get does not print.
+
+        Of one claim also what would unblock it: the fewest other claims to remove, asking for less, a larger pool or
+        another one, each gone through with the controller's own steps, and what then becomes of the others.
+        """,
+    examples="""
+        # The claims of a namespace
+        kubectl kres claims -n shop
+
+        # Which claims wait, in all namespaces? For scripts
+        kubectl kres claims -A --waiting --exit-code
+
+        # Why does this claim wait, and what would unblock it?
+        kubectl kres claims batch -n shop
+
+        # As a tenant who may not list namespaces
+        kubectl kres claims -n shop-dev -n shop-prod
+
+        # Wait until this claim is allocated, for a runbook
+        kubectl kres claims batch -n shop -w --until allocated --timeout 10m
+
+        # What has to be claimed for this deployment, rolling update included?
+        kubectl kres claims --for deploy/web
+
+        # What would become of these pools and claims, without a cluster?
+        kubectl kres claims -f pools.yaml --offline
+
+        # On the bundled example, without a cluster
+        kubectl kres claims --demo
+        """,
+    usage="[NAME...]",
+    flags=(POOL, WAITING, SIZED, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    formats=("text", "wide", "json", "yaml", "name"),
+    completes="resourcepoolclaims",
+)

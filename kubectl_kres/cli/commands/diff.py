@@ -1,0 +1,150 @@
+"""``kubectl kres diff``: what admission changes in what was written, or what a live pod would get today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kubectl_kres.cli.args.options import ALLOW_PARTIAL, INPUT, OUTPUT, SERVER, Options
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.printer import DOCUMENTS, width
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, answering
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import COUNTED, chosen, making_pods
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.render.pod import diff as render
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
+from kubectl_kres.reports.pod.difference import Difference, Differences, diff
+from kubectl_kres.reports.pod.explain import unseen_of
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """The differences of all objects; 1 if there is any."""
+    return Query(partial(DiffPage, options), words, partial(chosen, wants=_wants, beside=_is_counted), needed=True)
+
+
+def _is_counted(kind: Kind) -> bool:
+    """Whether a file's object is no difference by itself, but may be refused."""
+    return kind.kind in COUNTED
+
+
+def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+    return policy_needs(store, subject) if _is_counted(subject.kind) else needs(store, subject)
+
+
+class DiffPage(Page):
+    """Differences, a patch each."""
+
+    kind = "Diff"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self.width = width(wide=False)
+        self._changed = 0
+        self._listed = False
+        self._many: Differences | None = None
+        self._patterns = render.Patterns(color=self.color, width=self.width)
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """Of a list it is noted how much of it differs: stdout may be applied as a patch."""
+        yield from super().run(frame, source, given, tally)
+        if self._listed:
+            tally.note(f"{self._changed} of {tally.count} objects differ")
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The differences of some objects; one that cannot be compared is missed."""
+        self._listed = self._listed or (turn.found.listed and not self.options.filenames)
+        if self._listed and turn.found.subjects and turn.found.subjects[0].ref.kind == "Pod":
+            yield from self._pods(turn, tally)
+            return
+        for subject, found in tally.each(turn.found.subjects, partial(_difference, turn)):
+            if found is None:
+                tally.answered((), complete=True, negative=False)
+                continue
+            tally.answered(found.unseen, complete=found.complete, negative=found.changed)
+            self._changed += found.changed
+            unchanged = self.options.output == "name" or (self.options.output in DOCUMENTS and turn.found.listed)
+            if found.changed or not unchanged:
+                yield Answered(subject, found, partial(render.lines, found, color=self.color, width=self.width))
+
+    def _pods(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """Of a list of pods only those that differ; for their names alone it is enough to know that they do."""
+        many = self._many = self._many or Differences(turn.store, turn.ask)
+        for subject in turn.found.subjects:
+            pod = turn.store.get("Pod", subject.ref.name, subject.ref.namespace)
+            if pod is None:
+                continue
+            if self.options.output == "name":
+                changed, unseen = many.changed(pod), unseen_of(turn.store, subject)
+                complete, answered = not any(one.required for one in unseen), Answered(subject, None)
+            elif (found := many.of(pod)) is not None:
+                changed, unseen, complete = True, found.unseen, found.complete
+                answered = Answered(subject, found, partial(self._patterns.lines, found, many.pattern))
+            else:
+                changed, unseen, complete, answered = False, (), True, None
+            tally.answered(unseen, complete=complete, negative=changed)
+            self._changed += changed
+            if changed and answered is not None:
+                yield answered
+
+
+def _difference(turn: AnswerTurn, subject: Subject) -> Difference | None:
+    """Of a claim or a service of a file what refuses it; None: it is taken."""
+    if not _is_counted(subject.kind):
+        return diff(turn.store, subject, turn.ask)
+    found = explain_policy(turn.store, subject, turn.ask)
+    if found.verdict is None or found.verdict.allowed is True:
+        return None
+    return Difference(
+        subject.ref,
+        before_label="WRITTEN",
+        after_label="STORED",
+        before={},
+        after={},
+        reasons={},
+        verdict=found.verdict,
+        changed=True,
+        remedies=found.remedies,
+        unseen=found.unseen,
+        complete=found.complete,
+    )
+
+
+command = Command(
+    "diff",
+    answering(plan),
+    text="""
+        Compare a manifest or a template as it is written with what the API server would store; compare a live pod with
+        what it would get today. Each changed line says which rule of which object changed it.
+
+        Ends with 1 if anything differs or would be refused, with 0 if not.
+        """,
+    examples="""
+        # What would the API server change in this manifest?
+        kubectl kres diff -f pod.yaml
+
+        # What does it change in the pods of this deployment?
+        kubectl kres diff deploy/web -n shop
+
+        # Would this pod be the same if it were made today?
+        kubectl kres diff pod/web-5d9c7b-x2x4q
+
+        # Which pods of all namespaces would not?
+        kubectl kres diff pods -A -o name
+
+        # What becomes of what the author of a Task wrote?
+        kubectl kres diff taskrun/build-7f -n ci
+
+        # The policies of a snapshot applied to local files
+        kubectl kres diff -f manifests/ -R --snapshot prod.kres
+        """,
+    usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
+    flags=(*INPUT, OUTPUT, ALLOW_PARTIAL, *SERVER),
+    formats=("text", "json", "yaml", "name"),
+    completes=making_pods,
+)

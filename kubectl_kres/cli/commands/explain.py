@@ -1,0 +1,389 @@
+"""``kubectl kres explain``: why pods get the requests and limits that they get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from kubectl_kres.cli.args.options import (
+    ALLOW_PARTIAL,
+    CONTAINER,
+    EXIT_CODE,
+    INPUT,
+    NO_SEEN,
+    OUTPUT,
+    QUESTION,
+    RESIZE,
+    SERVER,
+    STEPS,
+    WATCHING,
+    Options,
+)
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, named, speaks_unicode
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import chosen, making_pods
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import Kind, find
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.pod import explain as render
+from kubectl_kres.render.quota import policy as render_policy
+from kubectl_kres.render.verdict import listed
+from kubectl_kres.render.verdict.words import verdict_word
+from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.namespace.explain_policy import explain_policy, explains, policy_needs
+from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.summary import Outline, Outlines
+from kubectl_kres.reports.pod.value_query import narrowed
+from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import Explaining
+    from kubectl_kres.reports.changes.together import Files, Together
+
+#: Kinds of Capsule that are explained.
+POOLED = ("ResourcePool", "ResourcePoolClaim")
+#: Kinds of Tekton that make TaskRuns.
+PIPELINES = ("PipelineRun", "Pipeline")
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """One object in full; of several a line each, and how many are refused. With ``--resize`` another answer."""
+    if options.output == "describe":
+        from kubectl_kres.cli.variants import describe  # noqa: PLC0415, only what is needed is loaded
+
+        return describe.plan(options, words)
+    if options.resize:
+        from kubectl_kres.cli.variants import resize  # noqa: PLC0415, only what is needed is loaded
+
+        return resize.plan(options, words)
+    choose = _pooled_list(options, words) or partial(chosen, wants=_wants, takes=_takes)
+    return Query(partial(ExplainPage, options), words, choose, needed=True)
+
+
+def _pooled_list(options: Options, words: tuple[str, ...]) -> Choose | None:
+    kind = find(words[0].partition("/")[0]) if words else None
+    if kind is None or kind.kind not in POOLED:
+        return None
+    from kubectl_kres.cli.commands import explain_claim_or_pool  # noqa: PLC0415, only what is needed is loaded
+
+    return explain_claim_or_pool.listed(options, words)
+
+
+def _takes(kind: Kind) -> bool:
+    return making_pods(kind) or explains(kind) or kind.kind in POOLED + PIPELINES
+
+
+def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
+    if subject.kind.kind in POOLED:
+        from kubectl_kres.reports.capsule.common.needs import pooled_needs  # noqa: PLC0415, only what is needed is loaded
+
+        return pooled_needs(store, subject)
+    if subject.kind.kind in PIPELINES:
+        from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs  # noqa: PLC0415, only what is needed is loaded
+
+        return pipeline_needs(store, subject)
+    return policy_needs(store, subject) if explains(subject.kind) else needs(store, subject)
+
+
+class ExplainPage(Page):
+    """Explanations: one object in full, of several a line each."""
+
+    kind = "Explanation"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._words: list[str] = []
+        self._blocks = 0
+        self._lined = False
+        self._left_out: tuple[str, ...] = ()
+        self._explaining: tuple[AnswerTurn, Explaining] | None = None
+        self._outlines: tuple[Store, Outlines] | None = None
+        #: The objects of the input, if they have to be judged together.
+        self._files: Files | None = None
+        self._judged: tuple[Store, AnswerTurn] | None = None
+        self._together: Together | None = None
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """The answers; of several objects of files also whether they fit together."""
+        if self.options.filenames and not (self.options.selector or self.options.container or self.options.question):
+            self._read(source, given)
+        yield from super().run(frame, source, given, tally)
+        found = self._together
+        if found is not None:
+            tally.answered(found.unseen, complete=found.complete, negative=found.negative and self.options.exit_code)
+            tally.count -= 1
+            if self.options.output in DOCUMENTS:
+                yield Answered(None, found)
+
+    def _read(self, source: ObjectSource, given: Input) -> None:
+        """What is there is read only where the objects of the files have to be counted beside it."""
+        if len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota":
+            return
+        from kubectl_kres.cli.simulation.joint import files_of  # noqa: PLC0415, only what is needed is loaded
+
+        files = files_of(given)
+        if files.counting:
+            source.fill(() if self.options.offline else files.needs())
+            self._files = files
+
+    def _with_files(self, turn: AnswerTurn) -> AnswerTurn:
+        """The turn with quotas that count what is there, and with those that pools of the files make."""
+        from kubectl_kres.reports.changes.together import together, with_policies  # noqa: PLC0415
+
+        if self._files is None:
+            return turn
+        if self._judged is None or self._judged[0] is not turn.store:
+            store = with_policies(turn.store, self._files, turn.ask.server)
+            self._judged = turn.store, turn._replace(store=store)
+            if self._files.several:
+                self._together = together(turn.store, self._files, turn.ask.server)
+        return turn._replace(store=self._judged[1].store)
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The explanations of some objects; one without an explanation is missed."""
+        self._left_out += turn.found.left_out
+        read, turn = turn, self._with_files(turn)
+        for subject in turn.found.subjects:
+            if subject.kind.kind in POOLED:
+                yield from self._pooled(read, subject, tally)
+                continue
+            if subject.kind.kind in PIPELINES:
+                yield from self._pipeline(turn, subject, tally)
+                continue
+            try:
+                found, answered = self._answer(turn, subject)
+            except KresError as error:
+                tally.missed(error)
+                continue
+            yield answered
+            verdict = found.verdict
+            refused = verdict is not None and is_negative(verdict)
+            conflicts = isinstance(found, PolicyExplanation) and render_policy.word(found)[0] in {"conflict", "over"}
+            if verdict is not None:
+                tally.meets("admitted", not refused, complete=found.complete)
+            negative = self.options.exit_code and (refused or conflicts)
+            tally.answered(found.unseen, complete=found.complete, negative=negative)
+            if not turn.many and self._whole:
+                tally.shows(found.unseen)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether one object is shown with all that there is to say."""
+        options = self.options
+        return options.output in {"text", "wide"} and not (options.container or options.question)
+
+    def _pooled(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[Answered]:
+        from kubectl_kres.cli.commands import explain_claim_or_pool  # noqa: PLC0415, only what is needed is loaded
+
+        if self._explaining is None or self._explaining[0] is not turn:
+            self._explaining = turn, explain_claim_or_pool.explaining_of(turn.store, tally)
+        many = turn.many or self.options.output == "brief"
+        yield from explain_claim_or_pool.reports(self, self._explaining[1], subject, tally, many=many)
+
+    def _pipeline(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[Answered]:
+        from kubectl_kres.cli.commands import explain_pipeline  # noqa: PLC0415, only what is needed is loaded
+
+        for answered, verdict in explain_pipeline.reports(self, turn, subject, tally):
+            if verdict is not None:
+                self._line(verdict_word(verdict)[0])
+            yield answered
+
+    def _row(self, subject: Subject, report: Any, row: Callable[[], listed.Row]) -> Answered:
+        """An object that is shown by a row of the table."""
+        if self.options.output not in {"text", "wide", "brief"}:
+            return Answered(subject, report)
+        self.tabled = True
+        return Answered(subject, report, row=row())
+
+    def table(self, answers: Sequence[Answered]) -> Iterator[str]:
+        """A table of the objects, and what is drawn in another way."""
+        rows = [(answered.subject, answered.row) for answered in answers if answered.row is not None]
+        kinds = {subject.kind for subject, _ in rows if subject is not None}
+        by_ref = {row.ref: subject for subject, row in rows if subject is not None}
+        several = len(kinds) > 1
+
+        def name(ref: ObjectRef) -> str:
+            return named(by_ref[ref]) if several and ref in by_ref else ref.name
+
+        wide = self.options.output == "wide"
+        cut = self.width if is_terminal() and not wide else 0
+        yield from listed.table([row for _, row in rows], name, width=cut, wide=wide, color=self.color)
+        for answered in answers:
+            if answered.row is None:
+                yield from answered.lines()
+
+    def _line(self, word: str) -> None:
+        """An object is shown by one line, and counted at the end by this word."""
+        if self.options.output in {"text", "wide"}:
+            self._words.append(word)
+            self._lined = True
+
+    def _answer(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation | PolicyExplanation | Outline, Answered]:
+        if explains(subject.kind):
+            policy = self._policy(turn, subject)
+            if turn.many or self.options.output == "brief":
+                self._line(render_policy.word(policy)[0])
+                return policy, self._row(subject, policy, partial(render_policy.row_of, policy))
+            return policy, Answered(subject, policy, self._policy_lines(policy))
+        if self._brief(many=turn.many):
+            outline = self._outline(turn, subject)
+            self._line(verdict_word(outline.verdict)[0])
+            return outline, self._row(subject, outline, partial(listed.row_of, outline))
+        found = explain(turn.store, subject, turn.ask)
+        options = self.options
+        if options.output == "brief":
+            return found, Answered(subject, found, self._brief_lines(subject, found))
+        if options.output in DOCUMENTS:
+            whole = found if options.steps else structs.replace(found, journal=())
+            return found, Answered(subject, narrowed(whole, options.container, options.question))
+        return found, Answered(subject, found, self._explanation_lines(found, many=turn.many))
+
+    def _brief(self, *, many: bool) -> bool:
+        """Whether no more than a line is shown of an object."""
+        options = self.options
+        asked = options.steps or options.container or options.question
+        return options.output == "name" or (many and not asked and options.output not in {*DOCUMENTS, "brief"})
+
+    def _outline(self, turn: AnswerTurn, subject: Subject) -> Outline:
+        if self._outlines is None or self._outlines[0] is not turn.store:
+            self._outlines = turn.store, Outlines(turn.store, turn.ask)
+        return self._outlines[1].outline(subject)
+
+    def _policy(self, turn: AnswerTurn, subject: Subject) -> PolicyExplanation:
+        found = explain_policy(turn.store, subject, turn.ask)
+        for flag in ("container", "question", "steps"):
+            if getattr(self.options, flag):
+                name = "for" if flag == "question" else flag
+                raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
+        return found
+
+    def _policy_lines(self, found: PolicyExplanation) -> Callable[[], list[str]]:
+        gap = [""] * (self._blocks > 0)
+        self._blocks = 1
+        plain = not speaks_unicode()
+        whole = partial(render_policy.lines, found, ascii_only=plain, color=self.color, width=self.width)
+        return lambda: [*gap, *whole()]
+
+    def _explanation_lines(self, found: Explanation, *, many: bool) -> Callable[[], list[str]]:
+        options = self.options
+        gap = [""] * (self._blocks > 0)
+        self._blocks = 0 if many else 1
+        self._words.append(verdict_word(found.verdict)[0])
+        whole = partial(
+            render.lines,
+            found,
+            steps=options.steps,
+            container=options.container,
+            question=options.question,
+            color=self.color,
+            width=self.width,
+        )
+        return lambda: [*gap, *whole(), *[""] * many]
+
+    def _brief_lines(self, subject: Subject, found: Explanation) -> Callable[[], list[str]]:
+        """Five lines at most; objects of a file are asked about by their file."""
+        from kubectl_kres.cli.args.repeat_flags import same_source  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.render.pod import brief  # noqa: PLC0415, only what is needed is loaded
+
+        if self.options.container or self.options.question or self.options.steps:
+            raise UsageError("-o brief says no more than five lines; it goes with no -c, --for and --steps")
+        flags = same_source(self.options)
+        gap = [""] * (self._blocks > 0)
+        self._blocks = 1
+        whole = partial(brief.lines, found, "" if subject.file else flags, color=self.color)
+        return lambda: [*gap, *whole()]
+
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The counts, and what of the files nothing looks at."""
+        del tally
+        if self._lined:
+            yield render.counts(self._words)
+        if self._together is not None and self.options.output in {"text", "wide"}:
+            from kubectl_kres.render.changes import together  # noqa: PLC0415, only what is needed is loaded
+
+            yield from together.lines(self._together, color=self.color, width=self.width)
+        if self._left_out and self._whole:
+            yield from [""] * (self._blocks > 0)
+            yield from render.left_out_lines(self._left_out, color=self.color, width=self.width)
+
+
+command = Command(
+    "explain",
+    repeated(plan),
+    text="""
+        Explain why pods get the requests and limits that they get: whether they are admitted, what to change if they
+        are not, and which rule of which object set each value.
+
+        Workloads are explained by the next pod of their template. Several objects get a line each.
+
+        Tekton's TaskRuns and Tasks are explained by the pod that Tekton makes of them, with what becomes of the run; a
+        PipelineRun or Pipeline by its tasks, and by what they ask for at once. -c TASK shows one of them in full.
+
+        Of a quota, a LimitRange or a namespace: what it allows, what it gives, what contradicts what. Of a
+        PersistentVolumeClaim or a service: what it costs each quota. Of a pool or a claim of Capsule: how the pool was
+        chosen, the queue with each comparison, the conditions, the managed quota, and what may be done to it.
+        """,
+    examples="""
+        # Why does this pod have the requests and limits that it has?
+        kubectl kres explain pod/web
+
+        # Why are no pods of this deployment created?
+        kubectl kres explain deploy/web -n shop
+
+        # What sets one value, step by step?
+        kubectl kres explain pod/web --for app.limits.memory
+
+        # The value alone, for a script
+        kubectl kres explain pod/web --for app.limits.memory -o json
+
+        # What would become of this manifest, with the policies of the cluster?
+        kubectl kres explain -f pod.yaml
+
+        # The same with nothing but the files, for a certain version
+        kubectl kres explain -f manifests/ --offline --kube-version 1.31
+
+        # Which deployments of all namespaces would be refused? For scripts
+        kubectl kres explain deployments -A --exit-code -o json
+
+        # May this running pod get more, and would it restart?
+        kubectl kres explain pod/web --resize '{"spec": {"containers": [
+            {"name": "app", "resources": {"limits": {"cpu": "2"}}}]}}'
+
+        # Wait until the pods of this deployment would be admitted, for a runbook
+        kubectl kres explain deploy/web -w --until admitted --timeout 10m
+
+        # Why does this TaskRun wait, and what do its steps get?
+        kubectl kres explain taskrun/build-7f -n ci
+
+        # What would this PipelineRun ask for at once, with Tekton configured as here?
+        kubectl kres explain -f run.yaml --tekton-config config.yaml
+
+        # What does a namespace give, what does it allow, what contradicts what?
+        kubectl kres explain ns/shop
+
+        # Why does this claim on a resource pool wait?
+        kubectl kres explain claim/batch -n shop --steps
+
+        # What kubectl describe shows of a LimitRange, for comparison
+        kubectl kres explain limits/defaults -n shop -o describe
+
+        # On the bundled example, without a cluster
+        kubectl kres explain --demo deployments
+        """,
+    usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
+    flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    formats=("text", "wide", "brief", "json", "yaml", "name", "describe"),
+    completes=_takes,
+)

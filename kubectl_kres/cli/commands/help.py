@@ -1,0 +1,67 @@
+"""``kubectl kres help`` and ``kubectl kres options``."""
+
+from __future__ import annotations
+
+import click
+
+from kubectl_kres.cli.args.options import CONNECTION, GLOBAL, Options
+from kubectl_kres.cli.command import Command, row, rows
+
+_SETTINGS = """\
+What counts where no flag and no variable of the environment says otherwise can
+be written to $XDG_CONFIG_HOME/kubectl-kres/config.toml (without that variable:
+~/.config/kubectl-kres/config.toml, on Windows below %APPDATA%):
+
+  [output]
+  color = "auto"      # always, never
+
+  [tui]
+  theme = "nord"      # as --theme
+  ascii = false       # true: as --ascii
+  mouse = true        # false: as --no-mouse"""
+
+
+def _help(_options: Options, words: tuple[str, ...]) -> int:
+    """The help of the command that is named, or of all."""
+    ctx = click.get_current_context().find_root()
+    program = ctx.command
+    assert isinstance(program, click.Group)
+    if words:
+        name, command, _ = program.resolve_command(ctx, list(words[:1]))
+        assert command is not None
+        ctx = click.Context(command, info_name=name, parent=ctx)
+    click.echo(ctx.command.get_help(ctx))
+    return 0
+
+
+def _options(_options: Options, _words: tuple[str, ...]) -> int:
+    """The flags that every command takes."""
+    click.echo("The following flags can be passed to any command:\n")
+    click.echo("\n".join(rows(row(flag) for flag in (*CONNECTION, *GLOBAL))))
+    click.echo(f"\n{_SETTINGS}")
+    return 0
+
+
+COMMANDS = {
+    "help": Command(
+        "help",
+        _help,
+        text="Print the help of a command.",
+        examples="""
+            # What does explain take?
+            kubectl kres help explain
+            """,
+        usage="[COMMAND]",
+        connects=False,
+    ),
+    "options": Command(
+        "options",
+        _options,
+        text="List the flags that every command takes.",
+        examples="""
+            # All of them
+            kubectl kres options
+            """,
+        connects=False,
+    ),
+}

@@ -1,0 +1,110 @@
+"""``kubectl kres migrate``: pools and claims in the place of a Tenant's quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kubectl_kres.cli.args.options import ALLOW_PARTIAL, DEMO, HEADROOM, SERVER, SNAPSHOT, VERIFY, Options
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, answering
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.text.data import to_yaml
+from kubectl_kres.render.text.escape import plain
+from kubectl_kres.reports.changes.migration import (
+    Migration,
+    Verification,
+    migration,
+    migration_needs,
+    tenant_needs,
+    tenant_of,
+    verification,
+)
+
+_MOST = 1000
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """One Tenant."""
+    if len(words) != 1:
+        raise UsageError("migrate takes one Tenant, as tenant/oil")
+    head, slash, name = words[0].rpartition("/")
+    if slash and head not in {"tenant", "tenants", "tnt"}:
+        raise UsageError(f'"{words[0]}" is no Tenant', hint="name one, as: kubectl kres migrate tenant/oil")
+    headroom = options.headroom or "0"
+    if not (headroom.isascii() and headroom.isdecimal()) or int(headroom) > _MOST:
+        raise UsageError(f'invalid argument "{headroom}" for "--headroom" flag: a percentage from 0 to {_MOST}')
+    return Query(partial(MigratePage, options, name, int(headroom)), words)
+
+
+class MigratePage(Page):
+    """The migration, or what is still open of it."""
+
+    kind = "Migration"
+
+    def __init__(self, options: Options, name: str, headroom: int) -> None:
+        super().__init__(options)
+        self._name, self._headroom = name, headroom
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """One answer. Problems that the simulation found go to stderr, and the run ends with 1."""
+        del given
+        source.fill(tenant_needs(self._name))
+        tenant = tenant_of(source.store, self._name)
+        source.fill(migration_needs(tenant))
+        server, _ = frame.server_of(source.version())
+        if self.options.verify:
+            checked = verification(source.store, tenant)
+            tally.answered((), complete=True, negative=bool(checked.open))
+            yield Answered(None, checked, partial(_verified, checked))
+            return
+        found = migration(source.store, tenant, self._headroom, server)
+        for problem in found.problems:
+            say(f"Warning: {problem}")
+        tally.answered((), complete=True, negative=bool(found.problems))
+        yield Answered(None, found, partial(_script, found))
+
+
+def _script(found: Migration) -> Iterator[str]:
+    """YAML in the order in which it is applied, with the commands as comments."""
+    yield plain(f"# Pools and claims for the quotas of {found.tenant}, scope {found.scope}. Apply all of it at once:")
+    yield "# kubectl apply -f FILE (claims stand before their pools: nobody is refused meanwhile)"
+    for raw in found.objects:
+        yield "---"
+        yield from plain(to_yaml(dict(raw)), keep_newlines=True).rstrip("\n").split("\n")
+    yield "---"
+    yield "# Once kubectl kres claims shows all of them allocated, the Tenant lets its quotas go:"
+    yield plain(f"#   {found.patch}")
+    yield plain(f"# Then check: kubectl kres migrate tenant/{found.tenant.name} --verify")
+    yield "# The way back:"
+    yield from (plain(f"#   {command}") for command in found.back)
+
+
+def _verified(checked: Verification) -> Iterator[str]:
+    if not checked.open:
+        yield plain(f"{checked.tenant} is migrated: its quotas are gone, and every namespace holds its claims")
+    yield from (plain(f"open: {text}") for text in checked.open)
+
+
+command = Command(
+    "migrate",
+    answering(plan),
+    text="""
+        Write the pools and claims that take the place of a Capsule Tenant's resourceQuotas, sized from what its
+        namespaces use now, with the patch of the Tenant and the way back. The migration is played before it is
+        printed: what it would break goes to stderr, and the run ends with 1. Nothing is written to the cluster.
+        """,
+    examples="""
+        # The objects, with a fifth more than is used
+        kubectl kres migrate tenant/oil --headroom 20
+
+        # Afterwards: is anything left to do?
+        kubectl kres migrate tenant/oil --verify
+        """,
+    usage="tenant/NAME",
+    flags=(HEADROOM, VERIFY, SNAPSHOT, DEMO, ALLOW_PARTIAL, *SERVER),
+    completes="tenants",
+)

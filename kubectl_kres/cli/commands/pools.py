@@ -1,0 +1,133 @@
+"""``kubectl kres pools``: what Capsule's resource pools share out, among whom, who waits, and what is odd."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.cli.args.options import ALLOW_PARTIAL, ASCII, EXIT_CODE, INPUT, OUTPUT, SERVER, WATCHING, Options
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.printer import speaks_unicode
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.pools import pools
+from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.capsule import pools as render
+from kubectl_kres.render.text.escape import plain
+from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+from kubectl_kres.reports.capsule.common.unseen import failed_beside, is_whole, unseen_of_pool
+from kubectl_kres.reports.capsule.pool.pool_report import PoolReport
+from kubectl_kres.reports.capsule.pool.pools import pool_report
+from kubectl_kres.reports.capsule.pool.tenant_view import pool_glimpse
+from kubectl_kres.reports.capsule.simulate.prediction import predicted
+from kubectl_kres.store.store import Store
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """All pools, or some in full."""
+    return Query(partial(PoolsPage, options, whole=bool(words)), words, pools)
+
+
+class PoolsPage(Page):
+    """Pools, a block each. ``whole``: with namespaces, holders and queue."""
+
+    kind = "Pools"
+
+    def __init__(self, options: Options, *, whole: bool) -> None:
+        super().__init__(options)
+        self._whole = whole or options.output == "wide"
+        self._plain = options.ascii or not speaks_unicode()
+        self._shown = 0
+        self._metrics: list[str] = []
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The pools of a turn, which is one for all of them."""
+        found = predicted(turn.store)
+        scene = PoolIndex(found.store)
+        for text in found.supposed:
+            tally.note(f"assumed: {text}")
+        if self.options.output == "metrics":
+            self._metrics += _metrics(found.store, {subject.ref.name for subject in turn.found.subjects})
+        for subject in turn.found.subjects:
+            if subject.ref in found.refused:
+                tally.missed(UsageError(f"{subject.ref}: {found.refused[subject.ref]}"))
+                continue
+            report = self._report(scene, subject.ref.name)
+            report = structs.replace(report, predicted=subject.ref in found.made)
+            self._shown += 1
+            yield Answered(subject, report, partial(self._lines, report, first=self._shown == 1))
+            bad = report.exhausted or bool(report.queue) or report.ready is False
+            tally.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
+        tally.saw(gaps := failed_beside(scene), complete=not gaps)
+
+    def _report(self, scene: PoolIndex, name: str) -> PoolReport:
+        """Of a pool that may not be read what the user's own namespaces tell of it."""
+        pool: Any = scene.store.get("ResourcePool", name)
+        if pool is None:
+            return pool_glimpse(scene, name)
+        unseen = unseen_of_pool(scene, pool)
+        return structs.replace(pool_report(scene, pool), unseen=unseen, complete=is_whole(unseen))
+
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The series of Capsule's own endpoint, where these are asked for."""
+        del tally
+        yield from self._metrics
+
+    def _lines(self, report: PoolReport, *, first: bool) -> Iterator[str]:
+        if self.options.output == "metrics":
+            return
+        yield from [""] * (not first)
+        whole, plain = self._whole, self._plain
+        yield from render.lines(report, whole=whole, ascii_only=plain, color=self.color, width=self.width)
+
+
+def _metrics(store: Store, names: set[str]) -> Iterator[str]:
+    """Capsule's series in Prometheus' text format, each name with its type before it."""
+    from kubectl_kres.capsule.replay.metrics import lines  # noqa: PLC0415, only what is needed is loaded
+    from kubectl_kres.capsule.replay.world import world_of  # noqa: PLC0415
+
+    pools = [pool for pool in store.all("ResourcePool") if pool.metadata.name in names]
+    claims = [claim for claim in store.all("ResourcePoolClaim") if claim.spec.pool in names]
+    last = ""
+    for line in lines(world_of((), pools, claims)):
+        name = line.partition("{")[0].partition(" ")[0]
+        if name != last:
+            yield f"# TYPE {name} gauge"
+            last = name
+        yield plain(line)
+
+
+command = Command(
+    "pools",
+    repeated(plan),
+    text="""
+        Show Capsule's resource pools: what they share out, what claims hold and pods use of it, what is left, and
+        what is wrong with them.
+
+        Of one pool also its namespaces and which selector chose each, who holds what, and the queue.
+        """,
+    examples="""
+        # All pools
+        kubectl kres pools
+
+        # Who holds what of this pool, and who waits?
+        kubectl kres pools green
+
+        # For scripts: is any pool exhausted?
+        kubectl kres pools --exit-code -o json
+
+        # What would become of these pools and claims, without a cluster?
+        kubectl kres pools -f pools.yaml --offline
+
+        # On the bundled example, without a cluster
+        kubectl kres pools --demo
+        """,
+    usage="[NAME...]",
+    flags=(ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    formats=("text", "wide", "json", "yaml", "name", "metrics"),
+    completes="resourcepools",
+)

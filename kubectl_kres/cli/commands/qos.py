@@ -1,0 +1,152 @@
+"""``kubectl kres qos``: QoS classes, what decides them, cgroups, and sums of namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kubectl_kres.admission.kubelet.kernel import Driver
+from kubectl_kres.cli.args.options import (
+    ALLOW_PARTIAL,
+    CGROUP,
+    DRIVER,
+    EXIT_CODE,
+    INPUT,
+    OUTPUT,
+    SERVER,
+    SUMMARY,
+    UNBOUNDED,
+    WATCHING,
+    Options,
+)
+from kubectl_kres.cli.args.repeat_flags import same_source
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.printer import DOCUMENTS, named
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import chosen, making_pods
+from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.pod import qos as render
+from kubectl_kres.reports.common.node import needs_with_node
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.qos.qos_report import Brief, Quality, quality, unclassed
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """One object in full; of several a line each. Without words the pods of the namespace."""
+    if options.driver and not options.cgroup:
+        raise UsageError("--driver goes with --cgroup")
+    if options.unbounded:
+        from kubectl_kres.cli.variants import qos_open  # noqa: PLC0415, only what is needed is loaded
+
+        return qos_open.plan(options, words)
+    if options.summary:
+        from kubectl_kres.cli.variants import summary  # noqa: PLC0415, only what is needed is loaded
+
+        return summary.plan(options, words)
+    asked = words if words or options.filenames else ("pods",)
+    return Query(partial(QosPage, options), asked, partial(chosen, wants=needs_with_node))
+
+
+class QosPage(Page):
+    """QoS classes: one object in full, of several a line each."""
+
+    kind = "Qos"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._classes: dict[str, int] = {}
+        self._refused = self._differing = 0
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
+        options = self.options
+        brief = Brief(turn.store, turn.ask)
+        whole = not turn.many or options.output in DOCUMENTS or bool(options.cgroup)
+
+        def answer(subject: Subject) -> Quality:
+            found = self._quality(turn, subject) if whole else brief.quality(subject)
+            if found is None:
+                text = f"{subject.ref}: no class, since {unclassed(subject)}"
+                raise UsageError(text, hint=f"kubectl kres explain {_asked(options, subject)}")
+            return found
+
+        for subject, found in tally.each(turn.found.subjects, answer):
+            if not whole and options.output != "name":
+                self._classes[found.qos.name] = self._classes.get(found.qos.name, 0) + 1
+                self._refused += bool(found.refused)
+                self._differing += found.differs
+            yield Answered(subject, found, partial(self._lines, found, many=turn.many, whole=whole))
+            tally.meets("admitted", not found.refused, complete=found.complete)
+            negative = options.exit_code and bool(found.refused or found.differs)
+            tally.answered(found.unseen, complete=found.complete, negative=negative)
+            if whole and options.output in {"text", "wide"}:
+                tally.shows(found.unseen)
+
+    def _quality(self, turn: AnswerTurn, subject: Subject) -> Quality | None:
+        version = int(self.options.cgroup.removeprefix("v") or 0)
+        driver: Driver = "cgroupfs" if self.options.driver == "cgroupfs" else "systemd"
+        return quality(turn.store, subject, turn.ask, version=version, driver=driver)
+
+    def _lines(self, found: Quality, *, many: bool, whole: bool) -> list[str]:
+        if whole:
+            return [*render.lines(found, color=self.color, width=self.width), *[""] * many]
+        return [render.summary(found, color=self.color, width=self.width)]
+
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """The counts."""
+        del tally
+        if self._classes:
+            yield render.counts(self._classes, self._refused, self._differing)
+
+
+def _asked(options: Options, subject: Subject) -> str:
+    """The words with which explain is asked about the same object."""
+    if subject.file:
+        return same_source(options._replace(filenames=(subject.file,), recursive=False))
+    words = (named(subject), f"-n {subject.ref.namespace}" if subject.ref.namespace else "", same_source(options))
+    return " ".join(filter(None, words))
+
+
+command = Command(
+    "qos",
+    repeated(plan),
+    text="""
+        Show the QoS class of pods: which container and resource decides it, the smallest change that leads to another
+        class, and oom_score_adj, which says whom the kernel ends first. Workloads are answered for by the next pod of
+        their template. Several objects get a line each; without a name it is the pods of the namespace.
+
+        With --cgroup the cgroups of the pod follow, with the values that kubelet and runtime write. With --summary
+        pods are only counted and their requests and limits added up, as quotas count them.
+
+        With --exit-code it ends with 1 where a pod would be refused or a live pod has another class than it would get
+        today.
+        """,
+    examples="""
+        # What is this pod, and what would make it Guaranteed?
+        kubectl kres qos pod/web
+
+        # All pods of all namespaces, a line each
+        kubectl kres qos -A
+
+        # How much do the pods of each namespace request?
+        kubectl kres qos -A --summary
+
+        # Which containers have no limit or no request, and of how many pods?
+        kubectl kres qos -A --open
+
+        # The cgroups of this pod, and what its programs see as their limits
+        kubectl kres qos pod/web --cgroup v2
+
+        # Of a manifest, with cgroup v1 and without a cluster
+        kubectl kres qos -f pod.yaml --offline --cgroup v1 --driver cgroupfs
+
+        # On the bundled example
+        kubectl kres qos --demo deploy/ledger -n payments
+        """,
+    usage="[TYPE/NAME | TYPE [NAME...] | -f FILE]",
+    flags=(*INPUT, SUMMARY, UNBOUNDED, CGROUP, DRIVER, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    formats=("text", "wide", "json", "yaml", "name"),
+    completes=making_pods,
+)

@@ -1,0 +1,194 @@
+"""``kubectl kres quota``: what quotas limit, what is used, by whom, what still fits, and who is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kubectl_kres.cli.args.options import (
+    ALLOW_PARTIAL,
+    ASCII,
+    BY,
+    DENIED,
+    EXIT_CODE,
+    FIT,
+    INPUT,
+    OUTPUT,
+    RECOUNT,
+    SERVER,
+    WATCHING,
+    Options,
+)
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.printer import speaks_unicode
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.quotas import fitted, quotas, workloads
+from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.render.describe import describe_policy
+from kubectl_kres.render.quota import fit as render_fit
+from kubectl_kres.render.quota import quota_blocks as render
+from kubectl_kres.reports.capsule.common.shared_quotas import shared_reports
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.quota.denied import Denied, denied
+from kubectl_kres.reports.quota.describe import quota_block
+from kubectl_kres.reports.quota.fit import Fit, fit
+from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """Quotas, or with ``--fit`` and ``--denied`` another answer each."""
+    _refuse(options)
+    if options.fit:
+        return Query(partial(FitPage, options), words, fitted)
+    if options.denied:
+        return Query(partial(DeniedPage, options), words, workloads)
+    return Query(partial(QuotaPage, options), words, quotas)
+
+
+def _refuse(options: Options) -> None:
+    """Raises UsageError for flags that exclude each other."""
+    flags = {"--fit": options.fit, "--denied": options.denied, "--recount": options.recount, "--by": options.by}
+    given = [flag for flag, value in flags.items() if value]
+    if len(given) > 1 and given != ["--recount", "--by"]:
+        raise UsageError(f"{' and '.join(given)} exclude each other")
+    if (options.fit and options.selector) or ((options.fit or options.denied) and options.field_selector):
+        raise UsageError(f"selectors do not go with {given[0]}")
+    if options.output == "describe" and given:
+        raise UsageError(f"-o describe does not go with {given[0]}")
+
+
+class QuotaPage(Page):
+    """Quotas of one namespace after the other, a block each."""
+
+    kind = "Quota"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._plain = options.ascii or not speaks_unicode()
+        self._shown = 0
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The quotas of a turn."""
+        if turn.found.shared is not None:
+            yield from self._beside(turn, tally)
+            return
+        spaces: dict[str, list[Subject]] = {}
+        for subject in turn.found.subjects:
+            spaces.setdefault(subject.ref.namespace, []).append(subject)
+        for subjects in spaces.values():
+            held = [quota for subject in subjects if (quota := turn.store.get(*_key(subject))) is not None]
+            recounted, by = self.options.recount, self.options.by
+            try:
+                reports = quota_reports(turn.store, held, turn.ask, recounted=recounted, by=by)
+                for subject, quota, report in zip(subjects, held, reports, strict=True):
+                    yield self._answered(subject, quota, report)
+                    bad = any(use.over or use.drift is not None for use in report.uses)
+                    _count(self.options, tally, report, negative=bad)
+            except KresError as error:
+                tally.missed(error)
+
+    def _beside(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """Capsule's quotas of a namespace, or of all, which kubectl describe knows nothing of."""
+        if self.options.output == "describe":
+            return
+        reports = shared_reports(turn.store, turn.found.shared or "")
+        for subject, report in zip(turn.found.subjects, reports, strict=True):
+            yield self._answered(subject, None, report)
+            _count(self.options, tally, report, negative=any(use.over for use in report.uses))
+
+    def _answered(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> Answered:
+        self._shown += 1
+        return Answered(subject, report, partial(self._lines, quota, report, first=self._shown == 1))
+
+    def _lines(self, quota: ResourceQuota | None, report: QuotaReport, *, first: bool) -> Iterator[str]:
+        yield from [""] * (not first)
+        if self.options.output == "describe" and quota is not None:
+            yield from [""] * (not first)
+            yield from describe_policy.quota_lines([quota_block(quota)])
+        else:
+            yield from render.lines(report, ascii_only=self._plain, color=self.color, width=self.width)
+
+
+class FitPage(Page):
+    """How often a template fits."""
+
+    kind = "Fit"
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The one object that was asked about."""
+        for subject, found in tally.each(turn.found.subjects, lambda subject: fit(turn.store, subject, turn.ask)):
+            yield Answered(subject, found, partial(render_fit.lines, found, color=self.color, width=self.width))
+            tally.meets("fits", found.enough)
+            _count(self.options, tally, found, negative=not found.enough)
+
+
+class DeniedPage(Page):
+    """The workloads that are refused; those that are not are only counted."""
+
+    kind = "Denied"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._refused = 0
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The refused workloads of a turn."""
+        for subject, found in tally.each(turn.found.subjects, lambda subject: denied(turn.store, subject, turn.ask)):
+            if found is None:
+                tally.answered((), complete=True, negative=False)
+                continue
+            self._refused += 1
+            yield Answered(subject, found, partial(render_fit.denied_lines, found, color=self.color, width=self.width))
+            _count(self.options, tally, found, negative=True)
+
+    def closing(self, tally: Tally) -> Iterator[str]:
+        """How many are refused."""
+        if tally.count and self.options.output != "name":
+            yield render_fit.denied_count(self._refused, tally.count)
+
+
+def _count(options: Options, tally: Tally, found: QuotaReport | Fit | Denied, *, negative: bool) -> None:
+    tally.answered(found.unseen, complete=found.complete, negative=negative and options.exit_code)
+
+
+def _key(subject: Subject) -> tuple[str, str, str]:
+    return subject.ref.kind, subject.ref.name, subject.ref.namespace
+
+
+command = Command(
+    "quota",
+    repeated(plan),
+    text="""
+        Show what the quotas of a namespace limit, in which scopes, what is used and what is left. Only quotas are
+        read; objects only where they are counted.
+
+        A status that is not what a recount finds is named with its cause. What fits, and who is refused, is computed
+        with the server's own admission rules.
+        """,
+    examples="""
+        # The quotas of a namespace
+        kubectl kres quota -n shop
+
+        # Is the status of this quota right, and who uses it?
+        kubectl kres quota team --recount --by workload
+
+        # How many more pods of this deployment fit, and a rolling update?
+        kubectl kres quota --fit deploy/web
+
+        # Which workloads are being refused, and what would free them?
+        kubectl kres quota --denied -A
+
+        # What kubectl describe shows
+        kubectl kres quota team -o describe
+
+        # On the bundled example, without a cluster
+        kubectl kres quota --demo
+        """,
+    usage="[NAME...]",
+    flags=(RECOUNT, BY, FIT, DENIED, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    formats=("text", "wide", "json", "yaml", "name", "describe"),
+    completes="resourcequotas",
+)

@@ -1,0 +1,99 @@
+"""``kubectl kres schema``: the JSON Schema of what a command prints with ``-o json``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import cleandoc
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.command import Command
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.text import data
+
+#: Command to the module and the name of its answer's type, and the kind of the document that holds the answers.
+ANSWERS = {
+    "explain": ("kubectl_kres.reports.common.explanation", "Explanation", "Explanation"),
+    "quota": ("kubectl_kres.reports.quota.quota_report", "QuotaReport", "Quota"),
+    "fit": ("kubectl_kres.reports.quota.fit", "Fit", "Fit"),
+    "denied": ("kubectl_kres.reports.quota.denied", "Denied", "Denied"),
+    "pools": ("kubectl_kres.reports.capsule.pool.pool_report", "PoolReport", "Pools"),
+    "claims": ("kubectl_kres.reports.capsule.claim.claim_report", "ClaimReport", "Claims"),
+    "sizing": ("kubectl_kres.reports.capsule.claim.sizing", "Sizing", "Sizing"),
+    "diff": ("kubectl_kres.reports.pod.difference", "Difference", "Diff"),
+    "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
+    "qos": ("kubectl_kres.reports.qos.qos_report", "Quality", "Qos"),
+    "summary": ("kubectl_kres.reports.qos.qos_sums", "NamespaceSums", "QosSummary"),
+    "open": ("kubectl_kres.reports.qos.qos_open", "Open", "QosOpen"),
+    "resize": ("kubectl_kres.reports.resize.resize_report", "Resize", "Resize"),
+}
+
+
+#: What stands beside the answers about pods in the documents of a command.
+MORE = {
+    "explain": (
+        ("kubectl_kres.reports.namespace.policy_explanation", "PolicyExplanation"),
+        ("kubectl_kres.reports.capsule.explain.claim_or_pool", "ClaimExplanation"),
+        ("kubectl_kres.reports.capsule.explain.claim_or_pool", "PoolExplanation"),
+        ("kubectl_kres.reports.tekton.pipeline", "PipelineExplanation"),
+        ("kubectl_kres.reports.changes.together", "Together"),
+    )
+}
+
+
+def run(_options: Options, words: tuple[str, ...]) -> int:
+    """Prints one schema."""
+    listed = ", ".join(ANSWERS)
+    if len(words) != 1:
+        raise UsageError(f"schema takes one command of {listed}")
+    if words[0] not in ANSWERS:
+        raise UsageError(f'"{words[0]}" has no schema; those that have one: {listed}')
+    print(data.to_json(schema(words[0])))
+    return 0
+
+
+def schema(command: str) -> dict[str, Any]:
+    """The schema of a command's document, made from the types of its report."""
+    module, name, kind = ANSWERS[command]
+    types = [(module, name), *MORE.get(command, ())]
+    answers = [getattr(import_module(where), what) for where, what in types]
+    items, definitions = msgspec.json.schema_components(answers, ref_template="#/$defs/{name}")
+    for one in definitions.values():
+        if "description" in one:
+            one["description"] = cleandoc(one["description"])
+    item = {"anyOf": list(items)} if len(items) > 1 else items[0]
+    text = {"type": "string"}
+    origin = dict.fromkeys(("source", "name", "context", "serverVersion", "time"), text)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"kubectl kres {command} -o json",
+        "type": "object",
+        "required": ["apiVersion", "kind", "metadata", "items"],
+        "properties": {
+            "apiVersion": {"const": data.API_VERSION},
+            "kind": {"const": kind},
+            "metadata": {
+                "type": "object",
+                "required": ["complete"],
+                "properties": {**origin, "complete": {"type": "boolean"}},
+            },
+            "items": {"type": "array", "items": item},
+        },
+        "$defs": definitions,
+    }
+
+
+command = Command(
+    "schema",
+    run,
+    text="Print the JSON Schema of what a command prints with -o json or -o yaml.",
+    examples="""
+        # What is in an explanation?
+        kubectl kres schema explain
+        """,
+    usage="COMMAND",
+    connects=False,
+    completes=tuple(ANSWERS),
+)

@@ -1,0 +1,231 @@
+"""``kubectl kres simulate``: what becomes of a change, and whom it hurts."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from kubectl_kres.cli.args.options import (
+    ALL_NAMESPACES,
+    ALLOW_PARTIAL,
+    EXIT_CODE,
+    FILES,
+    OUTPUT,
+    SERVER,
+    SIMULATED,
+    Options,
+)
+from kubectl_kres.cli.args.target_version import described
+from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, put, width
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.simulation.steps import Wanted, given_steps, placed
+from kubectl_kres.cli.source.object_source import ObjectSource
+from kubectl_kres.cli.source.open_source import opened
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.changes import change_report as render
+from kubectl_kres.reports.changes.compare import compared, report
+from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.report import ChangeReport
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.simulate.cluster import POOLED, at_rest, carried_out
+from kubectl_kres.store.coverage import READ
+from kubectl_kres.store.store import Origin, Store
+
+#: The flags that are steps.
+_STEPS = ("filenames", "delete", "scale", "sets", "release")
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """What is different after the steps; with ``--from`` what is between two moments."""
+    if words:
+        raise UsageError(f'simulate takes no arguments, only flags: "{words[0]}"')
+    with Items(options.output) as items:
+        tally = Tally(options, say)
+        if options.before or options.after:
+            return _between(options, items, tally)
+        return _change(options, items, tally)
+
+
+def _ordered_flags() -> list[tuple[str, str]]:
+    given = click.get_current_context().obj or ()
+    return [(one.field, str(one.value)) for one in given if one.field in _STEPS]
+
+
+def _change(options: Options, items: Items, tally: Tally) -> int:
+    flags = _ordered_flags()
+    if not flags:
+        raise UsageError(
+            "simulate needs a change", hint="give -f FILE, --delete, --scale, --set or --release, or --from and --to"
+        )
+    if options.offline and not options.filenames:
+        raise UsageError("--offline needs the files to read, given with -f")
+    server_of = described(options)
+    stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
+    with _source(options) as source:
+        wanted = given_steps(options, flags, source.kind, stdin)
+        store, spaces, default = _read(options, source, wanted)
+        server, assumptions = server_of(source.version())
+        ask = Ask(server, assumptions, store.origin.time or moment())
+        steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
+        looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
+        outcome = carried_out(store, steps, ask.server, looked)
+        found = _noted(report(outcome), store, spaces, assumptions)
+        return _shown(options, items, tally, source, found, store.origin)
+
+
+@contextmanager
+def _source(options: Options) -> Iterator[ObjectSource]:
+    """What there is without the files, which are no policies here but steps."""
+    if options.offline:
+        from kubectl_kres.cli.source.offline import OfflineSource  # noqa: PLC0415, only what is needed is loaded
+
+        yield OfflineSource(options, Store(Origin("files", ", ".join(options.filenames))))
+        return
+    with opened(options._replace(filenames=(), recursive=False)) as (source, _):
+        yield source
+
+
+def _is_wide(wanted: Sequence[Wanted]) -> bool:
+    """Whether a class of the cluster changes, which concerns every namespace that is looked at."""
+    return any(one.kind is not None and not one.kind.namespaced and one.kind.kind not in POOLED for one in wanted)
+
+
+def _own(steps: Sequence[object], default: str) -> tuple[str, ...]:
+    named = {getattr(one, "namespace", "") for one in steps} - {""}
+    return tuple(sorted(named)) or (default,)
+
+
+def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> tuple[Store, tuple[str, ...], str]:
+    """The store with all that is needed, the namespaces that are looked at, and the one of what names none."""
+    if options.offline:
+        default = (*options.namespaces, "default")[0]
+        store = source.store
+        spaces = tuple(dict.fromkeys((default, *(one.namespace for one in wanted if one.namespace))))
+        for need in (*namespace_needs(spaces), *namespace_needs([""]), *pool_needs()):
+            store.cover(need, READ)
+        return store, spaces, default
+    named = [one.namespace for one in wanted if one.namespace]
+    asked = tuple(dict.fromkeys((*source.namespaces, *named)))
+    wide = options.all_namespaces or not source.namespaces
+    needs = list(namespace_needs([""] if wide else asked))
+    if any(one.kind is not None and one.kind.kind in POOLED for one in wanted):
+        needs += pool_needs()
+        needs += namespace_needs([""]) if not wide and _moves_quotas(wanted) else ()
+    source.fill(needs)
+    if not wide:
+        return source.store, asked, asked[0] if asked else "default"
+    spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _all(source.store)))
+    return source.store, spaces, spaces[0] if len(spaces) == 1 else "default"
+
+
+def _moves_quotas(wanted: Sequence[Wanted]) -> bool:
+    """Whether a pool or a namespace changes, so that quotas of any namespace can."""
+    return any(one.kind is not None and one.kind.kind in {"ResourcePool", "Namespace"} for one in wanted)
+
+
+def _all(store: Store) -> list[Any]:
+    found: list[Any] = []
+    for kind in ("LimitRange", "ResourceQuota", "Deployment", "StatefulSet", "Job", "DaemonSet", "ReplicaSet", "Pod"):
+        found += store.all(kind)
+    return found
+
+
+def _noted(found: ChangeReport, store: Store, spaces: Sequence[str], assumptions: Sequence[str]) -> ChangeReport:
+    from msgspec.structs import replace  # noqa: PLC0415, beside its use
+
+    whole = tuple(unread(store, (need for need in namespace_needs([""]) if need.required)))
+    unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required))) if whole else ()
+    return replace(found, notes=(*found.notes, *assumptions), unseen=unseen, complete=not unseen)
+
+
+def _between(options: Options, items: Items, tally: Tally) -> int:
+    """Two moments: what changed, and whom it hurts."""
+    if not options.before:
+        raise UsageError("--to goes with --from FILE")
+    if _ordered_flags():
+        raise UsageError("--from compares two moments: steps do not go with it")
+    server_of = described(options)
+    old = options._replace(snapshot=options.before, demo=False)
+    new = options._replace(snapshot=options.after, demo=False)
+    with opened(old) as (before, _), opened(new) as (after, given):
+        del given
+        sides = []
+        for source in (before, after):
+            source.fill([*namespace_needs(source.namespaces or [""]), *pool_needs()])
+        server, assumptions = server_of(after.version())
+        spaces = tuple({item.metadata.namespace for one in (before, after) for item in _all(one.store)})
+        sides = [at_rest(source.store, server, spaces) for source in (before, after)]
+        found = compared(sides[0], sides[1])
+        noted = _noted(found, after.store, after.namespaces or ("",), assumptions)
+        return _shown(options, items, tally, after, noted, after.store.origin)
+
+
+def _shown(
+    options: Options, items: Items, tally: Tally, source: ObjectSource, found: ChangeReport, origin: Origin
+) -> int:
+    negative = found.refused or (options.exit_code and found.outcome == "worse")
+    tally.answered(found.unseen, complete=found.complete, negative=negative)
+    if options.output in DOCUMENTS:
+        items.add(found)
+        items.write("Change", origin, complete=tally.complete)
+    elif options.output == "diff":
+        put(render.difference(found))
+        for step in found.steps:
+            if not step.allowed:
+                say(f"step {step.number} is refused: {step.message}")
+    else:
+        put(render.lines(found, color=colored(options.color), width=width(wide=options.output == "wide")))
+    return tally.code(source)
+
+
+command = Command(
+    "simulate",
+    run,
+    text="""
+        Play a change and show what it does: which workloads lose pods or get some, whose next pod would be refused or
+        get other values, which quotas are over their limit, which claims are won or lost. What stays as it is is not
+        shown. Nothing is written to the cluster.
+
+        The steps are carried out in the order given; then the controllers act until they are at rest, after all their
+        back-offs. Where a race among them decides, the worst and the best end are shown.
+
+        Ends with 1 if the server would refuse a step, and with --exit-code if anything gets worse.
+        """,
+    examples="""
+        # Whom does this LimitRange break?
+        kubectl kres simulate -f limitrange.yaml -n shop
+
+        # In all namespaces, for a file that names none
+        kubectl kres simulate -f limitrange.yaml -A
+
+        # Would this chart fit, and what would it push out?
+        helm template . | kubectl kres simulate -n shop -f -
+
+        # First scale up, then lower the quota
+        kubectl kres simulate --scale deploy/web=12 --set quota/q:spec.hard.pods=9
+
+        # What becomes possible once this claim is released?
+        kubectl kres simulate --release claim/batch -n shop
+
+        # What changed since yesterday, and which workloads does it hurt?
+        kubectl kres simulate --from yesterday.kres --to prod.kres
+
+        # For a pipeline
+        kubectl kres simulate -f chart/ --exit-code -o json
+
+        # On the bundled example, without a cluster
+        kubectl kres simulate --demo --scale deploy/web=9
+        """,
+    usage="(-f FILE | --delete ... | --from FILE)",
+    flags=(*SIMULATED, *FILES, ALL_NAMESPACES, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
+    formats=("text", "wide", "json", "yaml", "diff"),
+)

@@ -1,0 +1,238 @@
+"""``kubectl kres snapshot``: what the other commands read, saved to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from kubectl_kres.cli.args.options import ALL_NAMESPACES, ALLOW_PARTIAL, OUT, Options
+from kubectl_kres.cli.args.repeat_flags import access_flags
+from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.exit_codes import may_i, say
+from kubectl_kres.cli.output.progress import Progress, Waiting
+from kubectl_kres.errors import (
+    ClusterError,
+    ConfigError,
+    Exit,
+    Forbidden,
+    NoSuchPath,
+    NotFound,
+    TimedOut,
+    Unauthenticated,
+    Unreachable,
+    UsageError,
+)
+from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
+from kubectl_kres.reports.tekton.config import configuration_needs
+from kubectl_kres.snapshot.format import Header
+from kubectl_kres.snapshot.write import write_stream
+from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
+from kubectl_kres.store.store import Origin, Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.cluster.connection.api_connection import Connection
+
+#: What is read, in the order of the file: what pods are judged by first, what there is most of last.
+KINDS = (
+    *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "Node", "LimitRange", "ResourceQuota"),
+    *("PersistentVolumeClaim", "Service", *WORKLOADS, "ControllerRevision", "Event", "Pod"),
+)
+
+#: What only some clusters serve; read before what there is most of.
+INSTALLED = (
+    *("ResourcePool", "ResourcePoolClaim", "Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
+    *("Task", "StepAction", "Pipeline", "PipelineRun", "TaskRun"),
+)
+#: Kinds that are read last, since there are many objects of them.
+_LAST = ("Event", "Pod")
+
+#: Without these, which many may not read, answers made from the snapshot are partial. What failed is told of any kind.
+_NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
+
+#: Of the events only those that tell of trouble.
+_FIELDS = {"Event": "type=Warning"}
+
+#: Lists a kind page by page, and names what could not be decoded in the list given.
+_Read = Callable[[Kind, Need, list[str]], Iterator[list[Any]]]
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """Writes the file; 4 if something that answers need could not be read."""
+    from kubectl_kres.cli.source.live import connected  # noqa: PLC0415, help must not load it
+    from kubectl_kres.cluster.read import fill_store  # noqa: PLC0415
+
+    if words:
+        raise UsageError(f"snapshot takes no arguments, not {' '.join(words)}", hint="name the file with --out")
+    if not options.out:
+        raise UsageError("--out FILE is needed: where to write the snapshot")
+
+    def pages(kind: Kind, need: Need, skipped: list[str]) -> Iterator[list[Any]]:
+        if need.name:
+            return iter([[fill_store.get(connection, kind, need.namespace, need.name)]])
+        whole = structs.replace(kind, struct=kind.detail)
+        return fill_store.pages(connection, whole, need, options.chunk_size, skipped=skipped)
+
+    target, connection = connected(options)
+    connection.waiting = Waiting()
+    spaces = ("",) if options.all_namespaces else tuple(dict.fromkeys(options.namespaces)) or (target.namespace,)
+    now = moment()
+    coverage: dict[Need, Coverage] = {}
+    with connection:
+        header = Header(origin=target.server, time=now, server=fill_store.version(connection), context=target.context)
+        installed = _installed(connection, coverage)
+        found = _pages(pages, partial(_needs, spaces, installed), coverage, options)
+        count = write_stream(header, found, options.out, coverage=lambda: coverage)
+    for warning in connection.warnings:
+        say(f"Warning: {warning}")
+    gaps = _tell(coverage, access_flags(options))
+    say(f"{options.out}: {count} objects")
+    return Exit.PARTIAL if gaps and not options.allow_partial else 0
+
+
+def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[str, ...]:
+    """The kinds of ``INSTALLED`` that the server has. Of the others it is known that there are none."""
+    from kubectl_kres.cluster.read.discovery import served  # noqa: PLC0415, help must not load it
+
+    wanted = [BY_KIND[kind] for kind in INSTALLED]
+    try:
+        found = tuple(kind.kind for kind in served(connection, wanted))
+    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+        raise
+    except ClusterError as error:
+        coverage.update({Need(kind.kind): _gap(error, named=False) for kind in wanted})
+        return ()
+    absent = [kind for kind in wanted if kind.kind not in found]
+    coverage.update({Need(kind.kind): Coverage("absent", f"the server has no {kind.qualified}") for kind in absent})
+    return found
+
+
+def _needs(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) -> Iterator[Need]:
+    """One need after the other. ``store``: where Tekton's configuration was found, which tells where else to look."""
+    last = KINDS.index(_LAST[0])
+    for kind in (*KINDS[:last], *installed, *KINDS[last:]):
+        if kind == _LAST[0] and "TaskRun" in installed:
+            yield from _configuration(store)
+        if BY_KIND[kind].namespaced:
+            yield from (Need(kind, space, field_selector=_FIELDS.get(kind, "")) for space in spaces)
+        elif kind == "Namespace" and spaces != ("",):
+            yield from (Need(kind, name=space) for space in spaces)
+        else:
+            yield Need(kind)
+
+
+def _configuration(store: Store) -> Iterator[Need]:
+    asked: set[Need] = set()
+    while new := [need for need in configuration_needs(store) if need not in asked]:
+        asked.update(new)
+        yield from new
+
+
+def _pages(
+    read: _Read,
+    needs: Callable[[Store], Iterator[Need]],
+    coverage: dict[Need, Coverage],
+    options: Options,
+) -> Iterator[tuple[str, list[Any]]]:
+    """Every page with its kind. How reading each need went is in ``coverage`` after the last one.
+
+    Raises Unreachable, TimedOut, Unauthenticated and ConfigError: then nothing more can be read. Raises ClusterError
+    if nothing at all could be: a good file would give way to an empty one.
+    """
+    progress, small = Progress(), Store(Origin("cluster"))
+    try:
+        for need in needs(small):
+            plural = BY_KIND[need.kind].plural
+            if options.verbosity > 0:
+                say(f"reading {plural}{f' in {need.namespace}' if need.namespace else ''}")
+            count = 0
+            skipped: list[str] = []
+            try:
+                for page in read(BY_KIND[need.kind], need, skipped):
+                    count += len(page)
+                    progress.show(f"reading {plural}: {count}")
+                    if not BY_KIND[need.kind].listed:
+                        _keep(small, need.kind, page)
+                    yield need.kind, page
+            except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+                raise
+            except ClusterError as error:
+                coverage[need] = _gap(error, named=bool(need.name))
+            else:
+                coverage[need] = Coverage("failed", "; ".join(skipped)) if skipped else READ
+            if not BY_KIND[need.kind].listed:
+                small.cover(need, coverage[need])
+        if not any(one.state == "read" for one in coverage.values()):
+            raise _nothing(coverage, access_flags(options))
+    finally:
+        progress.clear()
+
+
+def _nothing(coverage: Mapping[Need, Coverage], access: str) -> ClusterError:
+    """The first of the reasons why there is nothing to write."""
+    first = next(
+        (one for one in coverage.values() if not one.known), Coverage("failed", "the server has no kind of ours")
+    )
+    hint = "\n".join(filter(None, (first.hint, may_i(first.message, access))))
+    return ClusterError(f"nothing could be read, and nothing is written: {_words(first)}", hint=hint)
+
+
+def _words(one: Coverage) -> str:
+    """Why it could not be read; that it is forbidden the server says itself."""
+    return f"Error from server ({one.reason}): {one.message}" if one.reason and one.state == "failed" else one.message
+
+
+def _keep(store: Store, kind: str, page: list[Any]) -> None:
+    for item in page:
+        store.add(kind, item)
+
+
+def _gap(error: ClusterError, *, named: bool) -> Coverage:
+    """What discovery found is not absent, nor is what every server has; of one object a 404 is an answer."""
+    if isinstance(error, Forbidden):
+        return fallen_short("denied", error)
+    if isinstance(error, NotFound) and not isinstance(error, NoSuchPath) and named:
+        return READ
+    return fallen_short("failed", error)
+
+
+def _tell(coverage: Mapping[Need, Coverage], access: str) -> bool:
+    """Says what could not be read; True if answers need some of it."""
+    gaps = {need: one for need, one in coverage.items() if not one.known and BY_KIND[need.kind].listed}
+    for need, one in gaps.items():
+        where = f" in namespace {need.namespace}" if need.namespace else ""
+        say(f"{BY_KIND[need.kind].qualified}{where} could not be read: {_words(one)}")
+        for hint in filter(None, (one.hint, may_i(one.message, access) if one.state == "denied" else "")):
+            say(hint)
+    return any(need.kind in _NEEDED or one.state == "failed" for need, one in gaps.items())
+
+
+command = Command(
+    "snapshot",
+    run,
+    text=f"""
+        Save what the other commands read to a file, which they take with --snapshot FILE.
+
+        It reads {", ".join(BY_KIND[kind].plural for kind in KINDS[:-2])}, events of type Warning, and pods; where they
+        are installed Capsule's pools, claims and tenants, and Tekton's Tasks, Pipelines and runs with its
+        configuration: of each object the fields that computed resource values depend on, never values of environment
+        variables, of Secrets, of parameters or scripts, and of ConfigMaps only the keys that configure Tekton. The
+        file appears whole or not at all.
+        """,
+    examples="""
+        # Everything in one namespace
+        kubectl kres snapshot -n shop --out shop.kres
+
+        # The whole cluster, compressed
+        kubectl kres snapshot -A --out prod.kres.gz
+
+        # And then, without the cluster
+        kubectl kres explain deploy/web -n shop --snapshot prod.kres.gz
+        """,
+    usage="--out FILE",
+    flags=(OUT, ALL_NAMESPACES, ALLOW_PARTIAL),
+    configured=False,
+)

@@ -1,0 +1,152 @@
+"""``kubectl kres tui``: the terminal interface, on a cluster, a snapshot or the bundled example."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from kubectl_kres.cli.args.options import ALL_NAMESPACES, ASCII, DEMO, NO_MOUSE, SERVER, SNAPSHOT, THEME, Options
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.signals import Ended
+from kubectl_kres.errors import UsageError
+from kubectl_kres.tui.splash import first_frame
+
+if TYPE_CHECKING:
+    from kubectl_kres.model.kinds import Kind
+    from kubectl_kres.tui.session import Session
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """Raises UsageError without a terminal: what is drawn, by way of standard error, would go into a file or a pipe."""
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise UsageError(
+            "tui needs a terminal on standard input, output and error", hint="the other commands print text"
+        )
+    with first_frame(_origin(options), " ".join(words), ascii_only=options.ascii or not _unicode()):
+        return _shown(options, words)
+
+
+def _shown(options: Options, words: tuple[str, ...]) -> int:
+    """Loads what the screens need and shows them; what takes time comes after the first frame."""
+    from kubectl_kres.cli.source.open_source import excluding  # noqa: PLC0415
+
+    excluding(options)
+    monochrome = _monochrome(options)
+    _tell_textual(monochrome=monochrome)
+    from kubectl_kres.tui.commands import start  # noqa: PLC0415, half a second that only this command needs
+    from kubectl_kres.tui.gc_tuning import Tidy, settle_down  # noqa: PLC0415
+
+    theme = _theme(options, monochrome=monochrome)
+    session = _session(options)
+    try:
+        trail = start(words, session)
+        app = Tidy(session, trail, theme=theme, ansi=monochrome)
+        settle_down()
+        app.run(mouse=not options.no_mouse)
+    finally:
+        session.feed.close()
+    if app.ended:
+        raise Ended(app.ended)
+    return app.return_code or 0
+
+
+def _origin(options: Options) -> str:
+    """What is looked at, as far as the flags say it."""
+    if options.demo or options.snapshot:
+        return f"from {options.snapshot or 'demo'}"
+    return f"context {options.context}" if options.context else "connecting"
+
+
+def _unicode() -> bool:
+    return "utf" in (sys.stdout.encoding or "").lower()
+
+
+def _tell_textual(*, monochrome: bool) -> None:
+    """What textual takes from the environment alone: nothing here gains by moving, and whether there are colours."""
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    if monochrome:
+        os.environ["NO_COLOR"] = "1"
+    else:
+        os.environ.pop("NO_COLOR", None)
+
+
+def _monochrome(options: Options) -> bool:
+    """Whether there are no colours. A theme that a flag names asks for them, whatever the environment says."""
+    from kubectl_kres.cli.output.printer import colored  # noqa: PLC0415
+
+    flagged = bool(options.theme) and not options.theme_place
+    return not (colored(options.color) or (flagged and options.color == "auto"))
+
+
+def _theme(options: Options, *, monochrome: bool) -> str:
+    """Raises UsageError for a theme that does not exist."""
+    from kubectl_kres.tui.themes import NAMES  # noqa: PLC0415
+
+    name, place = options.theme, options.theme_place
+    if name and name not in NAMES:
+        near = difflib.get_close_matches(name, NAMES, 1, 0.3)
+        nearest = f", the nearest is {near[0]}" if near else ""
+        themes = f"themes: {', '.join(NAMES)}"
+        if place:
+            raise UsageError(f'{place}: tui.theme: no theme "{name}"{nearest}', hint="" if near else themes)
+        raise UsageError(f'invalid argument "{name}" for "--theme" flag: no such theme{nearest}', hint=themes)
+    return "ansi-dark" if monochrome else name
+
+
+def _session(options: Options) -> Session:
+    if options.demo or options.snapshot:
+        from kubectl_kres.cli.terminal.tui_offline import held  # noqa: PLC0415, only what is needed is loaded
+
+        return held(options)
+    from kubectl_kres.cli.terminal.tui_live import live  # noqa: PLC0415, a quarter of a second
+
+    return live(options)
+
+
+def _completes(kind: Kind) -> bool:
+    """Whether there is a screen for an object of the kind: for all that can be explained."""
+    from kubectl_kres.cli.select.workloads import making_pods  # noqa: PLC0415, asked only to complete a word
+    from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import explains_pooled  # noqa: PLC0415
+    from kubectl_kres.reports.namespace.explain_policy import explains  # noqa: PLC0415
+    from kubectl_kres.reports.tekton.pipeline_needs import KINDS  # noqa: PLC0415
+
+    return making_pods(kind) or explains(kind) or explains_pooled(kind) or kind.kind in KINDS
+
+
+command = Command(
+    "tui",
+    run,
+    text="""
+        Look around on full screen: namespaces, pods with their QoS classes, quotas and who uses them, LimitRanges
+        merged, pools and what would unblock a waiting claim, TaskRuns written, computed and live, and why each value
+        is what it is. It reads and watches; nothing changes the cluster.
+
+        Keys are those of k9s where they mean the same; ? lists them. Each screen names the command that prints it.
+        NO_COLOR is respected unless --color or --theme says otherwise. Without a command, kubectl kres starts it, too,
+        if it is on a terminal.
+        """,
+    examples="""
+        # Everything in the namespace of the context
+        kubectl kres tui
+
+        # All namespaces
+        kubectl kres tui -A
+
+        # One pod: its values and what set them
+        kubectl kres tui pod web -n shop
+
+        # Why does this claim wait?
+        kubectl kres tui claim batch -n shop
+
+        # On the bundled example, without a cluster
+        kubectl kres tui --demo
+
+        # Who uses this quota?
+        kubectl kres tui quota team -n shop --demo
+        """,
+    usage="[RESOURCE [NAME]]",
+    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, ASCII, NO_MOUSE, THEME, *SERVER),
+    completes=_completes,
+)

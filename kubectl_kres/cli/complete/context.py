@@ -1,0 +1,155 @@
+"""What the last word of a command line may become, found with the parser's own tables; nothing is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from kubectl_kres.cli.args import flags
+from kubectl_kres.cli.args.flags import CommandLine
+from kubectl_kres.cli.args.options import SHARED, OneOf, Options
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.complete.cursor import FILES, FOLDERS, Completion, CompletionContext
+from kubectl_kres.cli.program import ALIASES, COMMANDS, Program
+
+#: Stands for the word at the cursor: no word that is typed holds a NUL.
+_HERE = "\0"
+
+#: The type whose objects a flag names.
+_TYPES = {"namespaces": "namespaces", "pool": "resourcepools"}
+
+#: The part of the kubeconfig that a flag names an entry of.
+_ENTRIES = {"context": "contexts", "cluster": "clusters", "user": "users"}
+
+
+def find(words: Sequence[str]) -> CompletionContext:
+    """The slot of the last word. Without candidates where the words before it cannot be understood."""
+    *before, typed = words or [""]
+    program = Program()
+    ctx = click.Context(program, info_name="kubectl kres")
+    try:
+        shared = (*SHARED, *program.params)
+        line, rest = _split(before, typed, shared, ctx, stop=True)
+        if line.words in {(), (_HERE,)}:
+            return _outside(line, rest, typed, shared)
+        name, *own = line.words
+        command = program.get_command(ctx, ALIASES.get(name, name))
+        if not isinstance(command, Command):
+            return CompletionContext(typed)
+        if own[-1:] == [_HERE]:
+            own = own[:-1]
+        inner, rest = _split(own, typed, command.params, ctx)
+        return _inside(command, CommandLine((*line.given, *inner.given), inner.words), rest, typed)
+    except click.UsageError:
+        return CompletionContext(typed)
+
+
+def _split(
+    before: Sequence[str], typed: str, known: Iterable[click.Parameter], ctx: click.Context, *, stop: bool = False
+) -> tuple[CommandLine, str]:
+    """The words with a mark for the last one, and what of that one stands before the mark: ``--output=``, ``-n``."""
+    by_name = {name: flag for flag in known if isinstance(flag, click.Option) for name in flag.opts}
+    rest = ""
+    if typed.startswith("--") and "=" in typed:
+        rest = typed[: typed.index("=") + 1]
+    elif len(typed) > 2 and typed[0] == "-" and typed[:2] in by_name and not by_name[typed[:2]].is_flag:
+        rest = typed[: 3 if typed[2] == "=" else 2]
+    return flags.split([*before, rest + _HERE], by_name.values(), ctx, stop=stop), rest
+
+
+def _outside(line: CommandLine, rest: str, typed: str, shared: Iterable[click.Parameter]) -> CompletionContext:
+    """Before the command, or at it."""
+    options = _options(line)
+    if line.given and line.given[-1].value == _HERE:
+        return _value(_flag(line.given[-1].field, shared), None, rest, typed, options)
+    if typed.startswith("-"):
+        return CompletionContext(typed, words=_names(shared, line))
+    return CompletionContext(typed, words=_commands(), options=options)
+
+
+def _inside(command: Command, line: CommandLine, rest: str, typed: str) -> CompletionContext:
+    """Behind the command: the value of a flag, a flag, or one of the words."""
+    options = _options(line)
+    if line.given and line.given[-1].value == _HERE:
+        return _value(_flag(line.given[-1].field, command.params), command, rest, typed, options)
+    if typed.startswith("-"):
+        return CompletionContext(typed, words=_names(command.params, line))
+    words = line.words[:-1]
+    if command.name == "help":
+        return CompletionContext(typed, words=() if words else _commands())
+    if options.filenames:
+        return CompletionContext(typed)
+    return _word(command, words, typed, options)
+
+
+def _word(command: Command, words: Sequence[str], typed: str, options: Options) -> CompletionContext:
+    """One of the words that are no flags, as the command declares them."""
+    completes = command.completes
+    if isinstance(completes, tuple):
+        return CompletionContext(typed, words=() if words else tuple(map(Completion, completes)))
+    if isinstance(completes, str):
+        return CompletionContext(typed, type=completes, taken=frozenset(words), options=options)
+    from kubectl_kres.cli.complete.object_words import named  # noqa: PLC0415, the kinds' structs are loaded where they are needed
+
+    return named(completes, words, typed, options)
+
+
+def _value(flag: click.Option, command: Command | None, rest: str, typed: str, options: Options) -> CompletionContext:
+    """The value of a flag. ``rest``: what stands before it in the same word; a shell takes off ``--flag=`` itself."""
+    slot = CompletionContext(typed[len(rest) :], "" if rest.endswith("=") else rest, options=options)
+    if flag.metavar in {"FILE", "DIR"}:
+        return slot._replace(directive=FOLDERS if flag.metavar == "DIR" else FILES)
+    if flag.name in _TYPES:
+        given = options.namespaces if flag.multiple else ()
+        return slot._replace(type=_TYPES[flag.name], taken=frozenset(given))
+    if flag.name in _ENTRIES:
+        return slot._replace(entries=_ENTRIES[flag.name])
+    if flag.metavar == "TYPE/NAME":
+        from kubectl_kres.cli.complete.object_words import named  # noqa: PLC0415
+        from kubectl_kres.cli.select.workloads import making_pods  # noqa: PLC0415
+
+        found = named(making_pods, (), slot.typed, options, slash=True)
+        return found._replace(before=slot.before + found.before)
+    return slot._replace(words=tuple(Completion(word) for word in _choices(flag, command) if word))
+
+
+def _choices(flag: click.Option, command: Command | None) -> Iterable[str]:
+    if flag.name == "output":
+        return command.formats if command else ()
+    if flag.name == "kube_version":
+        from kubectl_kres.admission.base.versions import NEWEST, OLDEST, shown  # noqa: PLC0415
+
+        return [shown((NEWEST[0], minor)) for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
+    return flag.callback.words if isinstance(flag.callback, OneOf) else ()
+
+
+def _commands() -> tuple[Completion, ...]:
+    return tuple(Completion(name, about) for name, (_, about) in COMMANDS.items())
+
+
+def _names(known: Iterable[click.Parameter], line: CommandLine) -> tuple[Completion, ...]:
+    """The flags that may follow: all that are not given yet or may be repeated."""
+    given = {one.field for one in line.given}
+    return tuple(
+        Completion(name, (flag.help or "").partition(". ")[0].rstrip("."))
+        for flag in known
+        if isinstance(flag, click.Option) and (flag.name not in given or flag.multiple)
+        for name in flag.opts
+    )
+
+
+def _flag(field: str, known: Iterable[click.Parameter]) -> click.Option:
+    return next(flag for flag in known if isinstance(flag, click.Option) and flag.name == field)
+
+
+def _options(line: CommandLine) -> Options:
+    """The flags that are given before the cursor; numbers keep their defaults, since nothing here depends on them."""
+    values: dict[str, Any] = {}
+    for one in line.given:
+        default = Options._field_defaults.get(one.field)
+        if one.value == _HERE or default is None or type(default) is int:
+            continue
+        values[one.field] = (*values.get(one.field, ()), one.value) if isinstance(default, tuple) else one.value
+    return Options(**values)

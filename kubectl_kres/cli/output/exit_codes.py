@@ -1,0 +1,227 @@
+"""Exceptions as lines on stderr, in kubectl's words, and as exit codes."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import platform
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO
+
+import click
+
+from kubectl_kres import ISSUES, __version__
+from kubectl_kres.errors import (
+    Exit,
+    Forbidden,
+    InputErrors,
+    KresError,
+    StatusError,
+    TimedOut,
+    Unauthenticated,
+    Unreachable,
+)
+from kubectl_kres.render.text.escape import capped, plain
+
+#: Of several objects' codes the first of these that occurs is the run's.
+_ORDER = (Exit.BUG, Exit.INTERRUPTED, Exit.USAGE, Exit.UNREAD, Exit.PARTIAL, Exit.NEGATIVE)
+
+#: What a full or broken disk behind a redirected stdout answers.
+_FULL = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EBADF, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+#: Sentences that kubectl prints without ``error:`` before them.
+_WHOLE = (
+    "Unable to connect to the server",
+    "The connection to the server",
+    "Error in configuration",
+    "Error from server",
+)
+
+_CANNOT = (
+    r'cannot (?P<verb>[a-z]+) resource "(?P<resource>[a-z0-9.-]+)" in API group "(?P<group>[a-z0-9.-]*)"'
+    r'(?: in the namespace "(?P<namespace>[a-z0-9-]+)"|(?P<wide> at the cluster scope))?'
+)
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The exit code of a run over several objects."""
+    found = set(codes)
+    return next((code for code in _ORDER if code in found), Exit.ANSWERED)
+
+
+def say(text: str) -> None:
+    """One line on stderr; text of a server or file in it cannot move the cursor."""
+    _write(plain(capped(text)))
+
+
+def _write(text: str) -> None:
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(f"{text}\n")
+    except OSError:
+        # It is closed, or what it goes to is full: the exit code still tells.
+        _abandon(sys.stderr)
+
+
+class Closed(io.TextIOBase):
+    """Standard output of a program that was started without one: what is written to it is an error."""
+
+    encoding = "utf-8"
+
+    def write(self, _text: str) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    @property
+    def buffer(self) -> BinaryIO:
+        """Raises OSError: there is nothing to write to."""
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+
+class _Heedless:
+    """Standard output whose reader may go: what follows is lost, and the exit code still tells what was asked."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return int(self._try(lambda: self._stream.write(text)))
+
+    def flush(self) -> None:
+        self._try(self._stream.flush)
+
+    def _try(self, deed: Callable[[], Any]) -> Any:
+        try:
+            return deed()
+        except BrokenPipeError:
+            _abandon(self._stream)
+            return 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def guarded(run: Callable[[], int], *, verbose: bool = False, whole: bool = False) -> int:
+    """What ``run`` returns, or the code of the error that it ended with, which is told on stderr.
+
+    A closed stdout ends quietly. ``verbose``: with a traceback for every error. ``whole``: the exit code is asked for,
+    and needs the whole run even if nobody reads what it prints. What nobody raises on purpose is a bug, told with its
+    traceback.
+    """
+    stdout = sys.stdout
+    if whole:
+        sys.stdout = _Heedless(stdout)
+    try:
+        return _guarded(run, verbose=verbose)
+    finally:
+        sys.stdout = stdout
+
+
+def _guarded(run: Callable[[], int], *, verbose: bool) -> int:
+    code: int | None = None
+    try:
+        code = run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon(sys.stdout)
+        return Exit.ANSWERED if code is None else code
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        _tell_usage(error)
+        return Exit.USAGE
+    except KresError as error:
+        tell(error)
+        if verbose:
+            _trace(error)
+        return error.exit_code
+    except MemoryError:
+        say("error: the memory does not suffice: ask about fewer objects, or with a smaller --chunk-size")
+        return Exit.UNREAD
+    except Exception as error:  # noqa: BLE001, whatever it is, it is a bug
+        if isinstance(error, OSError) and error.errno in _FULL:
+            say(f"error: writing the output: {(error.strerror or str(error)).lower()}")
+            _abandon(sys.stdout)
+            return Exit.UNREAD
+        _tell_bug(error)
+        return Exit.BUG
+    return code
+
+
+def tell(error: KresError) -> None:
+    """The error on stderr, and what to do about it."""
+    for line in lines(error, error.access):
+        say(line)
+
+
+def lines(error: KresError, access: str) -> Iterator[str]:
+    """The error as kubectl words it, then what to do. ``access``: the flags that choose server and user."""
+    if isinstance(error, InputErrors):
+        yield from (f"error: {one.message}" for one in error.errors)
+        if error.more > 0:
+            yield f"error: and {error.more} more like these"
+    elif isinstance(error, Unauthenticated):
+        yield f"error: You must be logged in to the server ({error.message})"
+    elif isinstance(error, StatusError):
+        yield (
+            f"Error from server ({error.reason}): {error.message}"
+            if error.reason
+            else (f"Error from server: {error.message}")
+        )
+    elif isinstance(error, Unreachable | TimedOut) or error.message.startswith(_WHOLE):
+        yield error.message
+    else:
+        yield f"error: {error.message}"
+    if isinstance(error, Forbidden):
+        yield f"kres cannot answer without it. {may_i(error.message, access)}".rstrip()
+    if error.hint:
+        yield from error.hint.split("\n")
+
+
+def may_i(message: str, access: str) -> str:
+    """A line with the command that shows whether a refused read is allowed by now; empty if unclear.
+
+    ``message``: the server's own words of a 403. ``access``: the flags that choose server and user.
+    Source: apiserver rbac authorizer, responsewriters.Forbidden.
+    """
+    said = re.search(_CANNOT, message)
+    if said is None:
+        return ""
+    resource = f"{said['resource']}.{said['group']}" if said["group"] else said["resource"]
+    where = f" -n {said['namespace']}" if said["namespace"] else " -A" if said["wide"] else ""
+    return f"Check with: kubectl auth can-i {said['verb']} {resource}{where}{f' {access}' if access else ''}"
+
+
+def _tell_usage(error: click.UsageError) -> None:
+    _write(plain(f"error: {error.message}", keep_newlines=True))
+    if error.ctx is not None:
+        say(f"See '{error.ctx.command_path} --help' for usage.")
+
+
+def _tell_bug(error: Exception) -> None:
+    _trace(error)
+    system = f"{platform.system()} {platform.machine()}"
+    say(f"kubectl-kres {__version__}, Python {platform.python_version()}, {system}")
+    say(f"error: this is a bug in kubectl-kres. Please report it, with all of the above, on {ISSUES}.")
+
+
+def _trace(error: Exception) -> None:
+    import traceback  # noqa: PLC0415, one start in a thousand needs it
+
+    _write(plain("".join(traceback.format_exception(error)).rstrip(), keep_newlines=True))
+
+
+def _abandon(stream: Any) -> None:
+    """Let the interpreter's last flush of a closed stream go nowhere."""
+    try:
+        number = stream.fileno()
+    except (AttributeError, OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)

@@ -1,0 +1,131 @@
+"""Standard output: colour or not, how wide, and documents in JSON or YAML."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from functools import partial
+from tempfile import SpooledTemporaryFile
+from typing import Any, Self, TextIO
+
+import msgspec
+
+from kubectl_kres.cli.output.shaped_output import Shaped
+from kubectl_kres.render.text import data
+from kubectl_kres.render.text.escape import plain
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.store.store import Origin
+
+#: Formats that are one document.
+DOCUMENTS = ("json", "yaml")
+
+#: Used where the output does not go to a terminal.
+WIDTH = 80
+
+#: No line is longer.
+_UNBROKEN = 1 << 20
+
+#: Items of a document stay in memory up to this size.
+_IN_MEMORY = 8 << 20
+_PIECE = 1 << 16
+
+
+def colored(choice: str) -> bool:
+    """Whether to colour: ``always``, ``never``, or ``auto``, which asks the terminal and the environment."""
+    if choice != "auto":
+        return choice == "always"
+    return is_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def width(*, wide: bool) -> int:
+    """Columns that lines are broken to: those of the terminal, 80 if there is none. ``wide``: they are not broken."""
+    if wide:
+        return _UNBROKEN
+    return shutil.get_terminal_size((WIDTH, 24)).columns if is_terminal() else WIDTH
+
+
+def is_terminal() -> bool:
+    """Whether standard output is one."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def same_terminal() -> bool:
+    """Whether standard output and standard error are one terminal, so that whoever reads one has read the other."""
+    out, err = sys.stdout, sys.stderr
+    if out is None or err is None or not (out.isatty() and err.isatty()):
+        return False
+    return os.path.sameopenfile(out.fileno(), err.fileno())
+
+
+def speaks_unicode() -> bool:
+    """Whether standard output takes more than ASCII."""
+    return sys.stdout is not None and "utf" in (sys.stdout.encoding or "").lower()
+
+
+def put(lines: Iterable[str]) -> None:
+    """Lines on standard output."""
+    for line in lines:
+        print(line)
+
+
+def named(subject: Subject) -> str:
+    """``pod/web`` or ``deployment.apps/web``, as kubectl takes it again."""
+    kind = subject.kind
+    return plain(f"{kind.names[1]}{f'.{kind.group}' if kind.group else ''}/{subject.ref.name}")
+
+
+def dump(document: Mapping[str, Any], output: str) -> str:
+    """A document as JSON or YAML, with a newline at its end, or in the user's form."""
+    if isinstance(output, Shaped):
+        return output.of(msgspec.json.decode(msgspec.json.encode(document)))
+    return data.to_json(dict(document)) + "\n" if output == "json" else data.to_yaml(dict(document))
+
+
+class Items:
+    """The items of one document. They wait on disk if they are many, since what stands before them is known last."""
+
+    def __init__(self, output: str) -> None:
+        self._output = output
+        self._file: SpooledTemporaryFile[str] | None = None
+        #: Those of a form of the user's, which looks at all of them at once.
+        self._shaped: list[Any] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, item: Any) -> None:
+        """Append an item."""
+        found = msgspec.to_builtins(item)
+        if isinstance(self._output, Shaped):
+            self._shaped.append(found)
+            return
+        if self._output == "yaml":
+            text = data.to_yaml([found])
+        else:
+            shown = data.to_json(found).replace("\n", "\n    ")
+            text = f",\n    {shown}" if self._file else f"    {shown}"
+        if self._file is None:
+            self._file = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115, __exit__ does
+        self._file.write(text)
+
+    def write(self, kind: str, origin: Origin, *, complete: bool, file: TextIO | None = None) -> None:
+        """The document, on standard output if no file is given."""
+        head = data.document(kind, self._shaped, origin, complete=complete)
+        if self._file is None:
+            print(dump(head, self._output), end="", file=file)
+            return
+        del head["items"]
+        before, after = ("items:\n", "")
+        if self._output == "json":
+            before, after = ',\n  "items": [\n', "\n  ]\n}\n"
+        print(dump(head, self._output).removesuffix("\n}\n"), end=before, file=file)
+        self._file.seek(0)
+        for piece in iter(partial(self._file.read, _PIECE), ""):
+            print(piece, end="", file=file)
+        print(end=after, file=file)

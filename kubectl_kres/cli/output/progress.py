@@ -1,0 +1,54 @@
+"""How far a read has come, shown on a terminal if it takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from kubectl_kres.cli.output.exit_codes import say
+
+#: Seconds of silence, and between two updates.
+_SILENT = 0.5
+_EVERY = 0.1
+#: Seconds between two words about a server that asks to wait, and those of a wait that is worth none.
+_AGAIN, _BRIEF = 15.0, 0.5
+
+
+class Progress:
+    """One line on stderr that is written over and, in the end, wiped out. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._shown = False
+        self._next = time.monotonic() + _SILENT
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
+
+    def show(self, text: str) -> None:
+        """Show ``text`` instead of what was shown, if it is time."""
+        now = time.monotonic()
+        if self._terminal and now >= self._next:
+            self._next = now + _EVERY
+            self._shown = True
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Leave nothing on the terminal."""
+        if self._shown:
+            self._shown = False
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+class Waiting:
+    """Says that the server asks to wait, once in a while: at once, since nothing else moves meanwhile."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, code: int, seconds: float) -> None:
+        """A wait of so many seconds begins."""
+        now = time.monotonic()
+        if now < self._next or seconds < _BRIEF:
+            return
+        self._next = now + _AGAIN
+        if sys.stderr is not None and sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        say(f"the server is busy ({code}) and asks to wait {seconds:g} s between tries; reading goes on")

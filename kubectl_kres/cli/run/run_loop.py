@@ -1,0 +1,159 @@
+"""How a command answers: what it asks about, a report of each object, and the text of each report.
+
+A command makes a ``Query`` of its flags; ``answer`` prints what it comes to, ``following`` does so again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import click
+
+from kubectl_kres.cli.args.arguments import asked
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.target_version import ServerOf, described
+from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, named, put, width
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import Found, chosen
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.cli.source.open_source import opened
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.store.store import Store
+
+
+def read_yaml(text: str) -> Any:
+    """The value of YAML inside an object. Raises InputError."""
+    from kubectl_kres.manifests import yaml_text  # noqa: PLC0415, few answers need it
+
+    return yaml_text.value(text)
+
+
+class AnswerTurn(NamedTuple):
+    """Some objects whose answers can be made now. ``many``: they are not the only one that was asked about."""
+
+    store: Store
+    found: Found
+    ask: Ask
+    many: bool
+
+
+#: Finds the objects that flags and words name, and reads what their answers need.
+Choose = Callable[[ObjectSource, Input, Options, Sequence[str], str], Iterator[Found]]
+
+
+class Answered(NamedTuple):
+    """The answer for one object: its report, and what draws the report's lines.
+
+    ``subject`` None: the report is about no single object. ``row``: its cells, where it is a row of a table.
+    """
+
+    subject: Subject | None
+    report: Any
+    lines: Callable[[], Iterable[str]] = tuple
+    row: Any = None
+
+
+class Page:
+    """Base of what makes a command's reports and draws them; one for each run over the objects.
+
+    ``kind``: of the document. ``tabled``: the reports are drawn together, as one table.
+    """
+
+    kind: ClassVar[str] = ""
+    tabled = False
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.width = width(wide=options.output == "wide")
+        self.color = colored(options.color)
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The answers for the objects of a turn; an object without an answer is missed."""
+        raise NotImplementedError
+
+    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+        """The lines of these answers, if they are drawn together."""
+        del answers
+        return ()
+
+    def closing(self, tally: Tally) -> Iterable[str]:
+        """Lines after the last answer; a document has none."""
+        del tally
+        return ()
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """The answers for all objects that the query names."""
+        ask: Ask | None = None
+        for found in frame.query.choose(source, given, self.options, frame.query.words, frame.program):
+            if ask is None:
+                server, assumptions = frame.server_of(source.version())
+                now = source.store.origin.time or moment()
+                ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen)
+            tally.found(found)
+            many = found.listed or len(found.subjects) + len(found.missing) > 1
+            yield from self.reports(AnswerTurn(source.store, found, ask, many), tally)
+        tally.leaves_out(given.left_out)
+        tally.complete = tally.complete and not source.skipped
+
+
+class Query(NamedTuple):
+    """What a command asks: of which objects, and what makes the reports.
+
+    ``needed``: without words or files there is nothing to answer.
+    """
+
+    page: Callable[[], Page]
+    words: Sequence[str]
+    choose: Choose = chosen
+    needed: bool = False
+
+
+class Frame(NamedTuple):
+    """What holds for all answers to a query."""
+
+    query: Query
+    program: str
+    server_of: ServerOf
+
+
+def framed(options: Options, query: Query) -> Frame:
+    """Raises UsageError for words and flags that need no cluster to be refused."""
+    program = click.get_current_context().command_path
+    if query.needed and not (options.filenames or options.offline or options.recursive):
+        asked(query.words, program=program)
+    return Frame(query, program, described(options))
+
+
+def answer(options: Options, query: Query) -> int:
+    """Prints the answers as they are made; returns the exit code."""
+    frame, page = framed(options, query), query.page()
+    tally = Tally(options, say)
+    drawn: list[Answered] = []
+    with Items(options.output) as items, opened(options) as (source, given):
+        for answered in page.run(frame, source, given, tally):
+            if options.output in DOCUMENTS:
+                items.add(answered.report)
+            elif options.output == "name" and answered.subject is not None:
+                print(named(answered.subject))
+            elif page.tabled:
+                drawn.append(answered)
+            else:
+                put(answered.lines())
+        if options.output not in DOCUMENTS:
+            put(page.table(drawn))
+            put(page.closing(tally))
+        elif not tally.barren:
+            items.write(page.kind, source.store.origin, complete=tally.complete)
+        return tally.code(source)
+
+
+#: What a command asks, out of its flags and the other words. Raises UsageError for flags that do not go together.
+Plan = Callable[[Options, tuple[str, ...]], Query]
+
+
+def answering(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
+    """The function that runs a command which answers once."""
+    return lambda options, words: answer(options, plan(options, words))

@@ -1,0 +1,156 @@
+"""The objects that ``quota`` is asked about, each with all that its answer needs in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.cli.args.arguments import name_of, refuse_selectors
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.selector import fields_match, labels_match
+from kubectl_kres.cli.select.workloads import Found, complete, fault_of, one_named
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs, shared_reports
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.quota import denied
+from kubectl_kres.reports.quota.counted import counting_needs, owner_needs
+from kubectl_kres.store.coverage import Need
+
+_QUOTA = BY_KIND["ResourceQuota"]
+_RUN = BY_KIND["TaskRun"]
+
+
+def quotas(source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+    """Quotas by name, or all of the namespaces that are asked about; with their objects only where they are counted.
+
+    Raises UsageError, and ClusterError if all of them is one list that cannot be read.
+    """
+    del program
+    if words:
+        refuse_selectors(options)
+        yield from _by_name(source, options, words)
+    elif source.namespaces or options.filenames:
+        own = () if options.namespaces else _filed(given)
+        for space in own or source.namespaces or ("",):
+            yield from _of_namespace(source, options, space)
+    else:
+        yield from _everywhere(source, options)
+
+
+def _filed(given: Input) -> tuple[str, ...]:
+    """The namespaces of the quotas that files hold."""
+    return tuple(dict.fromkeys(one.metadata.namespace for one in given.policies.all(_QUOTA.kind)))
+
+
+def _by_name(source: ObjectSource, options: Options, words: Sequence[str]) -> Iterator[Found]:
+    held: list[ResourceQuota] = []
+    missing: list[KresError] = []
+    for name in dict.fromkeys(name_of(_QUOTA, word, "team") for word in words):
+        places = source.places(_QUOTA, name)
+        source.fill(Need(_QUOTA.kind, space, name) for space in places)
+        found = [one for space in places if (one := source.store.get(_QUOTA.kind, name, space)) is not None]
+        held += found
+        if not found:
+            missing.append(fault_of(source, [Subject(ObjectRef(_QUOTA.kind, name, space), _QUOTA) for space in places]))
+    if missing:
+        yield Found((), tuple(missing))
+    yield from _counted(source, options, held, listed=len(held) + len(missing) > 1)
+
+
+def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterator[Found]:
+    need = Need(_QUOTA.kind, space)
+    source.fill([need])
+    if not source.store.covered(need).known:
+        yield Found((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
+        return
+    held = tuple(source.store.all(_QUOTA.kind, space or None))
+    if may_share(held):
+        source.fill(shared_needs(space))
+    yield from _counted(source, options, held, listed=True)
+    yield from _shared(source, options, space)
+
+
+def _everywhere(source: ObjectSource, options: Options) -> Iterator[Found]:
+    """Page by page, then what several namespaces share."""
+    none, shows = True, False
+    for page in source.pages(Need(_QUOTA.kind)):
+        none, shows = none and not page, shows or bool(page and may_share(page))
+        yield from _counted(source, options, page, listed=True)
+    if none or shows:
+        source.fill(shared_needs(""))
+    yield from _shared(source, options, "")
+
+
+def _shared(source: ObjectSource, options: Options, space: str) -> Iterator[Found]:
+    """Capsule's other quotas, as far as they were read; they have other labels and fields than the chosen quotas."""
+    if not (options.selector or options.field_selector):
+        beside = (report.subject for report in shared_reports(source.store, space))
+        yield Found(tuple(Subject(ref, BY_KIND[ref.kind]) for ref in beside), listed=True, shared=space)
+
+
+def _counted(source: ObjectSource, options: Options, held: Iterable[ResourceQuota], *, listed: bool) -> Iterator[Found]:
+    """Namespace by namespace. Of a cluster no more than one namespace's objects are kept; a file is read once."""
+    live = source.store.origin.kind == "cluster"
+    labels, fields = labels_match(options.selector), fields_match(options.field_selector, _QUOTA.kind)
+    held = (one for one in held if labels(one.metadata.labels or {}) and fields(one))
+    for space, group in groupby(held, key=lambda quota: quota.metadata.namespace):
+        quotas_ = list(group)
+        wanted: tuple[Need, ...] = ()
+        if options.recount or options.by:
+            wanted = counting_needs(quotas_, Server(), space if live else "")
+            source.fill(wanted)
+        if options.by == "workload":
+            owners = owner_needs(source.store, space if live else "")
+            source.fill(owners)
+            wanted += owners
+        refs = (ObjectRef(_QUOTA.kind, one.metadata.name, space) for one in quotas_)
+        yield Found(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
+        for need in wanted if live and not options.watch else ():
+            if need.kind != _QUOTA.kind:
+                source.store.forget(need.kind)
+
+
+def fitted(source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
+    """The one object whose template is to fit, from the files if it stands there."""
+    del program
+    if words or options.all_namespaces:
+        raise UsageError("--fit looks at all quotas of the namespace; it goes with no quota's name and not with -A")
+    yield one_named(source, given, "--fit", options.fit)
+
+
+def workloads(
+    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+) -> Iterator[Found]:
+    """All that keeps a number of pods, by namespace."""
+    del given, program
+    labels = labels_match(options.selector)
+    if words:
+        raise UsageError("--denied looks at all workloads; it goes with no quota's name")
+    for space in source.namespaces or ("",):
+        wanted = denied.denied_needs(space)
+        source.fill(wanted)
+        source.fill(need for need in denied.pool_needs(source.store, space) if source.store.wants(need))
+        unseen = tuple(one for one in unread(source.store, wanted) if one.required)
+        subjects = [
+            Subject(ObjectRef(kind, one.metadata.name, one.metadata.namespace), BY_KIND[kind])
+            for kind in denied.KINDS
+            for one in source.store.all(kind, space or None)
+            if denied.stands_alone(one) and labels(one.metadata.labels or {})
+        ]
+        runs = [
+            Subject(ObjectRef(_RUN.kind, one.metadata.name, one.metadata.namespace), _RUN)
+            for one in source.store.all(_RUN.kind, space or None)
+            if denied.is_open(one) and labels(one.metadata.labels or {})
+        ]
+        complete(source, runs, needs, scope=space, listed=True)
+        subjects += runs
+        order = (*denied.KINDS, _RUN.kind)
+        subjects.sort(key=lambda subject: (subject.ref.namespace, order.index(subject.ref.kind)))
+        yield Found(tuple(subjects), listed=True, unseen=unseen)

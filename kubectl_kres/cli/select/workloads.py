@@ -1,0 +1,438 @@
+"""The objects that a command is asked about, each with all that its answer needs in the store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from kubectl_kres.cli.args.arguments import Asked, asked, refuse_selectors
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.selector import fields_match, labels_match
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import ClusterError, Forbidden, InputError, KresError, NotFound, UsageError
+from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.overlay import is_left_out
+from kubectl_kres.manifests.read import refuse
+from kubectl_kres.manifests.typed import kind_of, typed
+from kubectl_kres.model.kinds import BY_KIND, TEKTON, Kind
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.tekton import Task, TaskRun
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.pod_template import raw_template
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.pod.manifest_source import missing
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
+from kubectl_kres.reports.policing.needs import DECIDING
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: A step of a path: the index of a list, the name of a field, or a key in brackets.
+_STEP = re.compile(r"\[([0-9]+)\]|([^.\[\]]+)(?![^\[]*\])|\[([^\]]*)\]")
+
+
+class Found(NamedTuple):
+    """Objects whose answers can be made now, from the store as it is until the next ones are asked for.
+
+    missing: what was named and cannot be read, each with its error. listed: they are a part of a list, whose policies
+    could be read but for ``unseen``. shared: the namespace whose quotas of Capsule they are; empty: of all. told: why
+    there are none. left_out: the kinds of files' objects that nothing looks at, each as often as it is there.
+    """
+
+    subjects: tuple[Subject, ...]
+    missing: tuple[KresError, ...] = ()
+    listed: bool = False
+    unseen: tuple[Unseen, ...] = ()
+    shared: str | None = None
+    told: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+#: Kinds that answers of lists depend on, too, although they can do without: what Tekton's runs meet, where a pool
+#: keeps a quota what it has left, which claims a StatefulSet has made, what else Capsule limits namespaces by, and what
+#: else admits.
+_ALWAYS = frozenset(
+    {
+        *("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"),
+        *("ResourcePool", "ResourcePoolClaim"),
+        "PersistentVolumeClaim",
+        *("GlobalResourceQuota", "GlobalCustomQuota", "CustomQuota"),
+        *DECIDING,
+    }
+)
+
+#: Where to ask about the pods of one task.
+_PER_TASK = {
+    "PipelineRun": "ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun=NAME; explain shows all tasks at once",
+    "Pipeline": "ask about its Tasks by name; explain shows all of them at once",
+}
+
+_UNKNOWN = "The files hold nothing of a kind that is known: whether pods come of them is not certain"
+
+#: What quotas count that makes no pods: in files with workloads it is answered for after them.
+COUNTED = ("PersistentVolumeClaim", "Service")
+
+#: What is judged as it stands in the file, since the struct leaves out what the server looks at.
+_AS_SENT = (*COUNTED, "Task", "Pipeline", "StepAction")
+
+#: Kinds that are read beside every list.
+_BESIDE = ("LimitRange", "ResourceQuota")
+#: Where a name is looked for that stands in the place of a type.
+_NAMED = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod")
+#: What must be read for the answer about one object, as far as that is known by now.
+Wants = Callable[[Store, Subject], tuple[Need, ...]]
+
+
+def making_pods(kind: Kind) -> bool:
+    """Whether objects of the kind are pods or make pods.
+
+    A type of the API group "" that is not known here has no pod template, and may be Secrets: nothing reads it.
+    """
+    return kind.struct in {Pod, Workload, TaskRun, Task} and (bool(kind.group) or kind.kind in BY_KIND)
+
+
+def chosen(
+    source: ObjectSource,
+    given: Input,
+    options: Options,
+    words: Sequence[str],
+    program: str,
+    wants: Wants = needs,
+    takes: Callable[[Kind], bool] = making_pods,
+    beside: Callable[[Kind], bool] | None = None,
+) -> Iterator[Found]:
+    """The objects that files or words name: all at once, or page by page where a type is listed.
+
+    ``wants``: for objects that are named; of those in a list only what every answer needs is read. ``takes``: which
+    kinds there are answers about; beside: the same beside files' workloads, if that is more.
+    Raises UsageError, ClusterError if the type or the list cannot be read.
+    """
+    single = bool(options.container or options.question)
+    if options.filenames:
+        yield _from_files(source, given, options, words, wants, takes)
+        several = len(given.workloads) > 1
+        asked_too = _policies_in_files(given, options.selector, beside or takes) if given.workloads else ()
+        counted = tuple(one for one in asked_too if one.kind.kind in COUNTED)
+        if counted and not single:
+            complete(source, counted, wants)
+            yield Found(counted, listed=several)
+        return
+    found = asked(words, program=program, listing=not single)
+    if any(one.names for one in found):
+        refuse_selectors(options, slashes=any("/" in word for word in words))
+    if len(words) == 1 and not {",", ".", "/"} & set(words[0]):
+        try:
+            source.kind(words[0])
+        except ClusterError as error:
+            yield _by_name(source, words[0], wants, error)
+            return
+    kinds = [taken(source.kind(one.type), takes) for one in found]
+    if found[0].names:
+        yield named(source, [(kind, one) for kind, one in zip(kinds, found, strict=True)], wants)
+        return
+    for kind in kinds:
+        yield from _listed(source, kind, options, wants)
+
+
+def _by_name(source: ObjectSource, word: str, wants: Wants, error: ClusterError) -> Found:
+    """What has this name where a type was expected. Raises the error that there is no such type if nothing has."""
+    kinds = [BY_KIND[kind] for kind in _NAMED]
+    found = named(source, [(kind, Asked(kind.kind, (word,))) for kind in kinds], wants)
+    if not found.subjects:
+        close = [name for kind in kinds for name in _close(source, kind, word)]
+        error.hint = f"did you mean {' or '.join(close[:3])}?" if close else error.hint
+        raise error
+    return Found(found.subjects)
+
+
+def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
+    """Objects of the kind with nearly this name, as they are asked about."""
+    from difflib import get_close_matches  # noqa: PLC0415, only a mistyped name needs it
+
+    names: list[str] = []
+    for space in source.namespaces if kind.namespaced else ("",):
+        try:
+            source.fill((Need(kind.kind, space, required=False),))
+        except ClusterError:
+            continue
+        names += [item.metadata.name for item in source.store.all(kind.kind, space)]
+    return [f"{kind.names[1]}/{close}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.7)]
+
+
+def taken(kind: Kind, takes: Callable[[Kind], bool] = making_pods) -> Kind:
+    """The kind itself. Raises UsageError for one that there are no answers about."""
+    if takes(kind):
+        return kind
+    if kind.group == TEKTON and kind.kind in {"Pipeline", "PipelineRun"}:
+        raise UsageError(f"{kind.qualified} make a pod for each task", hint=_PER_TASK[kind.kind])
+    raise UsageError(
+        f"{kind.qualified} hold no pod template (spec.template.spec.containers)",
+        hint="name pods, or what makes pods, as deployments",
+    )
+
+
+def _from_files(
+    source: ObjectSource,
+    given: Input,
+    options: Options,
+    words: Sequence[str],
+    wants: Wants,
+    takes: Callable[[Kind], bool],
+) -> Found:
+    if any("/" in word for word in words):
+        raise UsageError("resource/name arguments cannot be provided when a path is specified")
+    if words:
+        raise UsageError(
+            "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well"
+        )
+    if options.field_selector:
+        raise UsageError("--field-selector does not go with -f")
+    subjects = _asked_for(source, given, in_files(given, options.selector))
+    if not given.workloads:
+        subjects = _policies_in_files(given, options.selector, takes)
+        if not subjects:
+            refuse(given.left_out)
+            if not any(kind_of(manifest) is None for manifest in given.manifests):
+                raise _nothing(given, options)
+            # What an unknown kind makes cannot be told, which is no fault of the input.
+            unknown = tuple(_unknown(given))
+            return Found((), unseen=unknown, left_out=_left_out(given, options.selector), told=_UNKNOWN)
+    elif not subjects:
+        refuse(given.left_out)
+    complete(source, subjects, wants)
+    return Found(tuple(subjects), left_out=_left_out(given, options.selector))
+
+
+def _left_out(given: Input, selector: str) -> tuple[str, ...]:
+    fits = labels_match(selector)
+    left = ((one.kind, one.metadata.get("labels")) for one in given.manifests if is_left_out(one))
+    return tuple(kind for kind, labels in left if fits(labels if isinstance(labels, Mapping) else {}))
+
+
+def _unknown(given: Input) -> Iterator[Unseen]:
+    """The objects of kinds that are not known: whether they make pods, and which, is not known either."""
+    for manifest in given.manifests:
+        if kind_of(manifest) is None:
+            ref = manifest.ref
+            text = f"whether a {manifest.kind} of {manifest.api_version} makes pods is not known"
+            yield Unseen(manifest.kind, "failed", ref.namespace, ref.name, text)
+
+
+def _nothing(given: Input, options: Options) -> UsageError:
+    """That the files hold nothing to answer for; of an object the path that it lacks."""
+    for manifest in given.manifests:
+        if kind_of(manifest) is not None:
+            continue
+        try:
+            raw_template(manifest.raw)
+        except UsageError as error:
+            return UsageError(f"{manifest.file}: {error.message}")
+    return UsageError(f"{', '.join(options.filenames)}: there is no pod and nothing that makes pods")
+
+
+def in_files(given: Input, selector: str = "") -> list[Subject]:
+    """The pods, and what makes pods, that the files hold; one with a field of a wrong type is a fault of the input."""
+    fits = labels_match(selector)
+    subjects: list[Subject] = []
+    given.mistyped.clear()
+    for manifest in given.workloads:
+        try:
+            if fits(manifest.metadata.get("labels") or {}):
+                subjects.append(_of_manifest(manifest))
+        except InputError as error:
+            given.mistyped.append(error)
+    return subjects
+
+
+def _asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -> list[Subject]:
+    """Files' objects, those of kinds that are not known here with what the server, or a file, says of the kind."""
+    defined = {_defined(one) for one in given.manifests if one.kind == "CustomResourceDefinition"}
+
+    def served(subject: Subject) -> bool:
+        kind = subject.kind
+        known = kind.known or (kind.kind, kind.group) in defined
+        return known or source.serves(kind.kind, kind.api_version)
+
+    return [structs.replace(one, served=served(one)) for one in subjects]
+
+
+def _defined(definition: Manifest) -> tuple[str, str]:
+    """Kind and group that a CustomResourceDefinition brings."""
+    spec = definition.raw.get("spec") or {}
+    return (spec.get("names") or {}).get("kind", ""), spec.get("group", "")
+
+
+def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
+    """Files without workloads are asked about themselves."""
+    fits = labels_match(selector)
+    raws = {(one.kind, one.namespace, one.ref.name): one.raw for one in given.manifests if one.kind in _AS_SENT}
+    return [
+        Subject(
+            ref := ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace),
+            kind,
+            raws.get((ref.kind, ref.namespace, ref.name), raws.get((ref.kind, "", ref.name))),
+        )
+        for kind in map(BY_KIND.__getitem__, given.policies.kinds())
+        if takes(kind)
+        for one in given.policies.all(kind.kind)
+        if fits(one.metadata.labels or {})
+    ]
+
+
+def _of_manifest(manifest: Manifest) -> Subject:
+    """Raises InputError at the first field of a wrong type."""
+    kind = kind_of(manifest)
+    if kind is None:
+        group, _, version = manifest.api_version.rpartition("/")
+        name = manifest.kind.lower()
+        kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
+    typed(manifest, kind)
+    return Subject(manifest.ref, kind, manifest.raw, manifest.file, partial(_place, manifest))
+
+
+def _place(manifest: Manifest, path: str) -> str:
+    """Where the field at a path as the server writes it stands: ``web.yaml:14:19``."""
+    steps = [int(index) if index else name or key for index, name, key in _STEP.findall(path)]
+    line, column = manifest.position(steps)
+    return f"{manifest.file}:{line}:{column}" if line else manifest.file
+
+
+def named(source: ObjectSource, wanted: Iterable[tuple[Kind, Asked]], wants: Wants = needs) -> Found:
+    """Each name in each namespace; one that is in none of them is missing, as is what may not be read."""
+    groups = [
+        [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
+        for kind, one in wanted
+        for name in one.names
+    ]
+    complete(source, [subject for group in groups for subject in group], wants)
+    subjects: list[Subject] = []
+    missing: list[KresError] = []
+    for group in groups:
+        there = [one for one in group if _there(source, one)]
+        subjects += there
+        if not there:
+            missing.append(fault_of(source, group))
+    return Found(tuple(subjects), tuple(missing))
+
+
+def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: Wants = needs) -> Found:
+    """The object that a flag names as TYPE/NAME, from the files if it stands there. Raises UsageError, ClusterError."""
+    head, _, name = word.partition("/")
+    if not head or not name or "/" in name:
+        raise UsageError(f'invalid argument "{word}" for "{flag}" flag: TYPE/NAME is expected, as deploy/web')
+    kind = taken(source.kind(head))
+    subjects = [one for one in in_files(given) if (one.ref.kind, one.ref.name) == (kind.kind, name)]
+    complete(source, subjects, wants)
+    return Found(tuple(subjects)) if subjects else named(source, [(kind, Asked(head, (name,)))], wants)
+
+
+def _there(source: ObjectSource, subject: Subject) -> bool:
+    """Whether there is something to answer about; a namespace is known by what is in it, even if it may not be read."""
+    ref = subject.ref
+    if source.store.get(ref.kind, ref.name, ref.namespace) is not None:
+        return True
+    return ref.kind == "Namespace" and source.store.covered(Need(ref.kind, "", ref.name, required=False)).state in {
+        "denied",
+        "unread",
+    }
+
+
+def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
+    """Why an object is in none of the places where it was looked for; that one could not be read comes first."""
+    faults = [missing(source.store, one) for one in group]
+    found = next((one for one in faults if not isinstance(one, NotFound)), faults[0])
+    if isinstance(found, NotFound) and len(group) == 1 and not found.hint:
+        space = group[0].ref.namespace
+        source.fill(namespace_needs(source.store, space))
+        absent = no_namespace(source.store, space)
+        close = _close(source, group[0].kind, group[0].ref.name) if absent is None else []
+        meant = f"did you mean {' or '.join(close)}?" if close else ""
+        found.hint = f'there is no namespace "{space}" (--namespace)' if absent is not None else meant
+    return found
+
+
+def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Found]:
+    """Page by page. Of the cluster only the policies are read beside them, and what the pods were made from."""
+    wants = needs if making_pods(kind) else wants
+    spaces = (source.namespaces or ("",)) if kind.namespaced else ("",)
+    several = len(spaces) > 1
+    for space in spaces:
+        policies = (Need("LimitRange", space), Need("ResourceQuota", space))
+        source.fill(policies)
+        unseen = tuple(unread(source.store, policies))
+        need = Need(kind.kind, space, label_selector=options.selector, field_selector=options.field_selector)
+        for page in readable(_held(source, need) if kind.kind in _BESIDE else source.pages(need), several=several):
+            if isinstance(page, Forbidden):
+                yield Found((), (page,))
+                continue
+            subjects = tuple(
+                Subject(ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace), kind) for one in page
+            )
+            complete(source, subjects, wants, scope=space, listed=True)
+            yield Found(subjects, listed=True, unseen=unseen)
+
+
+def readable(pages: Iterator[list[Any]], *, several: bool) -> Iterator[list[Any] | Forbidden]:
+    """The pages; of one of ``several`` namespaces, that it may not be read, which raises where it is the only one."""
+    try:
+        yield from pages
+    except Forbidden as error:
+        if not several:
+            raise
+        yield error
+
+
+def _held(source: ObjectSource, need: Need) -> Iterator[list[Any]]:
+    """A list of policies, which are all in the store, since each answer looks at those beside it."""
+    whole = Need(need.kind, need.namespace)
+    if not source.store.covered(whole).known:
+        raise fault_of(source, [Subject(ObjectRef(need.kind, "", need.namespace), BY_KIND[need.kind])])
+    labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
+    yield [
+        one
+        for one in source.store.all(need.kind, need.namespace or None)
+        if labels(one.metadata.labels or {}) and fields(one)
+    ]
+
+
+def complete(
+    source: ObjectSource, subjects: Iterable[Subject], wants: Wants, scope: str = "", *, listed: bool = False
+) -> None:
+    """Read all that the answers need, which may need more once it is read.
+
+    listed: what only adds to an answer is left out, and of what pods were made from the whole of ``scope`` is read,
+    since one request for each of many objects would take longer.
+    """
+    subjects = tuple(subjects)
+    tried: set[Need] = set()
+    while True:
+        wanted: dict[Need, None] = {}
+        for subject in subjects:
+            for need in wants(source.store, subject):
+                if listed and not (need.required or subject.ref.kind == "Pod" or need.kind in _ALWAYS):
+                    continue
+                if source.store.wants(need):
+                    wanted[_widened(need, scope) if listed else need] = None
+        new = wanted.keys() - tried
+        if not new:
+            return
+        tried |= new
+        source.fill(need for need in wanted if need in new)
+
+
+def _widened(need: Need, scope: str) -> Need:
+    """All of a kind in the scope instead of a part; of what is never listed, and of one namespace, itself."""
+    kind = BY_KIND.get(need.kind)
+    if kind is None or not kind.listed or (scope and need.kind == "Namespace"):
+        return need
+    part = need.name or need.label_selector or (need.kind in _ALWAYS and not scope and need.namespace)
+    if not part:
+        return need
+    return Need(need.kind, scope if kind.namespaced else "", required=need.required)

@@ -1,0 +1,133 @@
+"""What may stand in the user's file of settings, and each fault in it as a line."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, StrictBool, ValidationError
+
+from kubectl_kres.cli.settings.toml_lines import line_of
+from kubectl_kres.errors import InputError, InputErrors
+
+#: tomllib says in its sentences where a fault is.
+_AT = re.compile(r"(?P<why>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
+
+#: No longer value is repeated in an error.
+_SHOWN = 40
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Tui(_Table):
+    """``[tui]``. Whether there is such a theme is known only where the themes are."""
+
+    theme: str = ""
+    ascii: StrictBool = False
+    mouse: StrictBool = True
+
+
+class Output(_Table):
+    """``[output]``."""
+
+    color: Literal["auto", "always", "never"] = "auto"
+
+
+class File(_Table):
+    """The whole file."""
+
+    tui: Tui = Tui()
+    output: Output = Output()
+
+
+class Settings(NamedTuple):
+    """What the file sets, defaults where it is silent. ``theme_place``: file and line that name the theme."""
+
+    color: str
+    theme: str
+    theme_place: str
+    ascii: bool
+    mouse: bool
+
+
+#: Section to the names of its keys.
+_SECTIONS = {"tui": tuple(Tui.model_fields), "output": tuple(Output.model_fields)}
+
+#: What is expected, by pydantic's code of the fault.
+_EXPECTED = {"bool_type": "true or false", "string_type": "text in quotes", "model_type": "a section"}
+
+
+def parse(text: str, file: str) -> Settings:
+    """The settings. Raises InputError: no TOML, unknown names, values that are none."""
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _malformed(error, text, file) from error
+    try:
+        found = File.model_validate(document)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=True)
+        raise _told([_fault(fault, text, file) for fault in faults]) from error
+    place = f"{file}:{line_of(text, ('tui', 'theme'))}" if found.tui.theme else ""
+    return Settings(found.output.color, found.tui.theme, place, found.tui.ascii, found.tui.mouse)
+
+
+def _malformed(error: Exception, text: str, file: str) -> InputError:
+    """Where and why the text is no TOML."""
+    if isinstance(error, RecursionError):
+        return InputError("no TOML: nested too deep", file=file)
+    said = _AT.fullmatch(str(error))
+    if said is None:
+        return InputError(f"no TOML: {str(error).partition(';')[0]}", file=file)
+    end = text.rstrip()
+    line = int(said["line"] or end.count("\n") + 1)
+    column = int(said["column"] or len(end) - end.rfind("\n"))
+    return InputError(f"no TOML: {said['why']}", file=file, line=line, column=column)
+
+
+def _told(faults: Sequence[InputError]) -> InputError:
+    ordered = sorted(faults, key=lambda fault: fault.line)
+    return ordered[0] if len(ordered) == 1 else InputErrors(ordered)
+
+
+def _fault(fault: Any, text: str, file: str) -> InputError:
+    """One of pydantic's faults in our words."""
+    path = tuple(map(str, fault["loc"]))
+    name, value = ".".join(path), fault["input"]
+    if fault["type"] == "extra_forbidden":
+        what = "section" if len(path) == 1 and isinstance(value, dict) else "key"
+        why = f'unknown {what} "{name}", {_known(path, section=what == "section")}'
+    else:
+        words = re.findall(r"'(\w+)'", fault.get("ctx", {}).get("expected", ""))
+        expected = f"one of {', '.join(words)}" if words else _EXPECTED.get(fault["type"], fault["msg"])
+        near = _near(value, words) if isinstance(value, str) else ""
+        why = f"{name}: {expected} is expected, not {_shown(value)}{near and f', the nearest is {near}'}"
+    return InputError(why, file=file, line=line_of(text, path))
+
+
+def _known(path: Sequence[str], *, section: bool) -> str:
+    """The nearest name that there is, wherever it belongs; all that would do here, if none is near."""
+    homes = dict.fromkeys(_SECTIONS, "")
+    if not section:
+        homes = {key: f"{home}." for home, keys in _SECTIONS.items() for key in keys}
+    near = _near(path[-1], homes)
+    if near:
+        return f"the nearest is {homes[near]}{near}"
+    return f"known are {', '.join(_SECTIONS[path[0]] if len(path) > 1 else _SECTIONS)}"
+
+
+def _near(name: str, names: Sequence[str] | dict[str, str]) -> str:
+    return next(iter(difflib.get_close_matches(name.lower(), names, 1)), "")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict | list):
+        return "a section" if isinstance(value, dict) else "a list"
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,195 @@
+"""A live cluster as a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from msgspec import structs
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.repeat_flags import access_flags
+from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.output.progress import Progress, Waiting
+from kubectl_kres.cli.source.object_source import Input
+from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.connection.whoami import whoami
+from kubectl_kres.cluster.kubeconfig.current_context import load
+from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
+from kubectl_kres.cluster.read import discovery, fill_store
+from kubectl_kres.cluster.transport.duration import seconds
+from kubectl_kres.cluster.transport.parallel import start
+from kubectl_kres.errors import ClusterError, UsageError
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.coverage import READ, Need
+from kubectl_kres.store.store import Origin, Store
+
+L = TypeVar("L", bound="Live")
+
+#: At this level of ``-v`` each request is told, at the other what is read.
+_REQUESTS, _READS = 6, 1
+
+
+def connected(options: Options, *, ask: bool = True) -> tuple[Target, Connection]:
+    """The target that the flags name, and a connection to it; what is doubtful about them goes to stderr.
+
+    Nothing is sent yet, unless ``-v 6`` asks who we are; not ``ask``: that is asked anyway. Raises UsageError and
+    ConfigError.
+    """
+    asked = _asked(options)
+    target = load(asked)
+    for warning in target.warnings:
+        say(f"Warning: {warning}")
+    connection = connect(target, asked, log=say, level=options.verbosity)
+    if options.verbosity >= _REQUESTS:
+        for line in _about(target, connection if ask else None):
+            say(line)
+    return target, connection
+
+
+def _about(target: Target, connection: Connection | None) -> Iterator[str]:
+    """Where and as whom we are connected, line by line; whom the server takes us for comes last, if it says so."""
+    yield f"Server: {target.server}"
+    yield f"Context: {target.context or 'none'}"
+    name, acting = target.user_name or "none", target.user.impersonate
+    yield f"User: {name} in the kubeconfig{f', acting as {acting}' if acting else ''}"
+    person = whoami(connection) if connection is not None else None
+    if person is not None:
+        groups = f" of {', '.join(person.groups)}" if person.groups else ""
+        yield f"Known to the server as: {person.username}{groups}"
+
+
+def _asked(options: Options) -> ConnectOptions:
+    """What the flags say about the connection."""
+    extra: dict[str, tuple[str, ...]] = {}
+    for text in options.impersonate_extra:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f'invalid argument "{text}" for "--as-user-extra" flag: KEY=VALUE is expected')
+        extra[key] = (*extra.get(key, ()), value)
+    return ConnectOptions(
+        kubeconfig=options.kubeconfig,
+        context=options.context,
+        namespace=options.namespaces[0] if options.namespaces else "",
+        request_timeout=seconds(options.request_timeout),
+        cluster=options.cluster,
+        user=options.user,
+        server=options.server,
+        token=options.token,
+        client_certificate=options.client_certificate,
+        client_key=options.client_key,
+        certificate_authority=options.certificate_authority,
+        insecure_skip_tls_verify=options.insecure,
+        tls_server_name=options.tls_server_name,
+        disable_compression=options.disable_compression,
+        impersonate=options.impersonate,
+        impersonate_groups=options.impersonate_groups,
+        impersonate_uid=options.impersonate_uid,
+        impersonate_extra=extra,
+        kuberc=options.kuberc,
+    )
+
+
+def open_live(options: Options, live: type[L] | None = None) -> tuple[L, Input]:
+    """The cluster of the context, and what ``-f`` named, which is read first: its faults need no cluster."""
+    given = Input(options)
+    target, connection = connected(options)
+    given.place(target.namespace)
+    made: Any = live or Live
+    return made(options, target, connection, given), given
+
+
+class Live:
+    """Reads on demand over one connection."""
+
+    def __init__(self, options: Options, target: Target, connection: Connection, given: Input) -> None:
+        spaces = tuple(dict.fromkeys(options.namespaces))
+        self.namespaces: tuple[str, ...] = () if options.all_namespaces else spaces or (target.namespace,)
+        self.skipped: list[str] = []
+        self.supposed: tuple[str, ...] = ()
+        now = moment()
+        self.store = Store(Origin("cluster", target.server, "", now, target.context, access_flags(options)))
+        self._connection, self._given, self._options = connection, given, options
+        self._kinds = dict(BY_KIND)
+        self._versions: frozenset[tuple[str, str]] | None = None
+        connection.waiting = Waiting()
+        self._version = start(partial(fill_store.version, connection))
+        given.lay_over(self.store)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self._connection.warnings
+
+    def version(self) -> str:
+        """Asked for at the beginning, so that it costs no time of its own."""
+        found = self._version.result()
+        self.store.origin = structs.replace(self.store.origin, version=found)
+        return found
+
+    def raw(self, ref: ObjectRef) -> Mapping[str, Any]:
+        """Read anew, since what the store holds are some fields."""
+        return fill_store.raw(self._connection, self._kinds[ref.kind], ref.namespace, ref.name)
+
+    def kind(self, text: str) -> Kind:
+        """Kinds that we do not know are asked of the server; one that is named like one of ours keeps its group."""
+        found = discovery.find_kind(self._connection, text)
+        if self._kinds.get(found.kind, found) != found:
+            found = structs.replace(found, kind=f"{found.kind}.{found.group}")
+        self._kinds[found.kind] = found
+        return found
+
+    def serves(self, kind: str, api_version: str) -> bool:
+        """Asked once; where the server does not say it, the answer is yes."""
+        if self._versions is None:
+            try:
+                self._versions = discovery.versions(self._connection)
+            except ClusterError:
+                return True
+        return (kind, api_version) in self._versions
+
+    def places(self, kind: Kind, name: str) -> tuple[str, ...]:
+        """The namespaces that are asked about, whatever the name is."""
+        del name
+        return self.namespaces if kind.namespaced else ("",)
+
+    def fill(self, needs: Iterable[Need]) -> None:
+        wanted = [need for need in dict.fromkeys(needs) if self.store.wants(need)]
+        if not wanted:
+            return
+        self._tell(wanted)
+        progress = Progress()
+        try:
+            fill_store.fill(
+                self._connection,
+                self.store,
+                wanted,
+                kinds=self._kinds,
+                chunk_size=self._options.chunk_size,
+                progress=lambda need, count: progress.show(f"reading {self._kinds[need.kind].plural}: {count}"),
+            )
+        finally:
+            progress.clear()
+        self._given.lay_over(self.store)
+
+    def pages(self, need: Need) -> Iterator[list[Any]]:
+        self._tell([need])
+        for page in fill_store.pages(
+            self._connection, self._kinds[need.kind], need, self._options.chunk_size, skipped=self.skipped
+        ):
+            self.store.forget(need.kind)
+            for item in page:
+                self.store.add(need.kind, item)
+                self.store.cover(Need(need.kind, item.metadata.namespace, item.metadata.name), READ)
+            yield page
+        self.store.forget(need.kind)
+
+    def _tell(self, needs: Iterable[Need]) -> None:
+        if self._options.verbosity >= _READS:
+            for need in needs:
+                kind = self._kinds[need.kind]
+                where = f" in {need.namespace}" if need.namespace else ""
+                say(f"reading {kind.qualified}{f'/{need.name}' if need.name else ''}{where}")

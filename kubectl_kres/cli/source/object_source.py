@@ -1,0 +1,142 @@
+"""What a source of objects is, and what ``-f`` named beside it."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Protocol
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.errors import InputError, UsageError
+from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.overlay import overlay
+from kubectl_kres.manifests.read import LISTED, read, refuse, versioned
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO
+from kubectl_kres.tekton.base.config import NAMESPACE as TEKTON_NAMESPACE
+
+#: The ConfigMaps that configure Tekton.
+CONFIG_NAMES = (INFO, DEFAULTS, FLAGS)
+
+
+class ObjectSource(Protocol):
+    """Objects on demand.
+
+    namespaces: those that are asked about; none: all. skipped: objects that could not be decoded, with the reason.
+    supposed: what the user should know of where the objects come from.
+    """
+
+    namespaces: tuple[str, ...]
+    skipped: list[str]
+    supposed: tuple[str, ...]
+
+    @property
+    def store(self) -> Store:
+        """What was read so far."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the server warned of."""
+        ...
+
+    def fill(self, needs: Iterable[Need]) -> None:
+        """Read what is not in the store yet."""
+        ...
+
+    def pages(self, need: Need) -> Iterator[list[Any]]:
+        """A list, page by page. The objects of a page are in the store until the next one is asked for.
+
+        Raises Forbidden, NotFound and the like: without the list there is no answer.
+        """
+        ...
+
+    def places(self, kind: Kind, name: str) -> tuple[str, ...]:
+        """The namespaces to look for a name in; an empty text where the kind has none."""
+        ...
+
+    def kind(self, text: str) -> Kind:
+        """The type that a user names. Raises ClusterError if there is none."""
+        ...
+
+    def serves(self, kind: str, api_version: str) -> bool:
+        """Whether there is such a kind in that version; also where that is not known."""
+        ...
+
+    def version(self) -> str:
+        """The server's ``gitVersion``; empty if it is not known."""
+        ...
+
+    def raw(self, ref: ObjectRef) -> Mapping[str, Any]:
+        """An object with all of its fields. Raises ClusterError, UsageError where only some fields are kept."""
+        ...
+
+
+class Input:
+    """What ``-f`` named: ``policies`` count over what the source holds, ``workloads`` are asked about.
+
+    ``manifests``: all that was read. ``faults``: what is wrong with documents, ``mistyped``: with what makes pods.
+    """
+
+    def __init__(self, options: Options) -> None:
+        """Reads the files. Raises InputError."""
+        if len(set(options.namespaces)) > 1 and options.filenames:
+            raise UsageError("-f takes one namespace, not several")
+        self.policies = Store(Origin("files", ", ".join(options.filenames)))
+        self.workloads: tuple[Manifest, ...] = ()
+        self._explicit = bool(options.namespaces) and not options.all_namespaces
+        self.manifests: Sequence[Manifest] = ()
+        #: Of objects that name none.
+        self.namespace = "default"
+        self.faults: list[InputError] = []
+        self.mistyped: list[InputError] = []
+        stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
+        if options.filenames:
+            notes: list[InputError] = []
+            found = read(options.filenames, recursive=options.recursive, stdin=stdin, faults=self.faults, notes=notes)
+            for note in notes[:LISTED]:
+                say(f"Warning: {note.message}")
+            self.manifests = versioned(found, self.faults)
+            if not self.manifests:
+                refuse(self.faults)
+        self._tekton = _tekton_config(options.tekton_config, stdin) if options.tekton_config else ()
+
+    def place(self, namespace: str) -> None:
+        """Give a namespace to the objects that name none. Raises InputError where ``-n`` and an object disagree."""
+        self.namespace = namespace
+        left = overlay(self.policies, self.manifests, namespace=namespace, explicit=self._explicit, faults=self.faults)
+        self.workloads = tuple(left)
+        if not left and not self.policies.kinds():
+            refuse(self.faults)
+        overlay(self.policies, self._tekton, namespace=TEKTON_NAMESPACE)
+
+    @property
+    def left_out(self) -> list[InputError]:
+        """Why documents of the files have no part in the answer."""
+        return [*self.faults, *self.mistyped]
+
+    def lay_over(self, store: Store) -> None:
+        """Put the policies into a store, where they replace objects of the same names."""
+        for kind in self.policies.kinds():
+            for item in self.policies.all(kind):
+                held = store.get(kind, item.metadata.name, item.metadata.namespace)
+                if held is not None and held is not item:
+                    store.beneath[ObjectRef(kind, item.metadata.name, item.metadata.namespace)] = held
+                store.add(kind, item)
+        store.files.update(self.policies.files)
+
+
+def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:
+    """Tekton's ConfigMaps out of a file. Raises InputError, UsageError where it holds none of them."""
+    found = [one for one in read([path], recursive=False, stdin=stdin) if one.kind == "ConfigMap"]
+    if not any(one.metadata.get("name") in CONFIG_NAMES for one in found):
+        hint = "kubectl get configmaps -n tekton-pipelines -o yaml writes such a file"
+        raise UsageError(
+            f"{path}: there is no ConfigMap {', '.join(CONFIG_NAMES[:-1])} or {CONFIG_NAMES[-1]}", hint=hint
+        )
+    return found

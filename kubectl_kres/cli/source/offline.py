@@ -1,0 +1,189 @@
+"""What is at hand without a cluster as a source: a snapshot, the bundled example, or files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.selector import fields_match, labels_match
+from kubectl_kres.cli.source.object_source import Input
+from kubectl_kres.errors import ClusterError, UsageError
+from kubectl_kres.model import kinds
+from kubectl_kres.model.kinds import WORKLOADS, Kind
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.snapshot import demo
+from kubectl_kres.snapshot import read as snapshots
+from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.store import Store
+
+#: Kinds with so many objects that a snapshot's are not kept, but looked through again when some are needed.
+_NUMEROUS = ("Pod", "Event", "TaskRun")
+
+#: Policy that does not exist if no file holds it; of other kinds nothing can be said.
+_POLICIES = {"LimitRange", "ResourceQuota"}
+
+#: What runs refer to, of which files hold some and the cluster may have others.
+_INSTALLED = {"Task", "StepAction", "Pipeline"}
+
+_NOTHING_ELSE = "--offline: there are no LimitRanges and quotas but those in the files"
+
+_PAGE = 500
+
+
+def open_held(options: Options) -> tuple[OfflineSource, Input]:
+    """The source, and what ``-f`` named. Raises SnapshotError, InputError."""
+    given = Input(options)
+    if options.offline:
+        given.place((*options.namespaces, "default")[0])
+        return OfflineSource(options, given.policies), given
+    held = OfflineSource(options, *_snapshot(str(demo.path()) if options.demo else options.snapshot))
+    given.place(held.namespaces[0] if len(held.namespaces) == 1 else "default")
+    given.lay_over(held.store)
+    return held, given
+
+
+def _snapshot(path: str) -> tuple[Store, Store, str]:
+    """A snapshot without its numerous objects, a store that holds only what is known of all, and the path."""
+    store = snapshots.read(path, without=_NUMEROUS)
+    known = Store(store.origin)
+    for need, coverage in store.needs().items():
+        known.cover(need, coverage)
+    for kind in _NUMEROUS:
+        store.forget(kind)
+    return store, known, path
+
+
+class OfflineSource:
+    """A snapshot, or without a ``path`` files that are all there is. ``known``: how reading the whole snapshot went."""
+
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, options: Options, store: Store, known: Store | None = None, path: str = "") -> None:
+        self.store, self._known, self._path = store, known, path
+        self.skipped: list[str] = []
+        self.supposed: tuple[str, ...] = () if path else (_NOTHING_ELSE,)
+        self._asked = () if options.all_namespaces else tuple(dict.fromkeys(options.namespaces))
+        self.namespaces = () if options.all_namespaces else self._asked or self._recorded()
+
+    def _recorded(self) -> tuple[str, ...]:
+        """The namespaces that a snapshot is of; none: all, since it knows of no context that would choose one."""
+        needs = self._known.needs() if self._known else {}
+        spaces = dict.fromkeys(need.namespace for need in needs if need.kind == "LimitRange")
+        return () if "" in spaces else tuple(spaces)
+
+    def places(self, kind: Kind, name: str) -> tuple[str, ...]:
+        """Without a namespace asked for, wherever there is an object of that name."""
+        spaces = self.namespaces or ("",)
+        if not kind.namespaced or self._asked:
+            return spaces if kind.namespaced else ("",)
+        self.fill(Need(kind.kind, space, name) for space in spaces)
+        found = (one.metadata for one in self.store.all(kind.kind))
+        return tuple(one.namespace for one in found if one.name == name) or spaces
+
+    def version(self) -> str:
+        """As the snapshot recorded it."""
+        return self.store.origin.version
+
+    def raw(self, ref: ObjectRef) -> Mapping[str, Any]:
+        """Raises UsageError: a snapshot keeps only what resources depend on."""
+        raise UsageError(f"-o describe of {ref} needs the cluster: a snapshot holds only what resources depend on")
+
+    def kind(self, text: str) -> Kind:
+        """Only kinds that we know can be in a snapshot."""
+        found = kinds.find(text)
+        if found is None:
+            raise ClusterError(f'the server doesn\'t have a resource type "{text}"', hint=self._cannot_ask())
+        return found
+
+    def serves(self, kind: str, api_version: str) -> bool:
+        """Nobody can be asked."""
+        del kind, api_version
+        return True
+
+    def _cannot_ask(self) -> str:
+        if not self._path:
+            return ""
+        needs = self._known.needs().items() if self._known else ()
+        numerous = {need.kind for need, coverage in needs if need.kind in _NUMEROUS and coverage.known}
+        return f"{self._path} holds the kinds {', '.join(sorted(numerous | {*self.store.kinds()}))}"
+
+    def fill(self, needs: Iterable[Need]) -> None:
+        """Takes the numerous objects from the file; of all others it is said how reading them went."""
+        wanted = [need for need in dict.fromkeys(needs) if self.store.covered(need).state == "unread"]
+        for need in wanted:
+            coverage = self._coverage(need)
+            if need.kind in _NUMEROUS and coverage.known:
+                for page in self._stream(need):
+                    for item in page:
+                        self.store.add(need.kind, item)
+            self.store.cover(need, coverage)
+
+    def _coverage(self, need: Need) -> Coverage:
+        if self._known is None:
+            held, which = need.kind in self.store.kinds() or need.kind in _POLICIES, need.kind
+            if held and need.kind in _INSTALLED and need.name:
+                held, which = (
+                    self.store.get(need.kind, need.name, need.namespace) is not None,
+                    f"{need.kind} {need.name}",
+                )
+            if held:
+                return READ
+            lacking = f"the files hold no {which}"
+            if need.kind == "Pod" or need.kind in WORKLOADS:
+                lacking = f"a {which} of a file does not exist yet"
+            return Coverage("unread", f"{lacking}, and --offline reads nothing else")
+        coverage = self._known.covered(need)
+        if coverage.state == "unread" and not coverage.message:
+            return Coverage("unread", self._not_held(need))
+        return coverage
+
+    def _not_held(self, need: Need) -> str:
+        spaces = (
+            dict.fromkeys(one.namespace for one in self._known.needs() if one.kind == need.kind) if self._known else ()
+        )
+        only = f", only of namespace {', '.join(spaces)}" if any(spaces) else ""
+        where = f"of namespace {need.namespace}" if need.namespace else "of all namespaces"
+        return f"{self._path} does not hold the {need.kind} objects {where}{only}"
+
+    def pages(self, need: Need) -> Iterator[list[Any]]:
+        """As they were recorded; what could not be read then is an error now."""
+        coverage = self._coverage(need)
+        if not coverage.known:
+            raise coverage.error()
+        for page in self._stream(need) if need.kind in _NUMEROUS and self._path else self._kept(need):
+            if need.kind in _NUMEROUS:
+                self.store.forget(need.kind)
+                for item in page:
+                    self.store.add(need.kind, item)
+                    self.store.cover(Need(need.kind, item.metadata.namespace, item.metadata.name), READ)
+            yield page
+
+    def _stream(self, need: Need) -> Iterator[list[Any]]:
+        fits = _matches(need)
+        for page in snapshots.pages(self._path, need.kind):
+            fitting = [item for item in page if fits(item)]
+            if fitting:
+                yield fitting
+
+    def _kept(self, need: Need) -> Iterator[list[Any]]:
+        fitting = filter(_matches(need), self.store.all(need.kind, need.namespace or None))
+        while page := list(islice(fitting, _PAGE)):
+            yield page
+
+
+def _matches(need: Need) -> Callable[[Any], bool]:
+    """Whether an object of the need's kind is one that it asks for."""
+    labels, fields = labels_match(need.label_selector), fields_match(need.field_selector, need.kind)
+
+    def fits(item: Any) -> bool:
+        meta = item.metadata
+        return (
+            need.namespace in {"", meta.namespace}
+            and need.name in {"", meta.name}
+            and labels(meta.labels or {})
+            and fields(item)
+        )
+
+    return fits

@@ -1,0 +1,54 @@
+"""Opens the source that the flags choose: a cluster, a snapshot, the bundled example, or files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import ConfigError, TimedOut, Unreachable, UsageError
+
+_HINT = "--offline explains the files by themselves"
+
+
+def excluding(options: Options) -> None:
+    """Raises UsageError for sources that exclude each other."""
+    chosen = [f"--{flag}" for flag in ("offline", "demo", "snapshot") if getattr(options, flag)]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} exclude each other")
+
+
+@contextmanager
+def opened(options: Options) -> Iterator[tuple[ObjectSource, Input]]:
+    """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
+
+    Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
+    """
+    excluding(options)
+    if options.offline and not options.filenames:
+        raise UsageError("--offline needs the files to read, given with -f")
+    if options.recursive and not options.filenames:
+        raise UsageError("-R goes with -f DIR")
+    try:
+        source, given = _choose(options)
+        try:
+            yield source, given
+        finally:
+            for warning in source.warnings:
+                say(f"Warning: {warning}")
+    except (ConfigError, Unreachable, TimedOut) as error:
+        if options.filenames and not error.hint:
+            error.hint = _HINT
+        raise
+
+
+def _choose(options: Options) -> tuple[ObjectSource, Input]:
+    if options.offline or options.demo or options.snapshot:
+        from kubectl_kres.cli.source.offline import open_held  # noqa: PLC0415, only what is needed is loaded
+
+        return open_held(options)
+    from kubectl_kres.cli.source.live import open_live  # noqa: PLC0415, a quarter of a second
+
+    return open_live(options)

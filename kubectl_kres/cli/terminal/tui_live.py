@@ -1,0 +1,65 @@
+"""A live cluster for the terminal interface."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.repeat_flags import access_flags
+from kubectl_kres.cli.args.selector import labels_match
+from kubectl_kres.cli.args.target_version import described
+from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.complete.names import entries
+from kubectl_kres.cli.output.printer import speaks_unicode
+from kubectl_kres.cli.run.run_loop import read_yaml
+from kubectl_kres.cli.source.live import connected
+from kubectl_kres.cluster.read import fill_store
+from kubectl_kres.cluster.transport.parallel import start
+from kubectl_kres.cluster.watch.feed import Feed
+from kubectl_kres.errors import ConfigError
+from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.tui.session import Session, Setting
+
+
+def live(options: Options) -> Session:
+    """A session that watches. Nothing has been sent yet but the question for the version. Raises ConfigError."""
+    return _live(options, ascii_only=options.ascii or not speaks_unicode())
+
+
+def _live(options: Options, *, ascii_only: bool) -> Session:
+    target, connection = connected(options)
+    feed = Feed(connection, namespaces=options.namespaces, chunk_size=options.chunk_size)
+    asked = start(partial(fill_store.version, connection))
+
+    def version() -> str:
+        return "" if not asked.done() or asked.exception() is not None else asked.result()
+
+    flags = access_flags(options)
+    setting = Setting(
+        described(options),
+        moment,
+        labels_match,
+        clock=feed.clock.now,
+        version=version,
+        places=lambda _kind, _name: (target.namespace,),
+        flags=flags,
+        read_yaml=read_yaml,
+        ascii_only=ascii_only,
+        live=True,
+        contexts=partial(_contexts, options),
+        # Another cluster, and the namespace that its context says.
+        switch=lambda name: _live(
+            options._replace(context=name, namespaces=(), server="", cluster="", user=""), ascii_only=ascii_only
+        ),
+    )
+    store = Store(Origin("cluster", target.server, "", moment(), target.context, flags))
+    spaces = options.namespaces or (target.namespace,)
+    return Session(store, feed, setting, "" if options.all_namespaces else spaces[0])
+
+
+def _contexts(options: Options) -> tuple[str, ...]:
+    """Those of the kubeconfig; none once it cannot be read any more."""
+    try:
+        return tuple(entries(options, "contexts"))
+    except ConfigError:
+        return ()

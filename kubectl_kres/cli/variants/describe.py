@@ -1,0 +1,101 @@
+"""``-o describe``: the lines of kubectl describe, for those who compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import chosen, fault_of
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import LimitRange, ResourceQuota
+from kubectl_kres.render.describe import describe_policy as render
+from kubectl_kres.render.describe.describe_pod import pod_lines
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.quota.describe import describe_needs, limit_range_block, namespace_block, quota_block
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+KINDS = ("ResourceQuota", "LimitRange", "Namespace", "Pod")
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """The block of each object, two empty lines between."""
+    given = [f"--{flag}" for flag in ("container", "steps", "resize") if getattr(options, flag)]
+    given += ["--for"] * bool(options.question) + ["-f"] * bool(options.filenames)
+    if given:
+        raise UsageError(f"-o describe shows what is stored; it does not go with {given[0]}")
+    return Query(partial(DescribePage, options), words, partial(chosen, wants=_wants, takes=_takes), needed=True)
+
+
+class DescribePage(Page):
+    """Blocks as kubectl describe has them, two empty lines between."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._source: ObjectSource | None = None
+        self._shown = 0
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """Pods are shown as the source has them, with all of their fields."""
+        self._source = source
+        yield from super().run(frame, source, given, tally)
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The blocks of some objects; one that cannot be read is missed. Raises UsageError where none can be shown."""
+        for subject in turn.found.subjects:
+            try:
+                lines = self._lines(turn.store, subject)
+            except UsageError:
+                raise
+            except KresError as error:
+                tally.missed(error)
+                continue
+            block = ["", "", *lines] if self._shown else lines
+            self._shown += 1
+            yield Answered(subject, tuple(lines), partial(iter, block))
+            tally.answered((), complete=True, negative=False)
+
+    def _lines(self, store: Store, subject: Subject) -> list[str]:
+        """Raises ClusterError, and UsageError where a source keeps only some of the fields."""
+        ref = subject.ref
+        assert self._source is not None
+        if ref.kind == "Pod":
+            return pod_lines(self._source.raw(ref), events=False)
+        for need in describe_needs(ref):
+            if not store.covered(need).known or (need.name and store.get(need.kind, need.name, need.namespace) is None):
+                lacking = Subject(ObjectRef(need.kind, need.name, need.namespace), BY_KIND[need.kind])
+                raise fault_of(self._source, [lacking])
+        item = store.get(ref.kind, ref.name, ref.namespace)
+        try:
+            return _block(store, item)
+        except Unparsable as fault:
+            raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
+
+
+def _block(store: Store, item: Any) -> list[str]:
+    """Raises Unparsable."""
+    if isinstance(item, ResourceQuota):
+        return render.quota_lines([quota_block(item)])
+    if isinstance(item, LimitRange):
+        return render.limit_range_lines([limit_range_block(item)])
+    held = (store.all(kind, item.metadata.name) for kind in ("ResourceQuota", "LimitRange"))
+    return render.namespace_lines(namespace_block(item, *held))
+
+
+def _wants(_store: Store, subject: Subject) -> tuple[Need, ...]:
+    return describe_needs(subject.ref)
+
+
+def _takes(kind: Kind) -> bool:
+    """Raises UsageError for a kind without a block."""
+    if kind.known and kind.kind in KINDS:
+        return True
+    raise UsageError(f"-o describe shows quotas, LimitRanges, namespaces and pods, not {kind.qualified}")

@@ -1,0 +1,85 @@
+"""``kubectl kres qos --open``: containers without requests or limits, page by page, of which only counts are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.output.printer import is_terminal
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import readable
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import Forbidden, UsageError
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.render.text.columns import columns
+from kubectl_kres.render.text.line import clipped
+from kubectl_kres.reports.qos.qos_open import STATED, Open, Opening
+from kubectl_kres.store.coverage import Need
+
+_HEADS = ("NAMESPACE", "WORKLOAD", "CONTAINER", "PODS", "WITHOUT")
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """Nothing but pods is read. Raises UsageError for what does not go with it."""
+    if options.filenames:
+        raise UsageError("--open looks at the pods of a cluster or a snapshot, not of files")
+    if options.cgroup or options.summary:
+        raise UsageError(f"--open and {'--cgroup' if options.cgroup else '--summary'} exclude each other")
+    if options.output == "name":
+        raise UsageError("--open has no names: -o name does not go with it")
+    if len(words) > 1 or any("/" in word for word in words):
+        raise UsageError("--open looks at all pods that -n, -A and -l choose; names do not go with it")
+    return Query(partial(OpenPage, options), words)
+
+
+class OpenPage(Page):
+    """A row for each container of a workload, and how many lack what."""
+
+    kind = "QosOpen"
+    tabled = True
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._opening = Opening()
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """The rows, once all pods were looked at."""
+        del given
+        options = self.options
+        tally.listed = False
+        for word in frame.query.words:
+            if source.kind(word).struct is not Pod:
+                raise UsageError(f"--open looks at pods, not at {source.kind(word).qualified}")
+        spaces = source.namespaces or ("",)
+        for space in spaces:
+            need = Need("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
+            for page in readable(source.pages(need), several=len(spaces) > 1):
+                if isinstance(page, Forbidden):
+                    tally.missed(page)
+                    continue
+                for pod in page:
+                    self._opening.add(pod)
+                    tally.answered((), complete=True, negative=False)
+        tally.saw((), complete=not source.skipped)
+        found = [*self._opening.found()]
+        if found and options.exit_code:
+            tally.answered((), complete=True, negative=True)
+        for item in found:
+            yield Answered(None, item)
+
+    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+        """One table, cut to a terminal's width, and the counts."""
+        found: list[Open] = [answered.report for answered in answers]
+        if not found:
+            return [f"all containers of {self._opening.pods} pods have requests and limits"] * bool(self._opening.pods)
+        rows = [(one.namespace, one.workload, one.container, str(one.pods), ", ".join(one.missing)) for one in found]
+        lines = columns([_HEADS, *rows])
+        lacks = Counter({name: sum(one.pods for one in found if name in one.missing) for name in STATED})
+        counts = ", ".join(f"{lacks[name]} without {name}" for name in STATED if lacks[name])
+        workloads = len({(one.namespace, one.workload) for one in found})
+        total = f"{workloads} workload{'s' * (workloads != 1)}, containers: {counts}"
+        cut = is_terminal() and self.options.output != "wide"
+        return [*(clipped(line, self.width) if cut else line for line in lines), total]

@@ -1,0 +1,54 @@
+"""``kubectl kres explain --resize``: what a resize of a running pod would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.resize_patch import read_patch
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import chosen
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.render.pod import resize as render
+from kubectl_kres.reports.common.node import needs_with_node
+from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.reports.resize.resize_report import Resize, resize
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """The same patch for every pod that is named."""
+    for flag, given in (("-c", options.container), ("--for", options.question), ("--steps", options.steps)):
+        if given:
+            raise UsageError(f"{flag} does not go with --resize")
+    page = partial(ResizePage, options, read_patch(options.resize))
+    return Query(page, words, partial(chosen, wants=needs_with_node), needed=True)
+
+
+class ResizePage(Page):
+    """The answer to a resize, in full."""
+
+    kind = "Resize"
+
+    def __init__(self, options: Options, patch: Any) -> None:
+        super().__init__(options)
+        self._patch = patch
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """A bad patch ends the run, since it is bad for every pod."""
+        for subject in turn.found.subjects:
+            try:
+                found = resize(turn.store, subject, self._patch, turn.ask)
+            except UsageError:
+                raise
+            except KresError as error:
+                tally.missed(error)
+                continue
+            yield Answered(subject, found, partial(self._lines, found, many=turn.many))
+            negative = self.options.exit_code and is_negative(found.verdict)
+            tally.answered(found.unseen, complete=found.complete, negative=negative)
+
+    def _lines(self, found: Resize, *, many: bool) -> list[str]:
+        return [*render.lines(found, color=self.color, width=self.width), *[""] * many]

@@ -1,0 +1,45 @@
+"""``kubectl kres claims --for TYPE/NAME``: what has to be claimed for a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import Found, one_named
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.capsule import sizing as render
+from kubectl_kres.reports.capsule.claim.sizing import sizing, sizing_needs
+from kubectl_kres.reports.capsule.simulate.prediction import predicted
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """One workload, of a file if it stands there."""
+    flags = (options.pool, options.waiting, options.selector, options.field_selector, options.all_namespaces)
+    if words or any(flags):
+        raise UsageError("--for looks at one workload; it goes with no claim's name and no flag that chooses claims")
+    return Query(partial(SizingPage, options), words, _choose)
+
+
+def _choose(
+    source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str
+) -> Iterator[Found]:
+    del words, program
+    yield one_named(source, given, "--for", options.sized, sizing_needs)
+
+
+class SizingPage(Page):
+    """What has to be claimed, in full."""
+
+    kind = "Sizing"
+
+    def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
+        """The one workload."""
+        store = predicted(turn.store).store
+        for subject, found in tally.each(turn.found.subjects, lambda subject: sizing(store, subject, turn.ask)):
+            yield Answered(subject, found, partial(render.lines, found, color=self.color, width=self.width))
+            negative = self.options.exit_code and not all(pool.fits for pool in found.pools)
+            tally.answered(found.unseen, complete=found.complete, negative=negative)

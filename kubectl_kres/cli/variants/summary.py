@@ -1,0 +1,84 @@
+"""``kubectl kres qos --summary``: all pods, page by page, of which only numbers are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.output.printer import DOCUMENTS
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import readable
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import Forbidden, UsageError
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.render.pod import qos as render
+from kubectl_kres.reports.qos.qos_sums import Adding
+from kubectl_kres.store.coverage import Need
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """Nothing but pods is read."""
+    _check(options, words)
+    return Query(partial(SummaryPage, options), words)
+
+
+class SummaryPage(Page):
+    """Sums, a row for each namespace."""
+
+    kind = "QosSummary"
+    tabled = True
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """The sums, once all pods were added."""
+        del given
+        options = self.options
+        tally.listed = False
+        for word in frame.query.words:
+            if source.kind(word).struct is not Pod:
+                raise UsageError(f"--summary counts pods, not {source.kind(word).qualified}")
+        server, assumptions = frame.server_of(source.version())
+        adding = Adding(server)
+        spaces = source.namespaces or ("",)
+        for space in spaces:
+            need = Need("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
+            for page in readable(source.pages(need), several=len(spaces) > 1):
+                if isinstance(page, Forbidden):
+                    tally.missed(page)
+                else:
+                    _add(adding, page, tally)
+        tally.saw((), complete=not source.skipped)
+        if options.output in DOCUMENTS or tally.count:
+            for sums in adding.sums():
+                yield Answered(None, sums)
+        if options.output not in DOCUMENTS and tally.count:
+            for text in assumptions:
+                tally.note(f"assumed: {text}")
+
+    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+        """One table."""
+        sums = [answered.report for answered in answers]
+        return render.table(sums, color=self.color, width=self.width) if sums else ()
+
+
+def _check(options: Options, words: tuple[str, ...]) -> None:
+    if options.filenames:
+        raise UsageError("--summary counts the pods of a cluster or a snapshot, not of files")
+    if options.cgroup:
+        raise UsageError("--summary and --cgroup exclude each other")
+    if options.output == "name":
+        raise UsageError("--summary has no names: -o name does not go with it")
+    if len(words) > 1 or any("/" in word for word in words):
+        raise UsageError("--summary counts all pods that -n, -A and -l choose; names do not go with it")
+
+
+def _add(adding: Adding, pods: list[Pod], tally: Tally) -> None:
+    for pod in pods:
+        if adding.add(pod):
+            tally.answered((), complete=True, negative=False)
+        else:
+            tally.note(
+                f"error: left out, since a quantity does not parse: {pod.metadata.namespace}/{pod.metadata.name}"
+            )
+            tally.saw((), complete=False)

@@ -1,0 +1,156 @@
+"""What proves who we are: a kubeconfig's user turned into a header and a client certificate."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from typing import Any
+
+from msgspec import Struct, structs
+
+from kubectl_kres.cluster.auth import exec_plugin
+from kubectl_kres.cluster.auth.impersonation import carried
+from kubectl_kres.cluster.kubeconfig import files
+from kubectl_kres.cluster.kubeconfig.target import Target
+from kubectl_kres.cluster.kubeconfig.types import AuthProvider, Cluster, User
+from kubectl_kres.cluster.transport.response import one_line
+from kubectl_kres.errors import ConfigError
+
+#: What to use instead of the providers that kubectl has removed.
+_REMOVED = {
+    "gcp": 'use the "gke-gcloud-auth-plugin" kubectl/client-go credential plugin instead',
+    "azure": "use the https://github.com/Azure/kubelogin kubectl/client-go credential plugin instead",
+}
+_CONFIG_EXTENSION = "client.authentication.k8s.io/exec"
+
+
+class Credentials(Struct, frozen=True):
+    """``authorization`` is the header's value; certificate and key are PEM. Empty: none. ``repr`` shows nothing."""
+
+    authorization: str = ""
+    certificate: bytes = b""
+    key: bytes = b""
+
+    def __repr__(self) -> str:
+        return "Credentials(…)"
+
+
+def fixed(target: Target) -> Credentials:
+    """What the kubeconfig itself says: a header, empty if a token file or a plugin gives it, and a certificate.
+
+    Raises ConfigError for everything that does not yield what the kubeconfig promises, so that nothing is ever asked
+    anonymously by accident.
+    Source: client-go clientcmd getUserIdentificationPartialConfig, rest.Config.TransportConfig.
+    """
+    user, name = target.user, target.user_name
+    if user.token_file and user.username:
+        raise ConfigError("username/password or bearer token may be set, but not both")
+    if user.auth_provider:
+        _known(user.auth_provider)
+    certificate = read(user.client_certificate_data, user.client_certificate, "client-cert", name)
+    if not certificate:
+        return Credentials(_authorization(user))
+    return Credentials(
+        _authorization(user), certificate, read(user.client_key_data, user.client_key, "client-key", name)
+    )
+
+
+def bearer(token: str) -> str:
+    """The value of the header. Raises ConfigError for a token that no header can carry, without showing it."""
+    return carried(f"Bearer {token}", "Authorization")
+
+
+def issued(answer: exec_plugin.Issued, held: Credentials) -> Credentials:
+    """What a plugin handed out, over what is there already."""
+    authorization = bearer(answer.token) if answer.token else held.authorization
+    if not answer.client_certificate_data:
+        return structs.replace(held, authorization=authorization)
+    return Credentials(authorization, answer.client_certificate_data.encode(), (answer.client_key_data or "").encode())
+
+
+def token_in(file: str) -> str:
+    """The token in a file, without the blanks around it. Raises ConfigError if there is none."""
+    try:
+        token = files.content(file).decode().strip()
+    except OSError as error:
+        raise ConfigError(files.why(file, error)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f'the token file "{file}" is no text') from error
+    if not token:
+        raise ConfigError(f'read empty token from file "{file}"')
+    return token
+
+
+def authority(cluster: Cluster) -> bytes:
+    """The certificates that the server's must descend from, as PEM; empty: those of the system."""
+    return read(
+        cluster.certificate_authority_data, cluster.certificate_authority, "certificate-authority", "the cluster"
+    )
+
+
+def read(data: str | None, file: str | None, what: str, owner: str) -> bytes:
+    """The content of a kubeconfig's ``X-data`` or else ``X`` field; empty if neither is set."""
+    if data:
+        try:
+            return files.unpacked(data)
+        except ValueError as error:
+            raise ConfigError(f"{what}-data of {owner} is not base64") from error
+    if not file:
+        return b""
+    try:
+        return files.content(file)
+    except OSError as error:
+        raise ConfigError(f"unable to read {what} {file} for {owner} due to {files.why(file, error)}") from error
+
+
+def _authorization(user: User) -> str:
+    if user.token:
+        return bearer(user.token)
+    if user.username:  # a password alone is none, says client-go transport HasBasicAuth
+        pair = f"{user.username}:{user.password or ''}".encode()
+        return f"Basic {base64.b64encode(pair).decode()}"
+    if user.auth_provider and not user.token_file:
+        return bearer(_provided(user.auth_provider))
+    return ""
+
+
+def _known(provider: AuthProvider) -> None:
+    """Raise ConfigError for the providers that kubectl has no more. Source: kubectl's own words."""
+    if provider.name == "oidc":
+        return
+    if provider.name in _REMOVED:
+        raise ConfigError(f"The {provider.name} auth plugin has been removed.", hint=_REMOVED[provider.name])
+    raise ConfigError(f'no Auth Provider found for name "{one_line(provider.name)}"')
+
+
+def _provided(provider: AuthProvider) -> str:
+    """The stored token of an ``oidc`` user. It is never refreshed here: kubectl does that, and keeps the result."""
+    token = (provider.config or {}).get("id-token", "")
+    try:
+        middle = token.split(".")[1]
+        expires = float(json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))["exp"])
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+        expires = 0.0
+    if expires <= time.time():
+        raise ConfigError(
+            "the id-token of auth-provider oidc is missing or has expired",
+            hint="run any kubectl command with this context first: it fetches a new one",
+        )
+    return token
+
+
+def told(target: Target) -> dict[str, Any]:
+    """What a plugin is told of the cluster. Source: client.authentication.k8s.io Cluster."""
+    cluster = target.cluster
+    config = [entry.extension for entry in cluster.extensions or () if entry.name == _CONFIG_EXTENSION]
+    told = {
+        "server": target.server,
+        "tls-server-name": cluster.tls_server_name,
+        "insecure-skip-tls-verify": cluster.insecure_skip_tls_verify,
+        "certificate-authority-data": base64.b64encode(authority(cluster)).decode(),
+        "proxy-url": cluster.proxy_url,
+        "disable-compression": cluster.disable_compression,
+        "config": config[0] if config else None,
+    }
+    return {key: value for key, value in told.items() if value}

@@ -1,0 +1,141 @@
+"""Credential plugins: runs the command that a kubeconfig's user names and reads what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from kubectl_kres.cluster.kubeconfig import yaml_tree
+from kubectl_kres.cluster.kubeconfig.exec_policy import Policy, allow
+from kubectl_kres.cluster.kubeconfig.types import Exec
+from kubectl_kres.cluster.transport.response import one_line
+from kubectl_kres.errors import ConfigError
+
+_GROUP = "client.authentication.k8s.io/"
+_VERSIONS = (f"{_GROUP}v1", f"{_GROUP}v1beta1")
+
+
+class Issued(Struct, frozen=True, rename="camel"):
+    """What a plugin handed out: a token, a certificate with its key, or both, and until when. ``repr`` hides it."""
+
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+    expiration_timestamp: Annotated[datetime, Meta(tz=True)] | None = None
+
+    def __repr__(self) -> str:
+        return "Issued(…)"
+
+
+class _Credential(Struct, frozen=True, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    status: Issued | None = None
+
+
+def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: Policy) -> Issued:
+    """The credentials that the plugin prints; ``cluster`` is told to it if it wants to know.
+
+    Its error output goes to ours, so that it can ask the user to log in. Raises ConfigError if it is forbidden by the
+    user's policy, missing, fails or answers with anything else than credentials of the version asked for: going on
+    would mean asking anonymously. Source: client-go plugin/pkg/client/auth/exec.
+    """
+    interactive = _interactive(plugin, user)
+    spec: dict[str, Any] = {"interactive": interactive}
+    if plugin.provide_cluster_info:
+        spec["cluster"] = cluster
+    question = {"kind": "ExecCredential", "apiVersion": plugin.api_version, "spec": spec}
+    environ = {**os.environ, **{entry.name or "": entry.value or "" for entry in plugin.env or ()}}
+    environ["KUBERNETES_EXEC_INFO"] = json.dumps(question)
+    try:
+        command = _found(allow(policy, plugin.command))
+    except ConfigError as error:
+        raise failed(error.message) from error
+    if command is None:
+        if {"/", os.sep} & set(plugin.command) and Path(plugin.command).is_file():
+            raise failed(f"exec: fork/exec {plugin.command}: permission denied")
+        raise failed(f"exec: executable {plugin.command} not found", plugin.install_hint or "")
+    try:
+        done = subprocess.run(
+            [command, *(plugin.args or ())],
+            stdin=None if interactive else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env=environ,
+            check=False,
+        )
+    except OSError as error:
+        raise failed(f"exec: {command}: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:  # a NUL in an argument or a variable
+        raise failed(f"exec: {command}: invalid argument") from error
+    if done.returncode:
+        raise failed(f"exec: executable {plugin.command} failed with exit code {done.returncode}", plugin.install_hint)
+    return _issued(done.stdout, plugin.api_version)
+
+
+def failed(why: str, hint: str | None = "") -> ConfigError:
+    """No credentials, as kubectl words it."""
+    return ConfigError(f"Unable to connect to the server: getting credentials: {why}", hint=hint or "")
+
+
+def _found(command: str) -> str | None:
+    """The program of a command, on our own PATH, never in the folder that we stand in. Source: Go exec.LookPath."""
+    found = shutil.which(command)
+    if found and not {"/", os.sep} & set(command) and not Path(found).is_absolute():
+        return None
+    return found
+
+
+def _interactive(plugin: Exec, user: str) -> bool:
+    """Whether the plugin may ask on our standard input."""
+    if plugin.api_version not in _VERSIONS:
+        raise ConfigError(f'exec plugin: invalid apiVersion "{plugin.api_version}"')
+    mode = plugin.interactive_mode or ("" if plugin.api_version == _VERSIONS[0] else "IfAvailable")
+    if not mode:
+        raise ConfigError(f"interactiveMode must be specified for {user} to use exec authentication plugin")
+    if mode not in {"Never", "IfAvailable", "Always"}:
+        raise ConfigError(f'invalid interactiveMode for {user}: "{mode}"')
+    terminal = sys.stdin is not None and sys.stdin.isatty()
+    if mode == "Always" and not terminal:
+        raise failed("exec plugin cannot support interactive mode: standard input is not a terminal")
+    return terminal and mode != "Never"
+
+
+def _decoded(output: bytes) -> _Credential:
+    """The answer, in JSON or in YAML. Source: apimachinery serializer/json, which takes both."""
+    try:
+        return msgspec.json.decode(output, type=_Credential)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return msgspec.convert(yaml_tree.parse(output), _Credential)
+    except (yaml_tree.TreeError, msgspec.ValidationError, RecursionError):
+        raise failed("decoding stdout: it is no ExecCredential") from None
+
+
+def _issued(output: bytes, version: str) -> Issued:
+    credential = _decoded(output)
+    if credential.api_version == version and credential.kind != "ExecCredential":
+        kind = one_line(credential.kind)
+        raise failed(f"decoding stdout: it is {f'of kind {kind}' if kind else 'of no kind'}, not an ExecCredential")
+    if credential.api_version != version:
+        raise failed(
+            f"exec plugin is configured to use API version {version}, "
+            f"plugin returned version {one_line(credential.api_version) or 'none'}"
+        )
+    if credential.status is None:
+        raise failed("exec plugin didn't return a status field")
+    issued = credential.status
+    if not issued.token and not (issued.client_certificate_data or issued.client_key_data):
+        raise failed("exec plugin didn't return a token or cert/key pair")
+    if bool(issued.client_certificate_data) != bool(issued.client_key_data):
+        raise failed("exec plugin returned only certificate or key, not both")
+    return issued

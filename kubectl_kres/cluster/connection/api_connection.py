@@ -1,0 +1,264 @@
+"""One connection to an API server: GETs with their time limit, retries and warnings, and the question who we are."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterable
+from threading import Lock
+from time import monotonic, sleep
+from typing import Any, Protocol, Self
+from urllib.parse import urlencode
+
+import urllib3
+from msgspec import structs
+from urllib3 import exceptions
+
+from kubectl_kres.cluster.auth.credentials import Credentials
+from kubectl_kres.cluster.transport import body as bodies
+from kubectl_kres.cluster.transport import errors
+from kubectl_kres.cluster.transport.response import Response, body, error, one_line
+from kubectl_kres.cluster.transport.stream import Stream
+from kubectl_kres.cluster.transport.trace import Trace, masked
+from kubectl_kres.errors import ConfigError
+
+#: Seconds to wait for a connection, whatever the time limit of the request.
+CONNECT_TIMEOUT = 10.0
+#: How often one request is sent at most; once more with new credentials.
+TRIES = 3
+#: A server that asks for a longer pause than this many seconds is not waited for.
+LONGEST_PAUSE = 30.0
+#: Seconds; whoever is asked to wait longer is told so many.
+_AGES = 1e9
+#: Shorter texts are not looked for in what a server says: they would be found in everything.
+_SHORTEST_SECRET = 6
+
+#: ``Warning`` headers; Kubernetes uses code 299 only. Source: apimachinery net.ParseWarningHeaders.
+_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+
+#: The one thing that is ever posted: nothing is stored by it.
+_REVIEW = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+_QUESTION = b'{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}'
+
+Query = Iterable[tuple[str, str]]
+#: A pool of connections that shows the certificate of these credentials.
+Dial = Callable[[Credentials], Any]
+
+
+class Who(Protocol):
+    """Credentials that may change while we are connected; see ``identity.Identity``."""
+
+    def current(self) -> Credentials: ...
+
+    def renewed(self, refused: Credentials) -> Credentials | None: ...
+
+
+class Connection:
+    """Sends GETs to ``server``. Threads may share it. ``request_timeout`` in seconds, retries included; 0: none."""
+
+    def __init__(
+        self,
+        server: str,
+        who: Who,
+        dial: Dial,
+        headers: Iterable[tuple[str, str]],
+        *,
+        request_timeout: float = 0.0,
+        trace: Trace | None = None,
+    ) -> None:
+        """Gets the first credentials. Raises ConfigError if there are none, or if they cannot be used."""
+        self.server = server
+        self._who, self._dial = who, dial
+        self._headers = tuple(headers)
+        self._timeout = request_timeout
+        self._trace = trace or Trace()
+        #: Hears the code and the seconds of each wait that the server asked for, from several threads.
+        self.waiting: Callable[[int, float], None] = lambda _code, _seconds: None
+        self._warnings: dict[str, None] = {}
+        self._lock = Lock()
+        self._shown = who.current()
+        self._pool = dial(self._shown)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the server's ``Warning`` headers said so far, each once."""
+        return tuple(self._warnings)
+
+    def close(self) -> None:
+        """Close the idle connections."""
+        self._pool.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def get(self, path: str, query: Query = (), accept: str = "application/json") -> bytes:
+        """The JSON at ``path``. Raises a StatusError if the server refuses, else as ``ask`` does."""
+        return body(self.ask(path, query, accept))
+
+    def ask(self, path: str, query: Query = (), accept: str = "application/json") -> Response:
+        """The server's answer, whatever its code, its body decompressed.
+
+        429 and 503 are tried again where the server says when, a connection that broke before any answer at once, at
+        most three times in all and never beyond the time limit. After a 401 the credential plugin runs again, and the
+        request is sent once more with what it gave.
+        Raises Unreachable, also for an answer that was cut off, TimedOut, and ConfigError if the plugin fails.
+        """
+        text = urlencode(tuple(query))
+        return self._answer("GET", f"{path}?{text}" if text else path, accept)
+
+    def watch(self, path: str, query: Query, silence: float) -> Stream:
+        """What the server says from now on. ``silence``: so many seconds without a byte are taken for a broken line.
+
+        New credentials are got after a 401, nothing else is tried again. Raises a StatusError if the server refuses,
+        Unreachable, TimedOut, and ConfigError if the credential plugin fails.
+        """
+        url = f"{self.server}{path}?{urlencode(tuple(query))}"
+        started, shown = monotonic(), self._who.current()
+        response = self._opened(url, shown, silence)
+        if response.status == 401 and (renewed := self._renewed(shown)) is not None:
+            response.close()
+            shown = renewed
+            response = self._opened(url, shown, silence)
+        if not 200 <= response.status < 300:
+            raise error(self._answered(response, "GET", url, shown, started))
+        self._told(response, "GET", url, shown, started)
+        return Stream(response, silence)
+
+    def _opened(self, url: str, shown: Credentials, silence: float) -> Any:
+        try:
+            return self._sent("GET", url, "application/json", None, shown, monotonic() + silence)
+        except (exceptions.HTTPError, OSError) as fault:
+            raise errors.failed(fault, self.server) from fault
+
+    def ping(self, seconds: float) -> None:
+        """Ask for anything, once. Raises Unreachable or TimedOut if no answer, whatever it says, comes in time."""
+        path = f"{self.server}/version"
+        try:
+            self._once("GET", path, "application/json", None, self._who.current(), monotonic() + seconds)
+        except (exceptions.HTTPError, OSError) as fault:
+            raise errors.failed(fault, self.server) from fault
+
+    def whoami(self) -> Response:
+        """The server's answer to a SelfSubjectReview. Raises as ``ask`` does."""
+        return self._answer("POST", _REVIEW, "application/json", _QUESTION)
+
+    def _answer(self, method: str, path: str, accept: str, content: bytes | None = None) -> Response:
+        deadline = monotonic() + self._timeout if self._timeout else float("inf")
+        credentials = self._who.current()
+
+        def send(shown: Credentials) -> Response:
+            return self._tried(method, self.server + path, accept, content, shown, deadline)
+
+        answer = send(credentials)
+        if answer.code != 401:
+            return answer
+        renewed = self._renewed(credentials)
+        return answer if renewed is None else send(renewed)
+
+    def _renewed(self, refused: Credentials) -> Credentials | None:
+        """Other credentials than those that were refused; None if there are none."""
+        try:
+            return self._who.renewed(refused)
+        except ConfigError as fault:
+            self._warnings.setdefault(f"refreshing credentials: {fault.message}")
+            return None
+
+    def _tried(
+        self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
+    ) -> Response:
+        for tries_left in reversed(range(TRIES)):
+            try:
+                answer = self._once(method, url, accept, content, shown, deadline)
+            except (exceptions.HTTPError, OSError) as fault:
+                if tries_left and errors.before_answer(fault):
+                    continue
+                raise errors.failed(fault, self.server) from fault
+            pause = answer.retry_after if answer.code in {429, 503} else -1.0
+            if not tries_left or not 0 <= pause <= LONGEST_PAUSE or monotonic() + pause >= deadline:
+                return answer
+            self.waiting(answer.code, pause)
+            sleep(pause)
+        raise AssertionError(TRIES)
+
+    def _once(
+        self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
+    ) -> Response:
+        started = monotonic()
+        response = self._sent(method, url, accept, content, shown, deadline)
+        return self._answered(response, method, url, shown, started)
+
+    def _sent(
+        self, method: str, url: str, accept: str, content: bytes | None, shown: Credentials, deadline: float
+    ) -> Any:
+        """The answer, its body not read yet."""
+        left = deadline - monotonic()
+        if left <= 0:
+            raise errors.timed_out(reading=False)
+        headers = urllib3.HTTPHeaderDict(self._headers)
+        headers["Accept"] = accept
+        if shown.authorization:
+            headers["Authorization"] = shown.authorization
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        self._trace.request(method, url, headers)
+        limit = None if left == float("inf") else left
+        response = self._pool_for(shown).request(
+            method,
+            url,
+            body=content,
+            headers=headers,
+            timeout=urllib3.Timeout(total=limit, connect=min(CONNECT_TIMEOUT, left)),
+            retries=False,
+            redirect=False,
+            preload_content=False,
+            decode_content=False,
+        )
+        self._note(response.headers.getlist("Warning"), _secrets(shown))
+        return response
+
+    def _answered(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> Response:
+        """The answer with its body."""
+        found = bodies.read(response)
+        self._told(response, method, url, shown, started)
+        kind = response.headers.get("Content-Type", "")
+        answer = Response(response.status, found, kind, _pause(response.headers.get("Retry-After", "")))
+        return answer if answer.ok else _without(answer, _secrets(shown))
+
+    def _told(self, response: Any, method: str, url: str, shown: Credentials, started: float) -> None:
+        status = f"{response.status} {response.reason}"
+        self._trace.answer(method, url, status, monotonic() - started, response.headers, _secrets(shown))
+
+    def _pool_for(self, shown: Credentials) -> Any:
+        """The pool whose connections show this certificate: another certificate needs other connections."""
+        with self._lock:
+            if (shown.certificate, shown.key) != (self._shown.certificate, self._shown.key):
+                self._pool = self._dial(shown)
+            self._shown = shown
+            return self._pool
+
+    def _note(self, headers: Iterable[str], secrets: tuple[str, ...]) -> None:
+        for header in headers:
+            for text in _WARNING.findall(header):
+                self._warnings.setdefault(one_line(masked(re.sub(r"\\(.)", r"\1", text), secrets)))
+
+
+def _pause(text: str) -> float:
+    return min(float(text), _AGES) if text.isascii() and text.isdigit() else -1.0
+
+
+def _secrets(shown: Credentials) -> tuple[str, ...]:
+    """What must not be repeated if a server, or a proxy before it, sends our own headers back."""
+    scheme, _, sent = shown.authorization.partition(" ")
+    password = base64.b64decode(sent).decode().partition(":")[2] if scheme == "Basic" else ""
+    return tuple(secret for secret in (sent, password) if len(secret) >= _SHORTEST_SECRET)
+
+
+def _without(answer: Response, secrets: tuple[str, ...]) -> Response:
+    """A refusal without our own secrets in it."""
+    content = answer.body
+    for secret in secrets:
+        content = content.replace(secret.encode(), b"<masked>")
+    return structs.replace(answer, body=content)

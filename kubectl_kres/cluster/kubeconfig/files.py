@@ -1,0 +1,225 @@
+"""The kubeconfig files: which ones there are, read, and merged so that the first one to name something wins."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import stat
+import sys
+from base64 import b64decode
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from time import monotonic
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct, structs
+
+from kubectl_kres.cluster.kubeconfig import yaml_tree
+from kubectl_kres.cluster.kubeconfig.types import Cluster, Context, Exec, KubeconfigFile, User
+from kubectl_kres.errors import ConfigError
+
+KubeconfigEntry = TypeVar("KubeconfigEntry", Cluster, User, Context)
+
+#: Larger kubeconfigs, in bytes, are taken for a mistake: this one would hold some ten thousand contexts.
+LARGEST = 32 << 20
+#: Seconds to wait for what comes through a pipe.
+PATIENCE = 5.0
+_FORM = ("v1", "Config")
+
+
+class MergedKubeconfig(Struct, frozen=True):
+    """All files as one. ``current`` holds each file that sets a current context, with that context.
+
+    File names in the entries are absolute. ``files`` are those that were read.
+    """
+
+    files: tuple[str, ...] = ()
+    clusters: Mapping[str, Cluster] = {}
+    users: Mapping[str, User] = {}
+    contexts: Mapping[str, Context] = {}
+    current: tuple[tuple[str, str], ...] = ()
+
+
+def paths(kubeconfig: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The files to read, those that do not exist left out, unless ``kubeconfig`` names the one file to use.
+
+    Raises ConfigError if that one does not exist. Source: client-go clientcmd ClientConfigLoadingRules.
+    """
+    if kubeconfig:
+        if not Path(kubeconfig).exists():
+            raise ConfigError(f"stat {kubeconfig}: no such file or directory")
+        return (kubeconfig,)
+    return tuple(path for path in candidates(environ) if Path(path).exists())
+
+
+def candidates(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The files of ``KUBECONFIG``, each once, or ``~/.kube/config`` if it is empty.
+
+    Separators alone name no file, and a missing home is the folder that we stand in, as kubectl has it.
+    Source: client-go clientcmd NewDefaultClientConfigLoadingRules.
+    """
+    listed = environ.get("KUBECONFIG", "")
+    if listed:
+        return tuple(dict.fromkeys(path for path in listed.split(os.pathsep) if path))
+    return (in_home("config", environ),)
+
+
+def in_home(name: str, environ: Mapping[str, str]) -> str:
+    """A file of kubectl's folder in the home that ``HOME`` names; without one below the folder that we stand in.
+
+    Source: client-go util/homedir.HomeDir.
+    """
+    if sys.platform == "win32":
+        return str(Path.home() / ".kube" / name)
+    return str(Path(environ.get("HOME", "")) / ".kube" / name)
+
+
+def read(names: Iterable[str]) -> MergedKubeconfig:
+    """The files merged, entry by entry and not field by field. Raises ConfigError naming the file that is wrong."""
+    clusters: dict[str, Cluster] = {}
+    users: dict[str, User] = {}
+    contexts: dict[str, Context] = {}
+    current: list[tuple[str, str]] = []
+    names = tuple(names)
+    for name in names:
+        config = _parse(name)
+        base = Path(name).absolute().parent
+        _first_wins(clusters, ((e.name, _cluster(e.cluster, base)) for e in config.clusters or ()), name)
+        _first_wins(users, ((e.name, _user(e.user, base)) for e in config.users or ()), name)
+        _first_wins(contexts, ((e.name, e.context or Context()) for e in config.contexts or ()), name)
+        if config.current_context:
+            current.append((name, config.current_context))
+    return MergedKubeconfig(names, clusters, users, contexts, tuple(current))
+
+
+def _parse(name: str) -> KubeconfigFile:
+    prefix = f'error loading config file "{name}": '
+    try:
+        data = yaml_tree.parse(content(name))
+    except OSError as error:
+        raise ConfigError(prefix + why(name, error)) from error
+    except yaml_tree.TreeError as error:
+        raise ConfigError(f"{prefix}yaml: {error}") from error
+    except ConfigError as error:
+        raise ConfigError(prefix + error.message) from error
+    try:
+        config = msgspec.convert({} if data is None else data, KubeconfigFile)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ConfigError(f"{prefix}{error}") from error
+    if (config.api_version or _FORM[0], config.kind or _FORM[1]) != _FORM:
+        raise ConfigError(f"{prefix}it is {config.kind or 'of no kind'} of {config.api_version or 'no version'}")
+    _check_data(config, prefix)
+    return config
+
+
+def _check_data(config: KubeconfigFile, prefix: str) -> None:
+    """Raise ConfigError where an ``X-data`` field of any entry is no base64: kubectl reads no such file at all."""
+    held = [
+        *((e.name, e.cluster and e.cluster.certificate_authority_data) for e in config.clusters or ()),
+        *((e.name, e.user and e.user.client_certificate_data) for e in config.users or ()),
+        *((e.name, e.user and e.user.client_key_data) for e in config.users or ()),
+    ]
+    for name, data in held:
+        if data:
+            try:
+                unpacked(data)
+            except ValueError as error:
+                raise ConfigError(f'{prefix}illegal base64 data in the entry "{name}"') from error
+
+
+def unpacked(data: str) -> bytes:
+    """The content of an ``X-data`` field. Raises ValueError. Source: Go encoding/base64 StdEncoding."""
+    return b64decode(data.replace("\r", "").replace("\n", ""), validate=True)
+
+
+def content(name: str) -> bytes:
+    """What is in a file, or comes through a pipe as of ``<(command)``: never waits for long, never reads for long.
+
+    Raises OSError, and ConfigError for what is too large or never comes.
+    """
+    try:
+        handle = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError as error:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL)) from error
+    try:
+        state = os.fstat(handle)
+        if stat.S_ISDIR(state.st_mode):
+            raise IsADirectoryError(name)
+        if stat.S_ISREG(state.st_mode):
+            with open(handle, "rb", closefd=False) as file:
+                found = file.read(LARGEST + 1)
+        else:
+            found = _piped(handle)
+    finally:
+        os.close(handle)
+    if len(found) > LARGEST:
+        raise ConfigError(f"larger than {LARGEST >> 20} MiB")
+    return found
+
+
+def _piped(handle: int) -> bytes:
+    """All that comes until the other side closes. Raises ConfigError if nobody writes."""
+    pieces: list[bytes] = []
+    deadline = monotonic() + PATIENCE
+    while sum(map(len, pieces)) <= LARGEST:
+        try:
+            piece = os.read(handle, 1 << 16)
+        except BlockingIOError:
+            if not select.select([handle], [], [], max(deadline - monotonic(), 0))[0]:
+                raise ConfigError(f"it is no file, and nothing came from it for {PATIENCE:g} seconds") from None
+            continue
+        if not piece and not pieces:
+            raise ConfigError("it is no file, and nobody writes to it")
+        if not piece:
+            break
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def why(name: str, error: OSError) -> str:
+    """What Go says about a file that cannot be read."""
+    if isinstance(error, IsADirectoryError):
+        return f"read {name}: is a directory"
+    return f"open {name}: {(error.strerror or str(error)).lower()}"
+
+
+def _first_wins(into: dict[str, KubeconfigEntry], entries: Iterable[tuple[str, KubeconfigEntry]], file: str) -> None:
+    seen: set[str] = set()
+    for name, entry in entries:
+        if name in seen:
+            raise ConfigError(f'error loading config file "{file}": "{name}" is defined twice')
+        seen.add(name)
+        into.setdefault(name, entry)
+
+
+def _absolute(base: Path, name: str | None) -> str | None:
+    return str(base / name) if name else name
+
+
+def _cluster(cluster: Cluster | None, base: Path) -> Cluster:
+    cluster = cluster or Cluster()
+    if not cluster.certificate_authority:
+        return cluster
+    return structs.replace(cluster, certificate_authority=_absolute(base, cluster.certificate_authority))
+
+
+def _user(user: User | None, base: Path) -> User:
+    user = user or User()
+    if not (user.token_file or user.client_certificate or user.client_key or user.exec):
+        return user
+    return structs.replace(
+        user,
+        token_file=_absolute(base, user.token_file),
+        client_certificate=_absolute(base, user.client_certificate),
+        client_key=_absolute(base, user.client_key),
+        exec=_exec(user.exec, base),
+    )
+
+
+def _exec(plugin: Exec | None, base: Path) -> Exec | None:
+    """A bare command is looked up on PATH; one with a slash belongs to the file's directory."""
+    if plugin is None or not ({"/", os.sep} & set(plugin.command)):
+        return plugin
+    return structs.replace(plugin, command=str(base / plugin.command))

@@ -1,0 +1,310 @@
+"""Reads lists page by page and single objects, and fills a store with what an answer needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubectl_kres.admission.base.versions import emulating
+from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.read import discovery, lists
+from kubectl_kres.cluster.read.lists import ListPage
+from kubectl_kres.cluster.transport.parallel import run, start
+from kubectl_kres.cluster.transport.response import Response, body, error, one_line, status
+from kubectl_kres.errors import (
+    ClusterError,
+    ConfigError,
+    Forbidden,
+    NoSuchPath,
+    NotFound,
+    StatusError,
+    TimedOut,
+    Unauthenticated,
+    Unreachable,
+    UsageError,
+)
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.sound import POLICIES, unreadable
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
+from kubectl_kres.store.store import Store
+
+#: How many needs are read side by side.
+WIDTH = 4
+#: Objects asked for in one request; small pages are also the fastest.
+CHUNK_SIZE = 500
+#: Objects of one list, more than etcd can hold pods, and pages without any one after the other.
+MOST, MOST_EMPTY = 2_000_000, 1_000
+
+ProgressCallback = Callable[[Need, int], None]
+
+
+class _Version(Struct, frozen=True, rename="camel"):
+    git_version: str | None = None
+    emulation_major: str | None = None
+    emulation_minor: str | None = None
+
+    @property
+    def shown(self) -> str:
+        return emulating(self.git_version or "", self.emulation_major or "", self.emulation_minor or "")
+
+
+class _Head(Struct, frozen=True, rename="camel"):
+    """What every object says of itself."""
+
+    api_version: str | None = None
+    kind: str | None = None
+
+
+class _Place(Struct, frozen=True):
+    """Where a list stands: what to ask next, and up to which key its objects were already given out."""
+
+    limit: int
+    token: str = ""
+    stale: bool = False
+    after: str = ""
+
+    def query(self, need: Need) -> list[tuple[str, str]]:
+        pairs = (
+            ("labelSelector", need.label_selector),
+            ("fieldSelector", need.field_selector),
+            ("limit", str(self.limit) if self.limit else ""),
+            ("continue", self.token),
+        )
+        return [(name, value) for name, value in pairs if value]
+
+
+def pages(
+    connection: Connection,
+    kind: Kind,
+    need: Need,
+    chunk_size: int = CHUNK_SIZE,
+    *,
+    skipped: list[str] | None = None,
+) -> Iterator[list[Any]]:
+    """The objects that ``need`` lists, page by page; the next page is on its way while one is worked on.
+
+    An object whose fields have the wrong type is left out and named in ``skipped``. If the list's token expires, it
+    goes on where the server says, with newer objects from there on; if the server does not say, the list is read
+    again in one piece, and what was given out before is not given out twice (lists are sorted by their key in etcd,
+    namespace/name). Objects made, changed or deleted meanwhile may be missing or old, as in any list that is resumed.
+    ``chunk_size`` 0: one request. Raises StatusError, Unreachable, TimedOut; ClusterError for what is no list.
+    """
+    for page in listing(connection, kind, need, chunk_size):
+        if skipped is not None:
+            skipped.extend(line for line in page.skipped if line not in skipped)
+        if page.items:
+            yield page.items
+
+
+def listing(
+    connection: Connection, kind: Kind, need: Need, chunk_size: int = CHUNK_SIZE, struct: Any = None
+) -> Iterator[ListPage]:
+    """As ``pages``, with what the server says of each page. Its ``items`` may be none."""
+    path = path_of(kind, need.namespace)
+    place, last = _Place(max(chunk_size, 0)), ""
+    advance = _Advance(kind)
+    answer = connection.ask(path, place.query(need))
+    while True:
+        if answer.code == 410 and place.token:
+            place = _resumed(place, answer, last)
+            answer = connection.ask(path, place.query(need))
+            continue
+        page = lists.decode(body(answer), kind, struct)
+        del answer
+        if page.token and page.token == place.token:
+            raise ClusterError(f"the list of {kind.qualified} does not advance: its page names itself as the next one")
+        if page.items:
+            last = _key(page.items[-1])
+        if place.after:
+            page = replace(page, items=[item for item in page.items if _key(item) > place.after])
+        advance.over(page)
+        place = _Place(place.limit, page.token, after=place.after)
+        coming = start(partial(connection.ask, path, place.query(need))) if page.token else None
+        yield page
+        if coming is None:
+            return
+        answer = coming.result()
+
+
+class _Advance:
+    """That a list comes to an end."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind, self._count, self._empty = kind, 0, 0
+        #: The first object of each page.
+        self._firsts: set[str] = set()
+
+    def over(self, page: ListPage) -> None:
+        """Raise ClusterError for a page after which there is no use in the next one."""
+        self._count += len(page.items)
+        self._empty = 0 if page.items or page.skipped else self._empty + 1
+        first = _key(page.items[0]) if page.items else ""
+        if page.token and (first in self._firsts or self._empty > MOST_EMPTY):
+            why = "it begins anew" if first else f"{self._empty} pages hold nothing, and there is a next one"
+            raise ClusterError(f"the list of {self._kind.qualified} does not advance: {why}")
+        if self._count > MOST:
+            raise ClusterError(f"the list of {self._kind.qualified} is left: there are more than {MOST:,}")
+        if first:
+            self._firsts.add(first)
+
+
+def _resumed(place: _Place, answer: Response, last: str) -> _Place:
+    """Where to go on after 410. Raises Expired if there is nothing left to try."""
+    found = status(answer)
+    token = found.token if found else ""
+    if token and not place.stale:
+        return _Place(place.limit, token, stale=True, after=place.after)
+    if not place.limit:
+        raise error(answer)
+    return _Place(0, after=last)
+
+
+def _key(item: Any) -> str:
+    return f"{item.metadata.namespace}/{item.metadata.name}"
+
+
+def get(connection: Connection, kind: Kind, namespace: str, name: str, struct: Any = None) -> Any:
+    """One object, as ``struct`` or else with its field managers where the kind keeps them.
+
+    Raises StatusError (NotFound, Forbidden, …), Unreachable, TimedOut, and ClusterError if it cannot be decoded;
+    UsageError for a name that no object can have.
+    """
+    return _object(connection.get(path_of(kind, namespace, name)), kind, name, struct)
+
+
+def raw(connection: Connection, kind: Kind, namespace: str, name: str) -> Mapping[str, Any]:
+    """One object with all of its fields, which no struct holds. Raises as ``get``."""
+    content = connection.get(path_of(kind, namespace, name))
+    try:
+        found: Mapping[str, Any] = lists.decoder(dict[str, Any]).decode(content)
+    except lists.UNREADABLE as fault:
+        raise lists.unreadable(f'{kind.qualified} "{name}"', fault) from fault
+    return found
+
+
+def version(connection: Connection) -> str:
+    """The server's ``gitVersion``, with the version that it emulates if that is another one.
+
+    Empty if it does not say or may not be asked. Raises as ``Connection.get``.
+    """
+    try:
+        return msgspec.json.decode(connection.get("/version"), type=_Version).shown
+    except Unauthenticated:
+        raise
+    except (StatusError, *lists.UNREADABLE):
+        return ""
+
+
+def fill(
+    connection: Connection,
+    store: Store,
+    needs: Iterable[Need],
+    *,
+    kinds: Mapping[str, Kind] = BY_KIND,
+    chunk_size: int = CHUNK_SIZE,
+    progress: ProgressCallback | None = None,
+) -> None:
+    """Read each need into the store and record how that went, in the order of the needs.
+
+    403 is denied; 404 on a name is read, since the object is then known not to exist, on the first page of a list it
+    is absent where the server has no such kind (see ``absent``); any other refusal, and objects that could not be
+    decoded, are failed, and the objects that were read stay. ``progress``
+    hears the number of objects read so far, from several threads. Raises Unreachable, TimedOut, Unauthenticated and
+    ConfigError: then nothing more can be read.
+    """
+    wanted = tuple(dict.fromkeys(needs))
+    jobs = [partial(_read, connection, kinds[need.kind], need, chunk_size, progress) for need in wanted]
+    for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
+        for item in items:
+            # A list leaves out who wrote an object's fields: what was read by its name stays.
+            if need.name or store.get(need.kind, item.metadata.name, item.metadata.namespace) is None:
+                store.add(need.kind, item)
+        store.cover(need, coverage)
+
+
+def _read(
+    connection: Connection, kind: Kind, need: Need, chunk_size: int, progress: ProgressCallback | None
+) -> tuple[list[Any], Coverage]:
+    items: list[Any] = []
+    skipped: list[str] = []
+    try:
+        if need.name:
+            return named(connection, kind, need)
+        for page in pages(connection, kind, need, chunk_size, skipped=skipped):
+            items += page
+            if progress:
+                progress(need, len(items))
+    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+        raise
+    except Forbidden as refused:
+        return items, fallen_short("denied", refused)
+    except NotFound as missing:
+        if not items and absent(connection, kind, missing):
+            return [], Coverage("absent", missing.message)
+        return items, fallen_short("failed", missing)
+    except ClusterError as failed:
+        return items, fallen_short("failed", failed)
+    return items, Coverage("failed", "; ".join(skipped)) if skipped else READ
+
+
+def absent(connection: Connection, kind: Kind, missing: NotFound) -> bool:
+    """Whether the server has no such kind, ``missing`` being what it answered to the first page of a list.
+
+    What belongs to every API server is never absent. Others are if the server's own Status says it; after a mere
+    sentence, as any web server on the way may say it, discovery is asked. Raises as ``discovery.serves``.
+    """
+    if kind.built_in:
+        return False
+    if not isinstance(missing, NoSuchPath):
+        return True
+    try:
+        return not discovery.serves(connection, kind)
+    except (Unreachable, TimedOut, Unauthenticated, ConfigError):
+        raise
+    except ClusterError:
+        return False
+
+
+def named(connection: Connection, kind: Kind, need: Need) -> tuple[list[Any], Coverage]:
+    """The one object of a need, or none if the server says that just this one is missing. Raises as ``get``."""
+    answer = connection.ask(path_of(kind, need.namespace, need.name))
+    if answer.code == 404 and (found := status(answer)) and found.names_object:
+        return [], READ
+    return [_object(body(answer), kind, need.name)], READ
+
+
+def _object(content: bytes, kind: Kind, name: str, struct: Any = None) -> Any:
+    what = f'{kind.qualified} "{name}"'
+    try:
+        head = lists.decoder(_Head).decode(content)
+        item = lists.decoder(struct or kind.detail or Workload).decode(content)
+    except lists.UNREADABLE as fault:
+        raise lists.unreadable(what, fault) from fault
+    lists.confirm(head.api_version, head.kind, kind, kind.kind.partition(".")[0], what)
+    if item.metadata.name != name:
+        raise ClusterError(f'the server answered with "{one_line(item.metadata.name)}" instead of {what}')
+    lists.name(item, kind)
+    if isinstance(item, POLICIES) and (why := unreadable(item)):
+        raise ClusterError(one_line(f"{what} could not be decoded: {why}"))
+    return item
+
+
+def path_of(kind: Kind, namespace: str, name: str = "") -> str:
+    """Where the kind is listed, or one object of it is. Raises UsageError for what would be another path."""
+    return kind.path(_segment(namespace), _segment(name))
+
+
+def _segment(text: str) -> str:
+    """A name as a part of a path. Raises UsageError, in kubectl's words, for what would be another path."""
+    for bad in ("..", ".") if text in {".", ".."} else ("/", "%"):
+        if bad in text:
+            verb = "may not be" if text == bad else "may not contain"
+            raise UsageError(f"invalid resource name \"{text}\": [{verb} '{bad}']")
+    return quote(text, safe="")

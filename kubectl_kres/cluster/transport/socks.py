@@ -1,0 +1,35 @@
+"""Connections through a SOCKS proxy; loaded only where one is used, for it needs PySocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from urllib3 import connectionpool
+from urllib3.contrib import socks
+
+from kubectl_kres.cluster.transport.deadline import TimedConnection, TimedTlsConnection
+from kubectl_kres.cluster.transport.proxy import Proxy
+
+
+class _Connection(socks.SOCKSConnection, TimedConnection):
+    pass
+
+
+class _TlsConnection(socks.SOCKSHTTPSConnection, TimedTlsConnection):
+    pass
+
+
+class _Plain(connectionpool.HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _Encrypted(connectionpool.HTTPSConnectionPool):
+    ConnectionCls = _TlsConnection
+
+
+def pool(way: Proxy, settings: dict[str, Any]) -> Any:
+    """The connections. Names of servers are looked up by the proxy, as Go has it do."""
+    url = f"socks5h://{way.url.partition('://')[2]}"
+    made = socks.SOCKSProxyManager(url, username=way.username, password=way.password, **settings)
+    made.pool_classes_by_scheme = {"http": _Plain, "https": _Encrypted}
+    return made

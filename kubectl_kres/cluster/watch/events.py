@@ -1,0 +1,168 @@
+"""The events of a watch, decoded into the same structs as lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.cluster.read import lists
+from kubectl_kres.cluster.transport.response import Response, error, one_line
+from kubectl_kres.errors import ClusterError, Expired, StatusError
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.sound import POLICIES, unreadable
+
+T = TypeVar("T")
+
+ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
+
+
+_USUAL = frozenset((ADDED, MODIFIED, DELETED, BOOKMARK))
+#: Bytes; a shorter line is empty, with or without its newline.
+_SHORTEST = 3
+
+
+class _Event(Struct, Generic[T], frozen=True, gc=False):
+    type: str
+    object: T
+
+
+class _Meta(Struct, frozen=True, rename="camel", gc=False):
+    resource_version: str = ""
+
+
+class _Versioned(Struct, frozen=True, gc=False):
+    metadata: _Meta = _Meta()
+
+
+class _Code(Struct, frozen=True, gc=False):
+    code: int = 0
+
+
+class WatchEvent(NamedTuple):
+    """What became of one object.
+
+    type: ADDED, MODIFIED or DELETED. item: the object; None if it could not be decoded, of which ``fault`` tells.
+    version: a number that grows from event to event; 0 if the server's versions are no numbers.
+    """
+
+    type: str
+    namespace: str
+    name: str
+    item: Any
+    version: int
+    fault: str = ""
+
+
+class Batch(NamedTuple):
+    """Events that came at once, and the version from which a watch goes on after them; empty: as before."""
+
+    events: list[WatchEvent]
+    version: str
+
+
+def batches(lines: Iterable[list[bytes]], kind: Kind, struct: Any, since: str) -> Iterator[Batch]:
+    """The events in the order of the server. ``since``: the version that was watched from.
+
+    What is not newer than what came before is left out: it came twice. Raises Expired if the server has forgotten what
+    changed since then, another StatusError for what else it reports, ClusterError for what is no event.
+    """
+    decode = lists.decoder(_Event[struct]).decode
+    last = number(since)
+    for group in lines:
+        events: list[WatchEvent] = []
+        version = ""
+        for line in group:
+            if len(line) < _SHORTEST:
+                continue
+            found = _usual(decode, line)
+            if found is None:
+                if events:
+                    yield Batch(events, version)
+                    events = []
+                event, text = _odd(line, kind, struct)
+            else:
+                event, text = _event(found, kind), found.object.metadata.resource_version
+            at = number(text)
+            if at and at <= last:
+                continue
+            last, version = at or last, text or version
+            if event is not None:
+                events.append(event)
+        if events or version:
+            yield Batch(events, version)
+
+
+def number(version: str) -> int:
+    """A resource version as a number; 0 if it is none."""
+    return int(version) if version.isascii() and version.isdigit() else 0
+
+
+def _usual(decode: Callable[[bytes], Any], line: bytes) -> Any:
+    """The event, if it is about an object of the expected form or a bookmark; else None."""
+    try:
+        found = decode(line)
+    except lists.UNREADABLE:
+        return None
+    return found if found.type in _USUAL else None
+
+
+def _event(found: Any, kind: Kind) -> WatchEvent | None:
+    """None for a bookmark."""
+    if found.type == BOOKMARK:
+        return None
+    item = found.object
+    lists.name(item, kind)
+    metadata = item.metadata
+    version = number(metadata.resource_version)
+    if isinstance(item, POLICIES) and found.type != DELETED and (fault := unreadable(item)):
+        text = lists.left_out(kind, (metadata.namespace, metadata.name), 0, fault)
+        return WatchEvent(found.type, metadata.namespace, metadata.name, None, version, text)
+    return WatchEvent(found.type, metadata.namespace, metadata.name, item, version)
+
+
+def _odd(line: bytes, kind: Kind, struct: Any) -> tuple[WatchEvent | None, str]:
+    """An event whose object is not of the kind's form, with its version. Raises the StatusError of an ERROR event."""
+    what = f"an event about {kind.qualified}"
+    try:
+        found = lists.decoder(_Event[msgspec.Raw]).decode(line)
+    except lists.UNREADABLE as fault:
+        raise lists.unreadable(what, fault) from fault
+    if found.type == ERROR:
+        raise reported(found.object)
+    if found.type not in _USUAL:
+        raise ClusterError(one_line(f"the server sent {what} of the unknown type {found.type!r}"))
+    try:
+        text = lists.decoder(_Versioned).decode(found.object).metadata.resource_version
+    except lists.UNREADABLE:
+        text = ""
+    if found.type == BOOKMARK:
+        return None, text
+    namespace, name = lists.called(found.object)
+    why = "" if found.type == DELETED else lists.left_out(kind, (namespace, name), 0, _fault(found.object, struct))
+    if not name:
+        raise ClusterError(f"{what} could not be decoded: {why}")
+    return WatchEvent(found.type, namespace, name, None, number(text), why), text
+
+
+def _fault(text: bytes, struct: Any) -> str:
+    """What is wrong with an object, as a list would say it."""
+    try:
+        lists.decoder(struct).decode(text)
+    except lists.UNREADABLE as fault:
+        return str(fault)
+    return ""
+
+
+def reported(status: bytes) -> StatusError:
+    """The error that the object of an ERROR event is."""
+    try:
+        code = lists.decoder(_Code).decode(status).code
+    except lists.UNREADABLE:
+        code = 0
+    found = error(Response(code or 500, bytes(status)))
+    if found.reason == "Expired" and not isinstance(found, Expired):
+        return Expired(found.message, code=found.code, reason=found.reason)
+    return found

@@ -1,0 +1,257 @@
+"""Reads one need for as long as it is wanted: a list, then what changes, and again whatever breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Event, Thread
+from typing import Any
+
+from msgspec.structs import replace
+
+from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.read.fill_store import absent, listing, named, path_of
+from kubectl_kres.cluster.read.lists import struct_of
+from kubectl_kres.cluster.transport import backoff
+from kubectl_kres.cluster.transport.stream import Stream
+from kubectl_kres.cluster.watch import events
+from kubectl_kres.cluster.watch.clock import Clock
+from kubectl_kres.cluster.watch.event_queue import Inbox, What, Word
+from kubectl_kres.cluster.watch.feed_state import FeedState, Phase
+from kubectl_kres.errors import (
+    ClusterError,
+    ConfigError,
+    Expired,
+    Forbidden,
+    KresError,
+    NotFound,
+    StatusError,
+    TimedOut,
+    Unreachable,
+)
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.store.coverage import Coverage, Need, fallen_short
+from kubectl_kres.store.sharing import Sharing
+
+#: Seconds that the server is asked to keep a watch open, and after how long a silent one is taken for broken. The
+#: server sends a bookmark about every minute.
+OPEN, SILENCE = 290, 90.0
+#: Seconds until something that was refused, or cannot be watched, is asked for again.
+RECHECK, POLL = 60.0, 30.0
+#: Seconds that a watch must last to be no failure if it told nothing.
+BRIEF = 5.0
+#: After so many refusals in a row a watch is given up for a fresh list.
+REFUSALS = 3
+#: Codes of a server that will not be watched, and of one that is busy.
+_UNWATCHED, _BUSY = {403, 405}, {401, 429, 503}
+
+
+class Reader:
+    """One thread that never keeps the program from ending. ``state`` may be looked at from any thread."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        kind: Kind,
+        need: Need,
+        inbox: Inbox,
+        *,
+        clock: Clock,
+        chunk_size: int,
+        silence: float = SILENCE,
+    ) -> None:
+        self.kind, self.need = kind, need
+        self.struct = (kind.detail if need.name else None) or struct_of(kind)
+        self.state = FeedState("connecting")
+        self._connection, self._inbox, self._clock = connection, inbox, clock
+        self._chunk_size, self._silence = chunk_size, silence
+        self._sharing = Sharing()
+        self._over, self._woken = Event(), Event()
+        #: Whether it waits for a server that did not answer.
+        self.lost = False
+        self._stream: Stream | None = None
+        self._tries = 0
+        self._hasty = self._refused = False
+        name = f"metadata.name={need.name}" if need.name else ""
+        fields = ",".join(filter(None, (need.field_selector, name)))
+        self._listed = replace(need, name="", field_selector=fields)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the server did not let us list when it was asked last."""
+        return self._refused
+
+    def start(self) -> None:
+        """Begin."""
+        Thread(target=self._run, name=f"feed {self.kind.plural}", daemon=True).start()
+
+    def stop(self) -> None:
+        """End soon; what it still says is not to be heard."""
+        self._over.set()
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """End what is going on: a wait for the next try, or a watch whose line is taken for broken."""
+        self.wake()
+        if self._stream is not None:
+            self._stream.close()
+
+    def wake(self) -> None:
+        """Try again now."""
+        self._woken.set()
+
+    def _run(self) -> None:
+        try:
+            while not self._over.is_set():
+                try:
+                    self._watch(self._list())
+                except KresError as error:
+                    self._failed(error)
+        except Exception as error:  # noqa: BLE001, whoever drains the feed raises it
+            self._say("fault", error)
+
+    def _list(self) -> str:
+        """Tell all objects. Returns the version from which they can be watched."""
+        version, read = "", 0
+        skipped: dict[str, None] = {}
+        self._say("begin")
+        # A list that expires again and again is asked for in one piece.
+        size = 0 if self._hasty else self._chunk_size
+        for page in listing(self._connection, self.kind, self._listed, size, self.struct):
+            # Of a list that was resumed with newer objects the oldest part counts: watching from there on misses none.
+            version = version or page.version
+            skipped |= dict.fromkeys(page.skipped)
+            for item in page.items:
+                self._sharing.share(item)
+            if page.items:
+                self._say("items", page.items)
+            read += len(page.items)
+            self._is("listing", read=read, about=read + page.remaining if page.remaining else 0)
+            if self._over.is_set():
+                break
+        self._refused, self._sharing = False, Sharing()
+        self.state = replace(self.state, held=True, heard=self._clock.now())
+        self._say("listed", tuple(skipped))
+        return version
+
+    def _watch(self, version: str) -> None:
+        """Tell what changes from ``version`` on. Returns when a fresh list is needed."""
+        refusals = 0
+        while not self._over.is_set():
+            began, before = self._clock.now(), version
+            fault: ClusterError | None = None
+            try:
+                for batch in self._batches(version):
+                    version = batch.version or version
+                    if batch.events:
+                        self._say("events", batch.events)
+            except StatusError as refused:
+                if refused.code in _UNWATCHED:
+                    self._wait("polling", refused, POLL)
+                    return
+                refusals += refused.code not in _BUSY
+                if isinstance(refused, Expired | NotFound) or refusals >= REFUSALS:
+                    self._again(refused)
+                    return
+                fault = refused
+            except ClusterError as broken:
+                fault = broken
+            if version != before or (fault is None and self._clock.now() - began >= BRIEF):
+                refusals = self._tries = 0
+            else:
+                self._retry(fault)
+
+    def _batches(self, version: str) -> Iterator[events.Batch]:
+        """The batches of one watch, during which the state is ``watching``."""
+        query = (
+            ("watch", "true"),
+            ("allowWatchBookmarks", "true"),
+            ("timeoutSeconds", str(OPEN)),
+            ("resourceVersion", version),
+            ("labelSelector", self._listed.label_selector),
+            ("fieldSelector", self._listed.field_selector),
+        )
+        path = path_of(self.kind, self.need.namespace)
+        with self._connection.watch(path, [pair for pair in query if pair[1]], self._silence) as stream:
+            self._stream = stream
+            self._is("watching", heard=self._clock.now())
+            if self._over.is_set():
+                return
+            for batch in events.batches(stream.lines(), self.kind, self.struct, version):
+                self._tries, self._hasty = 0, False
+                self._is("watching", heard=self._clock.now())
+                for event in batch.events:
+                    if event.type == events.ADDED and event.item is not None:
+                        self._sharing.share(event.item)
+                yield batch
+
+    def _again(self, refused: StatusError) -> None:
+        """Before a fresh list: at once, unless this one was no better than the last."""
+        self._hasty = self._tries > 0
+        if self._tries:
+            self._retry(refused)
+        else:
+            self._tries = 1
+
+    def _failed(self, error: KresError) -> None:
+        """A list that could not be read: say so, and wait."""
+        if isinstance(error, Forbidden) and self.need.name:
+            try:
+                self._by_name(error)
+            except KresError as other:
+                error = other
+            else:
+                return
+        if isinstance(error, Forbidden):
+            self._refused = True
+            self._say("cover", fallen_short("denied", error))
+            self._wait("denied", error, RECHECK)
+        elif isinstance(error, NotFound) and self._absent(error):
+            self._say("cover", Coverage("absent", error.message))
+            self._wait("absent", error, RECHECK)
+        else:
+            if not self.state.held:
+                self._say("cover", _failed(error))
+            passing = isinstance(error, Unreachable | TimedOut | StatusError | ConfigError)
+            self._retry(error, "retrying" if passing else "failed")
+
+    def _absent(self, missing: NotFound) -> bool:
+        """Whether the server has no such kind, as far as it can be asked."""
+        try:
+            return absent(self._connection, self.kind, missing)
+        except KresError:
+            return False
+
+    def _by_name(self, refused: KresError) -> None:
+        """Read an object that may not be listed, but may be got by its name. Raises as ``read.get``."""
+        items, _ = named(self._connection, self.kind, self.need)
+        self._say("begin")
+        self._say("items", items)
+        self.state = replace(self.state, held=True)
+        self._say("listed", ())
+        self._wait("polling", refused, POLL)
+
+    def _retry(self, error: KresError | None, phase: Phase = "retrying") -> None:
+        """Wait longer each time. ``error`` None: the server ended a watch at once."""
+        self._tries += 1
+        asked = error.retry_after if isinstance(error, StatusError) else 0.0
+        self.lost = isinstance(error, Unreachable | TimedOut)
+        self._wait(phase, error, backoff.delay(self._tries, self._clock.spread(), asked), asked)
+        self.lost = False
+
+    def _wait(self, phase: Phase, error: KresError | None, seconds: float, asked: float = 0.0) -> None:
+        why = error.message if error is not None else "the server ended the watch at once"
+        self._is(phase, tries=self._tries, why=why, due=self._clock.now() + seconds, asked=asked)
+        self._woken.clear()
+        if not self._over.is_set():
+            self._clock.wait(self._woken, seconds)
+
+    def _is(self, phase: Phase, **facts: Any) -> None:
+        heard = facts.pop("heard", self.state.heard)
+        self.state = FeedState(phase, held=self.state.held, heard=heard, **facts)
+
+    def _say(self, what: What, load: Any = None) -> None:
+        self._inbox.put(Word(self, what, load), self._over)
+
+
+def _failed(error: KresError) -> Coverage:
+    return fallen_short("failed", error) if isinstance(error, ClusterError) else Coverage("failed", error.message)

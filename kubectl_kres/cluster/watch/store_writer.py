@@ -1,0 +1,180 @@
+"""Puts into the store what the readers of a feed tell; done by the store's owner alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from kubectl_kres.cluster.watch.event_queue import Word
+from kubectl_kres.cluster.watch.events import DELETED, WatchEvent, number
+from kubectl_kres.cluster.watch.need_reader import Reader
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.sharing import share_with
+from kubectl_kres.store.store import Store
+
+ObjectKey = tuple[str, str]
+
+
+class ReaderObjects:
+    """What one reader answers for. ``owned``: its objects, kept only if it reads a part of a namespace."""
+
+    def __init__(self, reader: Reader) -> None:
+        need = reader.need
+        self.reader = reader
+        self.whole = not (need.name or need.label_selector or need.field_selector)
+        self.owned: set[ObjectKey] = set()
+        self.seen: set[ObjectKey] | None = None
+        self.faults: dict[str, None] = {}
+        self.listed = False
+
+    def covers(self, key: ObjectKey) -> bool:
+        """Whether it would tell of this object's end."""
+        if self.whole:
+            return self.reader.need.namespace in {"", key[0]}
+        return key in self.owned
+
+
+class Landing:
+    """Where words become objects. Needs of one kind may overlap: an object goes when the last one of them loses it."""
+
+    def __init__(self) -> None:
+        self._held: dict[Reader, ReaderObjects] = {}
+        #: Objects that are read by name in more detail than lists have.
+        self._detailed: dict[tuple[str, ObjectKey], Reader] = {}
+
+    def open(self, reader: Reader) -> None:
+        """Words of this reader are heard from now on."""
+        self._held[reader] = ReaderObjects(reader)
+        if reader.need.name and reader.kind.whole is not None:
+            self._detailed[reader.need.kind, (reader.need.namespace, reader.need.name)] = reader
+
+    def close(self, reader: Reader, store: Store, changes: Changes) -> None:
+        """Forget the reader, and the objects that no other one covers."""
+        held = self._held.pop(reader)
+        self._detailed = {key: one for key, one in self._detailed.items() if one is not reader}
+        kind = reader.need.kind
+        for key in sorted(self._keys(held, store)):
+            self._drop(kind, key, store, changes)
+        store.uncover(reader.need)
+        changes.needs[reader.need] = None
+
+    def hear(self, word: Word, store: Store, changes: Changes) -> None:
+        """Do what a word says. Raises what a reader failed with by mistake."""
+        held = self._held.get(word.reader)
+        if held is None:
+            return
+        if word.what == "events":
+            self._events(held, word.load, store, changes)
+        elif word.what == "items":
+            self._items(held, word.load, store, changes)
+        elif word.what == "begin":
+            held.seen = set()
+        elif word.what == "listed":
+            self._listed(held, word.load, store, changes)
+        elif word.what == "fault":
+            raise word.load
+        else:
+            self._cover(held, word.load, store, changes)
+
+    def _items(self, held: ReaderObjects, items: Iterable[Any], store: Store, changes: Changes) -> None:
+        assert held.seen is not None
+        kind = held.reader.need.kind
+        for item in items:
+            key = (item.metadata.namespace, item.metadata.name)
+            held.seen.add(key)
+            self._put(held, kind, key, item, store, changes)
+
+    def _put(self, held: ReaderObjects, kind: str, key: ObjectKey, item: Any, store: Store, changes: Changes) -> None:
+        if not held.whole:
+            held.owned.add(key)
+        if self._detailed and self._detailed.get((kind, key), held.reader) is not held.reader:
+            return
+        before = store.get(kind, key[1], key[0])
+        if before is not None and type(before) is type(item) and _version(before) == _version(item) != "":
+            return
+        if before is not None:
+            share_with(before, item)
+        store.add(kind, item)
+        changes.put(ObjectRef(kind, key[1], key[0]), new=before is None)
+
+    def _events(self, held: ReaderObjects, events: Iterable[WatchEvent], store: Store, changes: Changes) -> None:
+        kind = held.reader.need.kind
+        for event in events:
+            key = (event.namespace, event.name)
+            before = store.get(kind, event.name, event.namespace)
+            if before is not None and event.version and number(before.metadata.resource_version) > event.version:
+                # A list that was resumed with newer objects has told more than this already.
+                continue
+            if held.faults or event.fault:
+                self._fault(held, key, event.fault, store, changes)
+            if event.type == DELETED or event.item is None:
+                self._lose(held, kind, key, store, changes)
+            else:
+                self._put(held, kind, key, event.item, store, changes)
+
+    def _lose(self, held: ReaderObjects, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
+        held.owned.discard(key)
+        if held.whole or not self._covered(kind, key):
+            _take(kind, key, store, changes)
+
+    def _listed(self, held: ReaderObjects, skipped: Iterable[str], store: Store, changes: Changes) -> None:
+        """Drop what a complete list did not hold."""
+        seen, kind = held.seen or set(), held.reader.need.kind
+        for key in sorted(key for key in self._keys(held, store) if key not in seen):
+            self._lose(held, kind, key, store, changes)
+        held.seen = None
+        if not held.listed:
+            held.listed = True
+            self._orphans(held.reader.need, store, changes)
+        held.faults = dict.fromkeys(skipped)
+        self._cover(held, None, store, changes)
+
+    def _orphans(self, need: Need, store: Store, changes: Changes) -> None:
+        """Drop what was in the store before its readers came and none of them found."""
+        readers = [one for one in self._held.values() if one.reader.need.kind == need.kind]
+        if any(one.whole and one.reader.need.namespace in {"", need.namespace} for one in readers):
+            # Nothing is without one that answers for it.
+            return
+        if all(one.listed for one in readers):
+            for key in sorted(store.keys(need.kind, need.namespace)):
+                self._drop(need.kind, key, store, changes)
+
+    def _fault(self, held: ReaderObjects, key: ObjectKey, fault: str, store: Store, changes: Changes) -> None:
+        """An object that could not be decoded is named until it can, or is gone."""
+        before = f"{held.reader.kind.qualified} {'/'.join(filter(None, key))}: "
+        held.faults = {line: None for line in held.faults if not line.startswith(before)}
+        if fault:
+            held.faults[fault] = None
+        self._cover(held, None, store, changes)
+
+    def _cover(self, held: ReaderObjects, coverage: Coverage | None, store: Store, changes: Changes) -> None:
+        need = held.reader.need
+        if coverage is None:
+            coverage = Coverage("failed", "; ".join(held.faults)) if held.faults else READ
+        elif coverage.state == "absent":
+            for key in sorted(self._keys(held, store)):
+                self._lose(held, need.kind, key, store, changes)
+        store.cover(need, coverage)
+        changes.needs[need] = None
+
+    def _keys(self, held: ReaderObjects, store: Store) -> Iterable[ObjectKey]:
+        """The objects that a reader answers for."""
+        return store.keys(held.reader.need.kind, held.reader.need.namespace) if held.whole else held.owned
+
+    def _drop(self, kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
+        if not self._covered(kind, key):
+            _take(kind, key, store, changes)
+
+    def _covered(self, kind: str, key: ObjectKey) -> bool:
+        return any(one.reader.need.kind == kind and one.covers(key) for one in self._held.values())
+
+
+def _version(item: Any) -> str:
+    return str(item.metadata.resource_version)
+
+
+def _take(kind: str, key: ObjectKey, store: Store, changes: Changes) -> None:
+    if store.remove(kind, key[1], key[0]):
+        changes.take(ObjectRef(kind, key[1], key[0]))

@@ -1,0 +1,86 @@
+"""YAML text cut into documents, the value of a document, and the place of each value in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import yaml
+
+from kubectl_kres.errors import InputError
+from kubectl_kres.manifests.document import Document, PathStep, Position, place
+from kubectl_kres.manifests.yaml_places import values
+from kubectl_kres.manifests.yaml_values import Build
+
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SEPARATOR = re.compile(r"^---(.*)$", re.MULTILINE)
+
+
+def split(file: str, text: str, *, start: int = 0, index: int = 0) -> Iterator[Document]:
+    """The documents of a file from the character ``start`` on, cut at ``---`` lines as kubectl cuts them.
+
+    Empty ones are left out, and each ends with a line feed. Raises InputError at a separator with more than a comment
+    behind it.
+    Source: apimachinery util/yaml YAMLReader.Read.
+    """
+    line, column = place(text, start)
+    for separator in _SEPARATOR.finditer(text, start):
+        if text[start : separator.start()].strip():
+            yield Document(file, text[start : separator.start()], "yaml", index, line, column)
+            index += 1
+        rest = separator[1].strip()
+        if rest and not rest.startswith("#"):
+            at = place(text, separator.start(1))
+            raise InputError(f"invalid document separator: ---{rest[:40]}", file=file, line=at[0], column=at[1])
+        line, column = line + text.count("\n", start, separator.end()), separator.end() - separator.start() + 1
+        start = separator.end()
+    if text[start:].strip():
+        rest = text[start:]
+        yield Document(file, rest if rest.endswith("\n") else rest + "\n", "yaml", index, line, column)
+
+
+def value(text: str) -> Any:
+    """The value of YAML that stands in a field of an object; None if it is empty. Raises InputError."""
+    return next((parse(document) for document in split("", text)), None)
+
+
+def parse(document: Document, notes: list[InputError] | None = None) -> Any:
+    """The value of a document as JSON would hold it; None if it is empty or null.
+
+    Keys are text; numbers are int or ``Number``. Aliased values are shared: treat the result as read-only. As kubectl
+    does, a merge (``<<``) replaces what stands before it and is replaced by what stands behind it; of a key that is
+    given twice the last one counts, and ``notes`` gets a sentence about it.
+    Raises InputError for bad syntax, a key that is no text, and for aliases or nesting without end.
+    """
+    build = Build(document, notes)
+    for event in _events(document):
+        build.take(event)
+    return build.root
+
+
+def locate(document: Document, path: Sequence[PathStep]) -> Position:
+    """Line and column in the file of the value at ``path``, or of the innermost value around it that is written."""
+    wanted = list(path)
+    best, depth = document.position(1, 1), -1
+    for found, mark in values(_events(document)):
+        if depth > 0 and found[:depth] != wanted[:depth]:
+            break
+        if len(found) > depth and found == wanted[: len(found)]:
+            best, depth = document.position(mark.line + 1, mark.column + 1), len(found)
+            if depth == len(wanted):
+                break
+    return best
+
+
+def _events(document: Document) -> Iterator[Any]:
+    try:
+        yield from yaml.parse(document.text, Loader=_LOADER)
+    except yaml.reader.ReaderError as error:
+        character = error.character if isinstance(error.character, str) else chr(error.character)
+        at = document.offset(max(document.text.find(character), 0))
+        raise document.fault(f"{error.reason}: U+{ord(character):04X}", at) from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        at = document.position(mark.line + 1, mark.column + 1) if mark else document.position(1, 1)
+        raise document.fault(str(error.problem or error.context), at) from error

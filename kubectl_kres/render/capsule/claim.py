@@ -1,0 +1,219 @@
+"""One claim in full as text: its state and why, what would unblock it, its quota, what may be done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.capsule.claims import TONES, asks_words
+from kubectl_kres.render.text.edited import edited
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport, ManagedQuota, May
+from kubectl_kres.reports.capsule.unblock.option import Deed, UnblockOption
+from kubectl_kres.reports.common.resource_lists import listed
+
+#: What may be done to a claim, as it is said of the claim.
+PARTICIPLES = {"change": "changed", "delete": "deleted", "release": "released"}
+_LABEL, _CELL = 32, 20
+#: Claims that are named where many get in or wait.
+_NAMED = 5
+#: What keeps pods from coming once there is room.
+_AFTERWARDS = "controllers retry with back-off; new pods can take minutes"
+
+
+def lines(report: ClaimReport, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line of the answer."""
+    for line in claim_lines(report, width):
+        yield draw(line, color=color)
+
+
+def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    yield from head(report, width)
+    yield from amounts_table(report.amounts, width)
+    yield from ways_lines(report, width)
+    if report.quota is not None:
+        yield from quota_lines(report.quota, width)
+    yield from may_lines(report.may, width)
+    groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
+        ("warn", "Warning: ", report.notes),
+        ("quiet", "last changed: ", tuple(edited(report.edits))),
+    )
+    yield from remarks(groups, (), report.unseen, width)
+
+
+def head(report: ClaimReport, width: int) -> Iterator[Line]:
+    """State, name, pool, place and why."""
+    yield from state_lines(report, width)
+    yield from toned("", wrapped(f"asks for {asks_words(report.asks)}", width, first="  ", rest="    "))
+    yield from toned("", wrapped(report.because, width, first="  ", rest="    "))
+    yield from status_lines(report, width)
+
+
+def state_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """State, name and pool."""
+    ref = report.subject
+    pool = f" of pool {report.pool}" if report.pool else f", names pool {report.wanted_pool}" * bool(report.wanted_pool)
+    state = f"would be {report.state}" if report.predicted else report.state
+    first, *rest = wrapped(f"{state}: {ref.key}{pool}", width, rest="  ")
+    yield [(TONES[report.state], first[: len(state)]), ("", first[len(state) :])]
+    yield from toned("", rest)
+
+
+def status_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """What the controller says, and the place in the queue."""
+    place = report.place
+    if report.message and report.message != "reconciled":
+        yield from toned("quiet", wrapped(f"the controller says: {report.message}", width, first="  ", rest="    "))
+    if place is not None:
+        kind = "ordered queue" if place.ordered else "queue; any claim that fits is served, whatever the place"
+        ahead = f", behind {listed((one.key for one in place.ahead), _NAMED)}" if place.ahead else ""
+        text = f"place {place.place} of {place.of} in the {kind}{ahead}"
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+    if report.old:
+        text = "Capsule before 0.13 wrote this status: whether pods use the claim is not in it"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+
+
+def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
+    """Asked for, left, lacking, by resource."""
+    if not amounts:
+        return
+    heads = ("ASKS FOR", "LEFT", "LACKS")
+    rows = [(one.requested, one.available or ("-" if one.offered else "none"), one.lacks or "-") for one in amounts]
+    cells = [[clipped(cell, _CELL) for cell in row] for row in rows]
+    widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
+    label = min(_LABEL, max(8, *(size(one.name) for one in amounts)))
+    yield [("", "")]
+    yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, heads, widths))}".rstrip())]
+    for one, row in zip(amounts, cells, strict=True):
+        bad = one.lacks is not None or not one.offered
+        tone: Tone = "bad" if bad else "warn" if one.behind is not None else ""
+        text = "  ".join(map(padded, row, widths)).rstrip()
+        closed = f"  blocked by earlier claims for {one.behind}" if one.behind is not None else ""
+        if size(one.name) <= label:
+            yield [("", f"  {padded(one.name, label)}  "), (tone, text), ("quiet", closed)]
+        else:
+            yield from toned("", wrapped(one.name, width, first="  ", rest="    "))
+            yield [("", " " * (label + 4)), (tone, text), ("quiet", closed)]
+
+
+def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterator[Line]:
+    """What would let it in, numbered, the smallest change first. ``told``: that nothing does was said before."""
+    if not report.ways:
+        if report.waits and not told:
+            yield [("", "")]
+            yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
+        return
+    yield [("", "")]
+    yield [("strong", "what would unblock it")]
+    for number, way in enumerate(report.ways, 1):
+        yield from way_lines(report, way, f"  {number}. ", width)
+    yield from toned("quiet", wrapped(_AFTERWARDS, width, first="  ", rest="    "))
+
+
+def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
+    """What would let it in, without a heading: DO the smallest change, OR another one."""
+    if not report.ways and report.waits:
+        yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
+    for number, way in enumerate(report.ways):
+        yield from way_lines(report, way, "OR " if number else "DO ", width)
+
+
+def way_lines(report: ClaimReport, way: UnblockOption, lead: str, width: int) -> Iterator[Line]:
+    """One of the ways: what to do, as something to type, and what becomes of the others."""
+    yield from toned("", wrapped(way.text, width, first=lead, rest=" " * len(lead)))
+    for deed in way.deeds:
+        yield from _deed(deed, width, named=len(way.deeds) > 1 or bool(deed.holds))
+    yield from _after(way, width, others=report.place is not None and report.place.of > 1)
+
+
+def nothing_helps(report: ClaimReport) -> str:
+    """Why there is nothing to propose."""
+    if report.state == "pending":
+        return "nothing to do but wait for the controller"
+    if any(one.kind in {"ResourcePool", "ResourcePoolClaim"} for one in report.unseen):
+        return "what would unblock it cannot be said without what was not seen (below)"
+    if any(not one.offered for one in report.amounts):
+        names = listed(one.name for one in report.amounts if not one.offered)
+        return f"its pool would have to get {names} in its hard, and then the spec of the claim has to change"
+    return "no pool that serves its namespace has all that it asks for, and room for it"
+
+
+def _deed(deed: Deed, width: int, *, named: bool) -> Iterator[Line]:
+    if named:
+        state = f", {deed.state}" if deed.state else ""
+        holds = f": holds {asks_words(deed.holds) or 'nothing'}" if deed.verb in {"delete", "release"} else ""
+        what = "" if holds else "pool " if deed.subject.kind == "ResourcePool" else "claim "
+        text = f"{what}{deed.subject.key}{state}{holds}"
+        yield from toned("", wrapped(text, width, first="       ", rest="         "))
+    if deed.command:
+        yield [("", "       "), ("command", deed.command)]
+    if deed.follows:
+        yield from toned("quiet", wrapped(deed.follows, width, first="       ", rest="         "))
+
+
+def _after(way: UnblockOption, width: int, *, others: bool) -> Iterator[Line]:
+    parts = []
+    if way.also:
+        parts.append(f"{_some(way.also, way.gained)} get{'s' * (len(way.also) == 1)} in, too")
+    if way.out:
+        parts.append(f"{listed((one.key for one in way.out), _NAMED)} lose{'s' * (len(way.out) == 1)} what it holds")
+    if way.waits:
+        parts.append(f"still waiting: {_some(way.waits, way.waiting)}")
+    if parts:
+        yield from toned("quiet", wrapped(f"then {'; '.join(parts)}", width, first="       ", rest="         "))
+    elif way.replayed and others:
+        yield [("quiet", "       then nobody waits any more")]
+
+
+def _some(refs: Sequence[ObjectRef], count: int) -> str:
+    """The first of so many claims."""
+    if count <= _NAMED + 1:
+        return listed((one.key for one in refs), _NAMED)
+    return f"{', '.join(one.key for one in refs[:_NAMED])} and {count - _NAMED} more"
+
+
+def quota_lines(quota: ManagedQuota, width: int) -> Iterator[Line]:
+    """The managed quota: what it says, how that adds up, what pods use."""
+    yield [("", "")]
+    name = quota.subject.name
+    if quota.missing:
+        text = (
+            f"quota {name} is not there: the pool's controller has not written it, or the namespace is not the pool's"
+        )
+        yield from toned("warn", wrapped(text, width, rest="  "))
+        return
+    if not quota.lines:
+        text = f"quota {name} is empty: it limits nothing in this namespace"
+        yield from toned("warn", wrapped(text, width, rest="  "))
+        return
+    heads = ("USED", "HARD")
+    rows = [(one.used or "-", one.hard) for one in quota.lines]
+    cells = [[clipped(cell, _CELL) for cell in row] for row in rows]
+    widths = [max(size(head), *(size(row[at]) for row in cells)) for at, head in enumerate(heads)]
+    label = min(_LABEL, max(8, *(size(one.name) for one in quota.lines)))
+    yield [("strong", f"quota {name}"), ("", f" in {quota.subject.namespace}")]
+    yield [("quiet", f"  {padded('NAME', label)}  {'  '.join(map(padded, heads, widths))}".rstrip())]
+    for one, row in zip(quota.lines, cells, strict=True):
+        parts = [f"claims {one.claimed}"] if one.claimed is not None else []
+        parts += [f"default {one.default}"] if one.default is not None else []
+        name, figures = f"  {padded(clipped(one.name, label), label)}  ", "  ".join(map(padded, row, widths))
+        over: Tone = "bad" if one.over else ""
+        tail = f"  {' + '.join(parts)}" if parts else ""
+        yield [("", name), (over, figures), ("quiet", tail), (over, "  over" if one.over else "")]
+    if quota.note:
+        yield from toned("warn", wrapped(quota.note, width, first="  ", rest="    "))
+
+
+def may_lines(found: Sequence[May], width: int) -> Iterator[Line]:
+    """Whether it may be changed, deleted, released."""
+    if not found:
+        return
+    yield [("", "")]
+    for one in found:
+        word, tone = ("yes", "") if one.allowed else ("no", "warn")
+        label = f"may be {PARTICIPLES[one.verb]}: "
+        text = f"{word}{f', {one.follows}' if one.follows else ''}{f': {one.said}' if one.said else ''}"
+        yield from toned("warn" if tone else "", wrapped(text, width, first=label, rest="  "))

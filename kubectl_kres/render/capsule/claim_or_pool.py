@@ -1,0 +1,237 @@
+"""Explanations of claims and pools as text: verdict and remedy first, then how it came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.provenance.journal import Check, Derive
+from kubectl_kres.provenance.rules import RULES
+from kubectl_kres.render.capsule.claim import may_lines, nothing_helps, quota_lines, ways_lines
+from kubectl_kres.render.capsule.claims import TONES
+from kubectl_kres.render.capsule.pools import pool_lines
+from kubectl_kres.render.text.edited import edited
+from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.reports.capsule.explain.claim_or_pool import (
+    ClaimExplanation,
+    Compared,
+    PoolExplanation,
+    PoolOption,
+    QueueTurn,
+    Says,
+)
+from kubectl_kres.reports.common.resource_lists import listed
+
+#: Turns that are shown without --steps: of the claims that wait, the last ones ahead.
+_TURNS = 8
+#: What becomes of a claim in a pass, in words.
+RESULTS = {
+    "kept": "keeps what it holds",
+    "taken": "gets what it asks for",
+    "changed": "gets its new amounts",
+    "pool": "does not fit",
+    "queue": "waits behind others",
+}
+
+
+def summary(found: ClaimExplanation | PoolExplanation, *, color: bool = False) -> str:
+    """One line for one of many objects."""
+    if isinstance(found, ClaimExplanation):
+        claim = found.claim
+        rest = claim.ways[0].text if claim.ways else claim.because if claim.waits else ""
+        name = claim.subject.full
+        return draw([(TONES[claim.state], padded(claim.state, 11)), ("", f"{padded(name, 40)} {rest}")], color=color)
+    pool = found.pool
+    if pool.glimpse:
+        waits = len(pool.queue or ())
+        rest = f"as your namespaces show it: {pool.claims} of their claims allocated, {waits} wait{'s' * (waits == 1)}"
+        return draw([("warn", padded("not seen", 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
+    word, tone = (
+        ("failing", "bad") if pool.ready is False else ("exhausted", "warn") if pool.exhausted else ("sound", "good")
+    )
+    rest = pool.warnings[0] if pool.warnings else ""
+    return draw([(_tone(tone), padded(word, 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
+
+
+def _tone(word: str) -> Tone:
+    tones: dict[str, Tone] = {"bad": "bad", "warn": "warn", "good": "good"}
+    return tones[word]
+
+
+def claim_lines(found: ClaimExplanation, *, steps: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line about a claim. ``steps``: with every turn of the queue and every term of the quota."""
+    for line in claim_page(found, steps=steps, width=width):
+        yield draw(line, color=color)
+
+
+def explain_pool_lines(
+    found: PoolExplanation, *, steps: bool = False, ascii_only: bool = False, color: bool = False, width: int = 80
+) -> Iterator[str]:
+    """Every line about a pool."""
+    for line in pool_page(found, steps=steps, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def claim_page(found: ClaimExplanation, *, steps: bool, width: int) -> Iterator[Line]:
+    """The same as ``claim_lines``, not drawn yet."""
+    claim = found.claim
+    name = claim.subject.key
+    state = f"would be {claim.state}" if claim.predicted else claim.state
+    first, *rest = wrapped(f"{state}: {name}: {claim.because}", width, rest="  ")
+    yield [(TONES[claim.state], first[: len(state)]), ("", first[len(state) :])]
+    yield from toned("", rest)
+    yield from _remedies(found, width)
+    yield [("", "")]
+    yield from _titled("pool", [found.chosen] if found.chosen else [], width)
+    for option in found.options:
+        yield from toned("", wrapped(option_text(option), width, first="  ", rest="    "))
+    yield from _checks(found.checks, width)
+    yield from _turns(found.turns, steps=steps, width=width)
+    yield from _conditions(found.conditions, width)
+    if claim.quota is not None:
+        yield from quota_lines(claim.quota, width)
+        yield from _sums(found.sums, width) if steps else ()
+    yield from ways_lines(claim, width, told=True)
+    yield from may_lines(claim.may, width)
+    groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
+        ("warn", "Warning: ", claim.notes),
+        ("quiet", "last changed: ", tuple(edited(claim.edits))),
+    )
+    yield from remarks(groups, (), claim.unseen, width)
+
+
+def _remedies(found: ClaimExplanation, width: int) -> Iterator[Line]:
+    claim = found.claim
+    if not claim.ways and not claim.waits:
+        return
+    label = "remedy: "
+    first, *rest = wrapped(
+        claim.ways[0].text if claim.ways else nothing_helps(claim), width, first=label, rest="        "
+    )
+    yield [("strong", label), ("", first[len(label) :])]
+    yield from toned("", rest)
+    for command in (deed.command for deed in claim.ways[0].deeds if deed.command) if claim.ways else ():
+        # Something to type is not broken.
+        yield [("strong", f"        {command}")]
+
+
+def _titled(title: str, texts: Sequence[str], width: int) -> Iterator[Line]:
+    if texts:
+        yield [("strong", title)]
+    for text in texts:
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+
+
+def option_text(one: PoolOption) -> str:
+    """How a pool that serves the namespace suits the claim."""
+    named = " (named)" if one.named else ""
+    if one.missing:
+        chance = ", which of the two is seen first is random" if one.verdict == "either" else ""
+        return f"pool {one.pool}{named} serves the namespace but has no {listed(one.missing)}{chance}"
+    scopes = "".join(f"; it counts {phrase}" for phrase in one.scopes)
+    if one.short:
+        return f"pool {one.pool}{named} serves the namespace and has too little {listed(one.short)} left{scopes}"
+    return f"pool {one.pool}{named} serves the namespace and has room{scopes}"
+
+
+def _checks(checks: Sequence[Check], width: int) -> Iterator[Line]:
+    if not checks:
+        return
+    yield [("", "")]
+    yield [("strong", "assignment"), ("quiet", ", by the claim controller")]
+    for check in checks:
+        rule = RULES.get(check.rule)
+        title = rule.title if rule is not None else check.rule
+        if check.passed:
+            yield from toned("", wrapped(f"passes: {title}", width, first="  ", rest="    "))
+        else:
+            text = f"refuses: {title} {check.message}"
+            yield from toned("bad", wrapped(text, width, first="  ", rest="    "))
+
+
+def _turns(turns: Sequence[QueueTurn], *, steps: bool, width: int) -> Iterator[Line]:
+    if not turns:
+        return
+    yield [("", "")]
+    yield [("strong", "queue"), ("quiet", ", by creation, name and namespace; how a pass goes now")]
+    shown = list(turns)
+    if not steps:
+        waiting = [one for one in turns if one.result != "kept" or one.own]
+        shown = waiting[-_TURNS:]
+        left = _left_out(len(turns) - len(waiting), len(waiting) - len(shown))
+        if left:
+            yield [("quiet", f"  {left}; --steps shows all")]
+    label = max(size(one.subject.key) for one in shown)
+    # Places are counted among those that do not have their share yet, as everywhere.
+    numbers = {id(one): place for place, one in enumerate((one for one in turns if one.result != "kept"), 1)}
+    places = len(str(len(numbers)))
+    for one in shown:
+        number = f"{numbers[id(one)]:>{places}}." if id(one) in numbers else " " * (places + 1)
+        head = f"  {number} {padded(one.subject.key, label)}  {RESULTS[one.result]}"
+        since = f"  {one.created}" if steps and one.created else ""
+        yield [("strong" if one.own else "", head), ("quiet", since)]
+        for compared in one.compared:
+            indent = " " * (places + 6)
+            yield from toned("warn", wrapped(compared_text(compared), width, first=indent, rest=f"{indent}  "))
+
+
+def compared_text(one: Compared) -> str:
+    """How one resource fares at a claim's turn."""
+    asks = f"{one.resource}: asks for {one.asked}"
+    if one.closed_by is not None:
+        return f"{asks}; blocked by {one.closed_by.key}"
+    return f"{asks}; the pool does not have it" if one.missing else f"{asks}, {one.left} left"
+
+
+def _left_out(kept: int, waiting: int) -> str:
+    """What of a pass is not shown."""
+    parts = [f"{kept} claim{'s' * (kept != 1)} with an unchanged share"] if kept else []
+    parts += [f"{waiting} more that wait{'s' * (waiting == 1)}"] if waiting else []
+    return f"not shown: {' and '.join(parts)}" if parts else ""
+
+
+def _conditions(found: Sequence[Says], width: int) -> Iterator[Line]:
+    if not found:
+        return
+    yield [("", "")]
+    yield [("strong", "conditions")]
+    label = max(size(one.type) for one in found)
+    status = max(size(one.status) for one in found)
+    for one in found:
+        head = f"  {padded(one.type, label)}  {padded(one.status, status)}  "
+        yield from toned("", wrapped(f"{one.reason}: {one.message}", width, first=head, rest=" " * size(head)))
+        if one.computed:
+            text = f"would now say: {one.computed}"
+            yield from toned("warn", wrapped(text, width, first=" " * size(head), rest=" " * size(head)))
+
+
+def _sums(sums: Sequence[Derive], width: int) -> Iterator[Line]:
+    for one in sums:
+        terms = " + ".join(f"{_term(term.path)} {term.value}" for term in one.terms)
+        text = f"{one.path} = {one.value}: {terms}"
+        yield from toned("quiet", wrapped(text, width, first="    ", rest="      "))
+
+
+def _term(path: str) -> str:
+    return path.removeprefix("ResourcePoolClaim/")
+
+
+def pool_page(found: PoolExplanation, *, steps: bool, ascii_only: bool, width: int) -> Iterator[Line]:
+    """The same as ``explain_pool_lines``, not drawn yet."""
+    yield from pool_lines(found.pool, whole=True, ascii_only=ascii_only, width=width)
+    if found.pool.glimpse:
+        return
+    if steps:
+        yield from _turns(found.turns, steps=True, width=width)
+    yield from _conditions(found.conditions, width)
+    yield [("", "")]
+    yield [("strong", "managed quotas")]
+    for quota in found.quotas:
+        total = ", ".join(f"{one.path.partition('[')[2].removesuffix(']')} {one.value}" for one in quota.sums)
+        text = f"{quota.subject.namespace}: {total or 'empty, which limits nothing'}"
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        if steps:
+            yield from _sums(quota.sums, width)
+    yield [("", "")]
+    yield from _titled("may it be changed", found.bounds, width)
+    yield from _titled("if it is deleted, which is never refused", found.follows, width)

@@ -1,0 +1,213 @@
+"""Pools as text: a block each with a bar for every resource; of one pool also its namespaces, holders and queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.render.capsule.claims import TONES, asks_words
+from kubectl_kres.render.pictures.holders import holders_lines, of_pool
+from kubectl_kres.render.text.bar import gauge
+from kubectl_kres.render.text.edited import edited
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.reports.capsule.pool.pool_report import PoolNamespace, PoolReport, PoolUse, Queued
+
+_LABEL, _CELL = 32, 20
+_HEADS = ("CLAIMED", "HARD", "LEFT", "IN USE")
+_NEARLY = 90
+#: Holders that are listed; the largest part of the rest is in the sums of namespaces.
+_HOLDERS = 20
+
+
+def lines(
+    report: PoolReport, *, whole: bool, ascii_only: bool = False, color: bool = False, width: int = 80
+) -> Iterator[str]:
+    """Every line of one pool. ``whole``: with namespaces, holders, queue and options."""
+    for line in pool_lines(report, whole=whole, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    yield from _head(report, width)
+    if report.glimpse:
+        yield from _glimpse(report, width)
+        return
+    yield from _uses(report.uses, ascii_only=ascii_only, width=width)
+    if whole:
+        yield from _picture(report, ascii_only=ascii_only, width=width)
+        yield from _namespaces(report, width)
+        yield from _holders(report, width)
+        yield from _queue(report, width)
+    edits = tuple(edited(report.edits)) if whole else ()
+    unseen = report.unseen if whole else ()
+    if whole:
+        yield from remarks(
+            (("warn", "Warning: ", report.warnings), ("quiet", "last changed: ", edits)), (), unseen, width
+        )
+    else:
+        for text in report.warnings:
+            yield from toned("warn", wrapped(text, width, first="  Warning: ", rest="    "))
+
+
+def _head(report: PoolReport, width: int) -> Iterator[Line]:
+    count, spaces = report.claims, len(report.namespaces)
+    parts = [
+        f"{spaces} namespace{'s' * (spaces != 1)}",
+        f"{count} claim{'s' * (count != 1)} allocated" if count else "no claim allocated",
+    ]
+    if report.queue is not None:
+        waits = len(report.queue)
+        ordered = " in order" if report.ordered else ""
+        parts.append(f"{waits} wait{'s' * (waits == 1)}{ordered}" if waits else "none waits")
+    elif report.exhausted:
+        parts.append("some wait")
+    tone: Tone = "bad" if report.ready is False else "strong"
+    would = " would have" if report.predicted else ", as your namespaces show it:" if report.glimpse else ":"
+    yield [(tone, f"pool {report.subject.name}"), ("", f"{would} {', '.join(parts)}")]
+    for option in report.options:
+        yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
+    for phrase in report.scopes:
+        yield from toned("quiet", wrapped(f"counts {phrase}", width, first="  ", rest="    "))
+
+
+def _picture(report: PoolReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    """Who holds how much of what."""
+    drawn = list(holders_lines(of_pool(report), width, ascii_only=ascii_only, figures=False))
+    if drawn:
+        yield [("", "")]
+        yield from drawn
+
+
+def _glimpse(report: PoolReport, width: int) -> Iterator[Line]:
+    """What its quotas and the claims of some namespaces say, and that this is not all."""
+    for one in report.namespaces:
+        yield from _quota(one, width)
+    yield from _holders(report, width)
+    if report.queue:
+        yield from _queue(report, width)
+    yield from remarks((("warn", "Warning: ", report.warnings),), (), report.unseen, width)
+
+
+def _quota(one: PoolNamespace, width: int) -> Iterator[Line]:
+    if one.quota is None:
+        yield from toned("quiet", wrapped(f"{one.name}: {one.note}", width, first="  ", rest="    "))
+        return
+    used = one.used or {}
+    parts = [f"{name} {used.get(name, '0')} of {hard}" for name, hard in one.quota.items()]
+    text = (
+        f"{one.name} uses {', '.join(parts)}" if parts else f"{one.name}: its quota there is empty and limits nothing"
+    )
+    yield from toned("", wrapped(text, width, first="  ", rest="    "))
+
+
+def _uses(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[Line]:
+    if not uses:
+        yield [("quiet", "  shares out nothing")]
+        return
+    rows = [[clipped(cell, _CELL) for cell in (one.claimed, one.hard, one.available, one.used or "-")] for one in uses]
+    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
+    label = min(_LABEL, max(12, *(size(one.name) for one in uses)))
+    yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, _HEADS, widths))}".rstrip())]
+    for one, row in zip(uses, rows, strict=True):
+        text = f"  {'  '.join(map(padded, row, widths))}"
+        tone: Tone = "bad" if one.over else "warn" if (one.percent or 0) >= _NEARLY else ""
+        drawn = (tone, gauge(one.percent, width - label - 2 - size(text), over=one.over, ascii_only=ascii_only))
+        if size(one.name) <= label:
+            yield [("", f"  {padded(one.name, label)}{text}"), drawn]
+        else:
+            yield [("", f"  {one.name}")]
+            yield [("", f"{' ' * (label + 2)}{text}"), drawn]
+        if one.wanted is not None:
+            said = f"claims that wait ask for {one.wanted} in sum"
+            yield from toned("warn", wrapped(said, width, first="      ", rest="        "))
+
+
+def _namespaces(report: PoolReport, width: int) -> Iterator[Line]:
+    yield [("", "")]
+    if not report.namespaces:
+        yield [("warn", "no namespaces")]
+        for text in report.selectors:
+            yield from toned("quiet", wrapped(f"selector {text}", width, first="  ", rest="    "))
+        return
+    yield [("strong", "namespaces")]
+    label = min(_LABEL, max(size(one.name) for one in report.namespaces))
+    for one in report.namespaces:
+        head = f"  {padded(clipped(one.name, label), label)}  "
+        yield from toned("", wrapped(_share(one), width, first=head, rest=" " * size(head)))
+        chosen = " and by ".join(one.chosen)
+        if chosen:
+            yield from toned("quiet", wrapped(f"chosen by {chosen}", width, first="      ", rest="        "))
+        if one.note:
+            yield from toned("warn", wrapped(one.note, width, first="      ", rest="        "))
+
+
+def _share(one: PoolNamespace) -> str:
+    if not one.claims:
+        return "no claim allocated"
+    held = [
+        f"{name} {value}{f' ({one.percents[name]}%)' if name in one.percents else ''}"
+        for name, value in one.claimed.items()
+    ]
+    return f"{one.claims} claim{'s' * (one.claims != 1)}: {', '.join(held) or 'nothing'}"
+
+
+def _holders(report: PoolReport, width: int) -> Iterator[Line]:
+    if not report.holders:
+        return
+    yield [("", "")]
+    yield [("strong", "claims that hold something")]
+    shown = report.holders[:_HOLDERS]
+    names = [clipped(one.subject.key, 40) for one in shown]
+    label = max(map(size, names))
+    for one, name in zip(shown, names, strict=True):
+        state = padded(one.state or "?", 9)
+        head = f"  {state}  {padded(name, label)}  "
+        first, *rest = wrapped(asks_words(one.holds), width, first=head, rest=" " * size(head))
+        tone: Tone = TONES[one.state] if one.state is not None else "quiet"
+        yield [("", "  "), (tone, state), ("", first[2 + len(state) :])]
+        yield from toned("", rest)
+    if len(report.holders) > _HOLDERS:
+        yield [("quiet", f"  and {len(report.holders) - _HOLDERS} more; -o json has all")]
+
+
+def _queue(report: PoolReport, width: int) -> Iterator[Line]:
+    yield [("", "")]
+    if report.queue is None:
+        yield [("warn", "queue: not known, since claims could not be read")]
+        return
+    if not report.queue:
+        yield [("quiet", "queue: nobody waits")]
+        return
+    kind = (
+        "in order: what a claim waits for is blocked for those behind it"
+        if report.ordered
+        else "any claim that fits is served"
+    )
+    kind = "those that could be seen; their places are not known" if report.glimpse else kind
+    yield [("strong", "queue"), ("quiet", f", {kind}")]
+    names = [clipped(one.subject.key, 40) for one in report.queue[:_HOLDERS]]
+    label = max(map(size, names))
+    places = len(str(len(report.queue)))
+    for one, name in zip(report.queue, names, strict=False):
+        state = padded(one.state, 9)
+        number = f"{one.place:>{places}}." if one.place else " -"
+        head = f"  {number} {state}  {padded(name, label)}  "
+        first, *rest = wrapped(asks_words(one.asks), width, first=head, rest=" " * size(head))
+        lead = 3 + len(number)
+        yield [("", first[:lead]), (TONES[one.state], state), ("", first[lead + len(state) :])]
+        yield from toned("", rest)
+        text = _lacks(one)
+        if text:
+            indent = " " * lead
+            yield from toned("quiet", wrapped(text, width, first=indent, rest=f"{indent}  "))
+    if len(report.queue) > _HOLDERS:
+        command = f"kubectl kres claims --pool {report.subject.name} -A"
+        yield [("quiet", f"  and {len(report.queue) - _HOLDERS} more: {command}")]
+
+
+def _lacks(one: Queued) -> str:
+    parts = [f"lacks {asks_words(one.lacks)}"] if one.lacks else []
+    if one.behind:
+        parts.append(f"blocked by earlier claims for {', '.join(one.behind)}")
+    return "; ".join(parts)

@@ -1,0 +1,108 @@
+"""What has to be claimed for a workload, as text, and as a claim to apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.render.capsule.claims import asks_words
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.reports.capsule.claim.sizing import SizedPool, Sizing
+from kubectl_kres.reports.common.resource_lists import listed
+
+_LABEL, _CELL = 32, 20
+_HEADS = ("A POD", "ALL", "PEAK", "HARD", "USED", "CLAIM", "POOL LEFT")
+
+
+def lines(found: Sizing, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line of the answer."""
+    for line in _all(found, width):
+        yield draw(line, color=color)
+
+
+def _all(found: Sizing, width: int) -> Iterator[Line]:
+    ref = found.subject
+    replicas = found.replicas
+    parts = [f"{ref.full}, from {found.start}"]
+    if replicas is not None:
+        parts.append(f"{replicas.existing} of {replicas.wanted} pods exist")
+        if replicas.surge:
+            parts.append(f"{replicas.surge} more during a rolling update")
+    elif ref.kind == "Pod" and found.start.startswith("the live pod"):
+        parts.append("it is counted already: this is for one more like it")
+    yield from toned("strong", wrapped("; ".join(parts), width, rest="  "))
+    if not found.pools:
+        text = (
+            "no pool that could be seen serves its namespace, and no managed quota is in it: nothing has to be claimed"
+        )
+        yield from toned("warn", wrapped(text, width, rest="  "))
+    for pool in found.pools:
+        yield from _pool(pool, ref.namespace, ref.name, width)
+    doubts = (found.doubt,) if found.doubt else ()
+    yield from remarks((("warn", "Warning: ", doubts),), (), found.unseen, width)
+
+
+def _pool(pool: SizedPool, space: str, name: str, width: int) -> Iterator[Line]:
+    yield [("", "")]
+    if not pool.counts:
+        yield from toned("quiet", wrapped(f"pool {pool.pool}: its scopes leave such pods out", width, rest="  "))
+        return
+    if not pool.amounts:
+        yield from toned("quiet", wrapped(f"pool {pool.pool} limits nothing of it", width, rest="  "))
+        return
+    seen = "" if pool.known else ", of which only the quota could be seen"
+    yield [("strong", f"pool {pool.pool}"), ("", seen)]
+    yield from _table(pool)
+    if not pool.claim:
+        yield [("good", "  nothing more has to be claimed")]
+        return
+    lacks = {one.name: one.lacks for one in pool.amounts if one.lacks is not None}
+    if lacks:
+        said = ", ".join(f"{resource} {amount}" for resource, amount in lacks.items())
+        yield from toned(
+            "bad", wrapped(f"the pool lacks {said}: such a claim would wait", width, first="  ", rest="    ")
+        )
+    if pool.closed:
+        names = [one.key for one in pool.behind]
+        waits = f"{listed(names, 3)} wait{'s' * (len(names) == 1)}" if names else "earlier claims in the queue wait"
+        said = f"in its ordered queue {waits} for {listed(pool.closed)}: such a claim would wait behind, room or not"
+        yield from toned("bad", wrapped(said, width, first="  ", rest="    "))
+    if pool.grow is not None:
+        amounts = asks_words(pool.grow.amounts)
+        text = f"claim {pool.grow.subject.name} is unused: if it asks for {amounts} instead, it gets that at once"
+        yield from toned("", wrapped(text, width, first="  ", rest="    "))
+        # Something to type is not broken.
+        yield [("strong", f"    {pool.grow.command}")]
+    yield [("", "  or a claim of its own:" if pool.grow is not None else "  claim:")]
+    yield from _manifest(pool, space, name)
+
+
+def _table(pool: SizedPool) -> Iterator[Line]:
+    rows = [
+        [clipped(cell or "-", _CELL) for cell in (one.each, one.all, one.peak, one.hard, one.used, one.claim, one.left)]
+        for one in pool.amounts
+    ]
+    widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(_HEADS)]
+    label = min(_LABEL, max(8, *(size(one.name) for one in pool.amounts)))
+    yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, _HEADS, widths))}".rstrip())]
+    for one, row in zip(pool.amounts, rows, strict=True):
+        name = padded(clipped(one.name, label), label)
+        tone: Tone = "bad" if one.lacks is not None else ""
+        yield [("", f"  {name}  "), (tone, "  ".join(map(padded, row, widths)).rstrip())]
+
+
+def _manifest(pool: SizedPool, space: str, name: str) -> Iterator[Line]:
+    """A claim that kubectl apply takes."""
+    yield from toned(
+        "",
+        (
+            "    apiVersion: capsule.clastix.io/v1beta2",
+            "    kind: ResourcePoolClaim",
+            # A dot in it would stop the pool's status from being written.
+            f"    metadata: {{name: {name.replace('.', '-')[:63].rstrip('-')}, namespace: {space}}}",
+            "    spec:",
+            f"      pool: {pool.pool}",
+            "      claim:",
+            *(f'        {resource}: "{amount}"' for resource, amount in pool.claim.items()),
+        ),
+    )

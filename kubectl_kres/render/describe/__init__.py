@@ -1,0 +1,4 @@
+"""The lines of kubectl describe, for comparison.
+
+The words are kubectl's; ours belong elsewhere.
+"""

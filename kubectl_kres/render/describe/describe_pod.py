@@ -1,0 +1,257 @@
+"""A pod in the very lines of kubectl describe, as far as they are about the pod itself.
+
+Left out are events, devices, spread constraints and scheduling groups; only usual kinds of volumes are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.render.describe.describe_policy import annotation_rows, label_rows, titled
+from kubectl_kres.render.describe.describe_probe import probe_text
+from kubectl_kres.render.text.columns import columns
+
+PodRows = Iterator[Sequence[str]]
+_NONE = "<none>"
+_HIDDEN = "<not shown>"
+
+
+def pod_lines(raw: Raw, *, events: bool = True) -> list[str]:
+    """``raw``: a pod as the server returns it; values of environment variables are not shown.
+
+    ``events``: the last line says that there are none. Source: kubectl describe.go describePod.
+    """
+    meta, spec, status = (raw.get(key) or {} for key in ("metadata", "spec", "status"))
+    last = [("Events:", _NONE)] if events else []
+    return columns([*_head(meta, spec, status), *_containers(spec, status), *_foot(spec, status), *last])
+
+
+def _head(meta: Raw, spec: Raw, status: Raw) -> PodRows:
+    yield ("Name:", meta.get("name", ""))
+    yield ("Namespace:", meta.get("namespace", ""))
+    yield from _given("Priority", spec.get("priority"))
+    yield from _given("Priority Class Name", spec.get("priorityClassName") or None)
+    yield from _given("Runtime Class Name", spec.get("runtimeClassName") or None)
+    yield from _given("Service Account", spec.get("serviceAccountName") or None)
+    node = spec.get("nodeName")
+    yield ("Node:", f"{node}/{status.get('hostIP', '')}" if node else _NONE)
+    yield from _given("Start Time", _moment(status.get("startTime")))
+    yield from label_rows("Labels", meta.get("labels") or {})
+    yield from annotation_rows(meta.get("annotations") or {})
+    yield ("Status:", status.get("phase", ""))
+    yield from _given("Reason", status.get("reason") or None)
+    yield from _given("Message", status.get("message") or None)
+    yield ("IP:", status.get("podIP", ""))
+    addresses = status.get("podIPs") or ()
+    yield ("IPs:",) if addresses else ("IPs:", _NONE)
+    yield from (("  IP:", address.get("ip", "")) for address in addresses)
+    owners = [owner for owner in meta.get("ownerReferences") or () if owner.get("controller")]
+    yield from _given("Controlled By", f"{owners[0]['kind']}/{owners[0]['name']}" if owners else None)
+    yield from _given("NominatedNodeName", status.get("nominatedNodeName") or None)
+    if spec.get("resources") is not None:
+        yield ("Resources:",)
+        yield from _resources(spec["resources"], "  ")
+
+
+def _given(title: str, value: Any) -> PodRows:
+    if value is not None:
+        yield (f"{title}:", str(value))
+
+
+def _moment(text: str | None) -> str | None:
+    """RFC 1123 with a numeric zone, as kubectl prints times; in the zone they are written in."""
+    return None if text is None else datetime.fromisoformat(text).strftime("%a, %d %b %Y %H:%M:%S %z")
+
+
+def _resources(held: Raw, indent: str) -> PodRows:
+    for title, side in (("Limits", "limits"), ("Requests", "requests")):
+        values = held.get(side) or {}
+        if values:
+            yield (f"{indent}{title}:",)
+        yield from ((f"{indent}  {name}:", str(values[name])) for name in sorted(values))
+
+
+def _containers(spec: Raw, status: Raw) -> PodRows:
+    for title, key, reported in (
+        ("Init Containers", "initContainers", "initContainerStatuses"),
+        ("Containers", "containers", "containerStatuses"),
+        ("Ephemeral Containers", "ephemeralContainers", "ephemeralContainerStatuses"),
+    ):
+        held = spec.get(key) or ()
+        if held:
+            yield (f"{title}:",)
+        statuses = {one.get("name"): one for one in status.get(reported) or ()}
+        for container in held:
+            yield from _container(container, statuses.get(container.get("name")))
+
+
+def _container(container: Raw, status: Raw | None) -> PodRows:
+    yield (f"  {container.get('name', '')}:",)
+    if status is not None:
+        yield ("    Container ID:", status.get("containerID", ""))
+    yield ("    Image:", container.get("image", ""))
+    if status is not None:
+        yield ("    Image ID:", status.get("imageID", ""))
+    ports = container.get("ports") or ()
+    for title, key in (("Port", "containerPort"), ("Host Port", "hostPort")):
+        texts = [_port(port, key) for port in ports]
+        yield (f"    {title}{'s' * (len(texts) > 1)}:", ", ".join(texts) or _NONE)
+    for title, key in (("Command", "command"), ("Args", "args")):
+        words = container.get(key) or ()
+        if words:
+            yield (f"    {title}:",)
+        yield from ((f"      {line}",) for word in words for line in str(word).split("\n"))
+    if status is not None:
+        yield from _state(status)
+    yield from _resources(container.get("resources") or {}, "    ")
+    for title in ("Liveness", "Readiness", "Startup"):
+        yield from ((f"    {title}:", probe_text(one)) for one in [container.get(f"{title.lower()}Probe")] if one)
+    yield from _environment(container)
+    yield from _mounts(container)
+
+
+def _port(port: Raw, key: str) -> str:
+    name = f" ({port['name']})" if port.get("name") else ""
+    return f"{port.get(key, 0)}/{port.get('protocol', 'TCP')}{name}"
+
+
+def _state(status: Raw) -> PodRows:
+    yield from _one_state("State", status.get("state") or {})
+    if (status.get("lastState") or {}).get("terminated"):
+        yield from _one_state("Last State", status["lastState"])
+    yield ("    Ready:", str(bool(status.get("ready"))))
+    yield ("    Restart Count:", str(status.get("restartCount", 0)))
+
+
+def _one_state(title: str, state: Raw) -> PodRows:
+    running, waiting, ended = (state.get(key) for key in ("running", "waiting", "terminated"))
+    if running is not None:
+        yield (f"    {title}:", "Running")
+        yield from (("      Started:", text) for text in [_moment(running.get("startedAt"))] if text)
+    elif ended is not None:
+        yield (f"    {title}:", "Terminated")
+        yield from ((f"      {key.capitalize()}:", ended[key]) for key in ("reason", "message") if ended.get(key))
+        yield ("      Exit Code:", str(ended.get("exitCode", 0)))
+        yield from (("      Signal:", str(ended["signal"])) for _ in [0] if ended.get("signal"))
+        for name, key in (("Started", "startedAt"), ("Finished", "finishedAt")):
+            yield from ((f"      {name}:", text) for text in [_moment(ended.get(key))] if text)
+    else:
+        yield (f"    {title}:", "Waiting")
+        yield from (("      Reason:", text) for text in [(waiting or {}).get("reason")] if text)
+
+
+def _environment(container: Raw) -> PodRows:
+    sources = container.get("envFrom") or ()
+    if sources:
+        yield ("    Environment Variables from:",)
+    for source in sources:
+        kind = "ConfigMap" if "configMapRef" in source else "Secret"
+        held = source.get("configMapRef") or source.get("secretRef") or {}
+        prefix = f" with prefix '{source['prefix']}'" if source.get("prefix") else ""
+        yield (f"      {held.get('name', '')}", f"{kind}{prefix}", _optional(held))
+    variables = container.get("env") or ()
+    yield ("    Environment:",) if variables else ("    Environment:", _NONE)
+    for variable in variables:
+        yield from _variable(variable)
+
+
+def _variable(variable: Raw) -> PodRows:
+    name, origin = variable.get("name", ""), variable.get("valueFrom")
+    if origin is None:
+        yield (f"      {name}:", _HIDDEN if variable.get("value") else "")
+    elif "secretKeyRef" in origin:
+        held = origin["secretKeyRef"]
+        yield (f"      {name}:", f"<set to the key '{held['key']}' in secret '{held['name']}'>", _optional(held))
+    elif "configMapKeyRef" in origin:
+        held = origin["configMapKeyRef"]
+        yield (f"      {name}:", f"<set to the key '{held['key']}' of config map '{held['name']}'>", _optional(held))
+    elif "fieldRef" in origin:
+        held = origin["fieldRef"]
+        yield (f"      {name}:", f" ({held.get('apiVersion', 'v1')}:{held['fieldPath']})")
+    elif "resourceFieldRef" in origin:
+        yield (f"      {name}:", f" ({origin['resourceFieldRef']['resource']})")
+
+
+def _optional(held: Raw) -> str:
+    return f"Optional: {str(bool(held.get('optional'))).lower()}"
+
+
+def _mounts(container: Raw) -> PodRows:
+    mounts = sorted(container.get("volumeMounts") or (), key=lambda mount: mount["mountPath"])
+    yield ("    Mounts:",) if mounts else ("    Mounts:", _NONE)
+    for mount in mounts:
+        flags = ["ro" if mount.get("readOnly") else "rw"]
+        flags += [f'path="{mount["subPath"]}"'] if mount.get("subPath") else []
+        yield (f"      {mount['mountPath']} from {mount['name']} ({','.join(flags)})",)
+
+
+def _foot(spec: Raw, status: Raw) -> PodRows:
+    conditions = status.get("conditions") or ()
+    if conditions:
+        yield ("Conditions:",)
+        yield ("  Type", "Status")
+    yield from ((f"  {one['type']} ", f"{one['status']} ") for one in conditions)
+    volumes = spec.get("volumes") or ()
+    yield ("Volumes:",) if volumes else ("Volumes:", _NONE)
+    for volume in volumes:
+        yield (f"  {volume['name']}:",)
+        yield from ((f"    {key}:", value) for key, value in _volume(volume))
+    yield ("QoS Class:", status.get("qosClass", ""))
+    yield from label_rows("Node-Selectors", spec.get("nodeSelector") or {})
+    tolerations = sorted(spec.get("tolerations") or (), key=lambda one: one.get("key", ""))
+    yield from titled("Tolerations", [*map(_toleration, tolerations)] or [_NONE])
+
+
+def _toleration(one: Raw) -> str:
+    text = one.get("key", "")
+    text += f"={one['value']}" if one.get("value") else ""
+    text += f":{one['effect']}" if one.get("effect") else ""
+    if one.get("operator") == "Exists" and not one.get("value"):
+        text += " op=Exists" if text else "op=Exists"
+    seconds = one.get("tolerationSeconds")
+    return text if seconds is None else f"{text} for {seconds}s"
+
+
+def _volume(volume: Raw) -> Iterator[tuple[str, str]]:
+    """Title and value of what is told of a volume."""
+    if "emptyDir" in volume:
+        held = volume["emptyDir"] or {}
+        yield "Type", "EmptyDir (a temporary directory that shares a pod's lifetime)"
+        yield from (("Medium", held.get("medium", "")), ("SizeLimit", str(held.get("sizeLimit") or "<unset>")))
+    elif "secret" in volume:
+        yield "Type", "Secret (a volume populated by a Secret)"
+        yield from (("SecretName", volume["secret"].get("secretName", "")), _flag("Optional", volume["secret"]))
+    elif "configMap" in volume:
+        yield "Type", "ConfigMap (a volume populated by a ConfigMap)"
+        yield from (("Name", volume["configMap"].get("name", "")), _flag("Optional", volume["configMap"]))
+    elif "persistentVolumeClaim" in volume:
+        held = volume["persistentVolumeClaim"]
+        yield "Type", "PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)"
+        yield from (("ClaimName", held.get("claimName", "")), _flag("ReadOnly", held))
+    elif "hostPath" in volume:
+        held = volume["hostPath"]
+        yield "Type", "HostPath (bare host directory volume)"
+        yield from (("Path", held.get("path", "")), ("HostPathType", held.get("type", _NONE)))
+    elif "projected" in volume:
+        yield "Type", "Projected (a volume that contains injected data from multiple sources)"
+        for source in volume["projected"].get("sources") or ():
+            yield from _projected(source)
+
+
+def _projected(source: Raw) -> Iterator[tuple[str, str]]:
+    if "secret" in source:
+        yield from (("SecretName", source["secret"].get("name", "")), _flag("Optional", source["secret"]))
+    elif "downwardAPI" in source:
+        yield "DownwardAPI", "true"
+    elif "configMap" in source:
+        yield from (("ConfigMapName", source["configMap"].get("name", "")), _flag("Optional", source["configMap"]))
+    elif "serviceAccountToken" in source:
+        yield "TokenExpirationSeconds", str(source["serviceAccountToken"].get("expirationSeconds", 3600))
+
+
+def _flag(title: str, held: Raw) -> tuple[str, str]:
+    key = title[0].lower() + title[1:]
+    return title, str(bool(held.get(key))).lower()

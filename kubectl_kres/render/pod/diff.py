@@ -1,0 +1,137 @@
+"""A difference as a unified diff of YAML; each changed line says its reason as a comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
+
+from kubectl_kres.render.text.line import Line, draw, size, wrapped
+from kubectl_kres.render.text.steps import own, shown_source
+from kubectl_kres.render.text.yaml_lines import yaml_lines
+from kubectl_kres.render.verdict.words import message_of, partly
+from kubectl_kres.reports.pod.difference import Difference, Reason, renamed
+
+_CONTEXT = 3
+#: Patterns that are kept, and the letter that stands for each one of a name.
+_KEPT = 1000
+_STAND_IN = "q"
+_Yaml = list[tuple[str, str]]
+
+
+def lines(difference: Difference, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Nothing where nothing changed. A refusal is told first, in comment lines."""
+    if not difference.changed:
+        return
+    for line in difference_lines(difference, width):
+        yield draw(line, color=color)
+
+
+class Patterns:
+    """Draws differences; those that are equal but for their pod's name are drawn once."""
+
+    def __init__(self, *, color: bool, width: int) -> None:
+        self._color, self._width = color, width
+        self._drawn: dict[int, tuple[Difference, str, str]] = {}
+
+    def lines(self, difference: Difference, pattern: Difference | None) -> list[str]:
+        """The lines of a difference that is equal to ``pattern`` but for the name; None: it has no equal."""
+        name = difference.subject.name
+        if pattern is None or len(pattern.subject.name) != len(name):
+            return self._lines(difference)
+        if id(pattern) not in self._drawn or self._drawn[id(pattern)][0] is not pattern:
+            if len(self._drawn) >= _KEPT:
+                self._drawn.clear()
+            self._drawn[id(pattern)] = self._pattern(pattern)
+        _, stand_in, text = self._drawn[id(pattern)]
+        return text.replace(stand_in, name).split("\n") if stand_in else self._lines(difference)
+
+    def _lines(self, difference: Difference) -> list[str]:
+        return list(lines(difference, color=self._color, width=self._width))
+
+    def _pattern(self, pattern: Difference) -> tuple[Difference, str, str]:
+        """What is drawn with a name that stands nowhere else; no stand-in where it is not the name alone that differs.
+
+        The stand-in is as long as the name, so that lines break at the same words.
+        """
+        name, drawn = pattern.subject.name, "\n".join(self._lines(pattern))
+        stand_in = _STAND_IN * len(name)
+        text = "\n".join(self._lines(renamed(pattern, stand_in)))
+        exact = stand_in not in drawn and text.replace(stand_in, name) == drawn
+        return pattern, stand_in if exact else "", text
+
+
+def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    ref = difference.subject
+    name = f"v1.Pod.{ref.namespace}.{ref.name}" if ref.kind == "Pod" else f"{ref.kind}.{ref.namespace}.{ref.name}"
+    verdict = difference.verdict
+    if verdict.allowed is not True:
+        seen = partly(verdict.message, difference.unseen)
+        word = f"refused{seen}" if verdict.allowed is False else "refused under some orders"
+        yield [("bad", f"# {word}: {ref.full}: {message_of(verdict)}")]
+        for at, remedy in enumerate(difference.remedies):
+            for line in wrapped(remedy.text, width, first="#     or: " if at else "# remedy: ", rest="#   "):
+                yield [("bad", line)]
+    before, after = list(yaml_lines(difference.before)), list(yaml_lines(difference.after))
+    groups = list(_groups(before, after))
+    if not groups:
+        return
+    yield [("strong", f"--- {difference.before_label}/{name}")]
+    yield [("strong", f"+++ {difference.after_label}/{name}")]
+    for group in groups:
+        yield from _hunk(group, before, after, difference.reasons, width)
+
+
+_Step = tuple[str, int, int, int, int]
+
+
+def _groups(before: _Yaml, after: _Yaml) -> Iterator[list[_Step]]:
+    # With the paths: equal texts at different places, a request and a limit, are not the same line.
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        yield list(group)
+
+
+def _hunk(group: list[_Step], before: _Yaml, after: _Yaml, reasons: Mapping[str, Reason], width: int) -> Iterator[Line]:
+    body: list[tuple[str, str]] = []
+    for tag, i1, i2, j1, j2 in group:
+        if tag == "equal":
+            body += [(" ", text) for text, _ in before[i1:i2]]
+            continue
+        added = {path for _, path in after[j1:j2]}
+        for text, path in before[i1:i2]:
+            reason = reasons.get(path)
+            replaced = reason is not None and path in added and not reason.note
+            body += _reasoned("-", text, "" if reason is None or replaced else reason.note or _rule(reason), width)
+        for text, path in after[j1:j2]:
+            reason = reasons.get(path)
+            body += _reasoned("+", text, "" if reason is None else _rule(reason) or reason.note, width)
+    start, end = group[0], group[-1]
+    # Comment lines belong to the side whose sign they carry, so the counts come from the lines themselves.
+    removed = sum(1 for sign, _ in body if sign != "+")
+    gained = sum(1 for sign, _ in body if sign != "-")
+    first, second = _range(start[1], removed, end[2]), _range(start[3], gained, end[4])
+    yield [("quiet", f"@@ -{first} +{second} @@")]
+    for sign, text in body:
+        yield [("bad" if sign == "-" else "good" if sign == "+" else "", f"{sign}{text}")]
+
+
+def _range(start: int, count: int, _end: int) -> str:
+    return f"{start + 1 if count else start},{count}"
+
+
+def _reasoned(sign: str, text: str, why: str, width: int) -> list[tuple[str, str]]:
+    """The line with its reason behind it where there is room, else in comment lines above it."""
+    if not why:
+        return [(sign, text)]
+    inline = f"{text}  # {why}"
+    if size(inline) + 1 <= width:
+        return [(sign, inline)]
+    indent = " " * (len(text) - len(text.lstrip(" -")))
+    comments = wrapped(why, width - 1, first=f"{indent}# ", rest=f"{indent}#   ")
+    return [*((sign, line) for line in comments), (sign, text)]
+
+
+def _rule(reason: Reason) -> str:
+    """What sets the value; a live one that differs has a note on why it does."""
+    return reason.rule if own(reason.rule) else f"{reason.rule} {shown_source(reason.source)}".strip()

@@ -1,0 +1,282 @@
+"""An explanation as text: the verdict, the smallest remedy, then values, totals, QoS, quotas and what was seen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+
+from kubectl_kres.provenance.journal import Check, Derive, Set
+from kubectl_kres.render.capsule.pool_trail import trail_lines
+from kubectl_kres.render.nodes import node_lines
+from kubectl_kres.render.tekton.taskrun import condition_lines, task_lines
+from kubectl_kres.render.text.cost import cost_lines
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
+from kubectl_kres.render.text.remarks import unseen_text
+from kubectl_kres.render.text.steps import shown_source, text
+from kubectl_kres.render.text.values import CELL, answer, orders, tables, title
+from kubectl_kres.render.verdict.headline import counted, headline
+from kubectl_kres.render.verdict.remedy import remedy_lines
+from kubectl_kres.render.verdict.words import PARTLY, blind, message_of
+from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
+from kubectl_kres.reports.pod import value_query as asked
+from kubectl_kres.reports.pod.verdict import MEANINGS
+from kubectl_kres.reports.remedies.words import NOTHING
+
+
+def lines(
+    explanation: Explanation,
+    *,
+    steps: bool = False,
+    container: str = "",
+    question: str = "",
+    color: bool = False,
+    width: int = 80,
+) -> Iterator[str]:
+    """Every line of the answer. ``container`` and ``question`` (``app.limits.memory``) narrow it.
+
+    Raises UsageError where they name nothing. Lines of ours keep to ``width``; the server's own sentences are not cut.
+    """
+    if question:
+        one, value = asked.value(explanation, question, container)
+        found: Iterator[Line] = answer(one, value, width)
+    elif container:
+        chosen = asked.containers(explanation, container)
+        found = islice(tables(chosen, live=explanation.live, steps=steps, width=width), 1, None)
+    else:
+        found = explanation_lines(explanation, steps=steps, width=width)
+    for line in found:
+        yield draw(line, color=color)
+
+
+#: What objects come to, as the last line of a list counts them.
+_COUNTED = (*MEANINGS, "ok", "over", "conflict")
+
+
+def counts(words: Sequence[str]) -> str:
+    """The last line over many objects, by what each comes to."""
+    shown = [f"{words.count(word)} {word}" for word in _COUNTED if word in words]
+    number = f"{len(words)} object{'s' * (len(words) != 1)}"
+    return f"{number}: {', '.join(shown)}" if words else "no objects"
+
+
+def left_out_lines(kinds: Sequence[str], *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """The objects of files that were not looked at, counted by kind."""
+    counted = ", ".join(f"{count} {kind}" for kind, count in sorted(Counter(kinds).items()))
+    for line in toned("quiet", wrapped(f"not looked at: {counted}", width, rest="  ")):
+        yield draw(line, color=color)
+
+
+def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    yield from verdict_lines(explanation, width)
+    yield [("", "")]
+    where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
+    head = f"{explanation.subject}{where}, from {explanation.start}{_existing(explanation)}"
+    yield from toned("quiet", wrapped(head, width, rest="  "))
+    if explanation.tekton is not None:
+        yield from task_lines(explanation.tekton, width)
+    yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width)
+    yield from _pod(explanation, width)
+    for cost in explanation.quotas:
+        yield from cost_lines(cost, width=width)
+    for trail in explanation.pools:
+        yield from trail_lines(trail, width)
+    yield from _demands(explanation, width)
+    if steps:
+        yield from _other_steps(explanation, width)
+    yield from fact_lines(explanation.facts, width)
+    yield from node_lines(explanation.nodes, width)
+    yield from remark_lines(explanation, steps=steps, width=width)
+
+
+def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
+    """What the server says, and the smallest remedy; of a run also what Tekton does then."""
+    yield from _verdict(explanation, width)
+    blind = not explanation.complete and explanation.note == NOTHING
+    note = f"{NOTHING} as far as seen" if blind else explanation.note
+    yield from remedy_lines(explanation.remedies, note, width)
+    if explanation.tekton is not None:
+        yield from condition_lines(explanation.tekton, explanation.verdict, width)
+
+
+def _verdict(explanation: Explanation, width: int) -> Iterator[Line]:
+    """What becomes of it in a line of ours, then the server's own sentence, whole."""
+    tone, word, text = headline(explanation)
+    first, *rest = wrapped(f"{word}{text}", width, rest="  ")
+    yield [(tone, word), ("", first[len(word) :])]
+    yield from toned("", rest)
+    verdict = explanation.verdict
+    server = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
+    if server:
+        yield [("quiet", f"server: {server}")]
+
+
+def _existing(explanation: Explanation) -> str:
+    """How many pods there are; all of them may be older than what is refused."""
+    pods = explanation.replicas
+    return f"; {counted(pods)}" if pods is not None and pods.wanted else ""
+
+
+def _pod(explanation: Explanation, width: int) -> Iterator[Line]:
+    if explanation.totals:
+        yield [("", "")]
+        order = orders(explanation.order, explanation.listed)
+        yield from toned("strong", wrapped(f"pod total{order}", width, rest="  "))
+        names, inits = _names(explanation), _inits(explanation)
+        labels = [f"{total.resource} {total.side[:-1]}" for total in explanation.totals]
+        column = 2 + min(_NAME, max(map(size, labels)))
+        figures = [clipped(total.value, CELL) for total in explanation.totals]
+        longest = max(map(size, figures))
+        for total, label, figure in zip(explanation.totals, labels, figures, strict=True):
+            indent = " " * (column + longest + 4)
+            first, *rest = wrapped(_sum(total, names, inits), width, first=indent, rest=indent)
+            tail = f"  {padded(figure, longest)}  {first[len(indent) :]}"
+            yield from placed("", f"  {label}", column, [("", tail)], width)
+            yield from toned("", rest)
+            if total.open:
+                who = " and ".join(total.open)
+                text = f"the pod is not limited: {who} has no {label}; the API sums what the others state"
+                yield from toned("warn", wrapped(text, width, first=indent, rest=indent))
+        yield from _overhead(explanation)
+    yield from _priority(explanation)
+    if explanation.qos is not None:
+        yield [("", "")]
+        quality = explanation.qos
+        other = f" or {', '.join(explanation.qos_alternatives)}" if explanation.qos_alternatives else ""
+        head = f"QoS class {quality.name}{other}{PARTLY if blind(explanation.unseen) else ''}"
+        yield from toned("", wrapped(f"{head}: {quality.because}", width, rest="  "))
+        if explanation.live_qos and explanation.live_qos != quality.name:
+            kept = f"the live pod is {explanation.live_qos}: the class is kept from its creation"
+            yield from toned("warn", wrapped(kept, width, first="  ", rest="    "))
+
+
+def _names(explanation: Explanation) -> Mapping[str, str]:
+    """Containers by path. What only the live pod has comes last and is in no sum."""
+    return {one.path: one.name or "pod level" for one in reversed(explanation.containers)}
+
+
+def sum_text(explanation: Explanation, total: Total) -> str:
+    """How a figure of the whole pod comes about, as ``app 250m + proxy 100m``."""
+    return _sum(total, _names(explanation), _inits(explanation))
+
+
+def _inits(explanation: Explanation) -> frozenset[str]:
+    """Paths of the init containers, which run one after the other and end."""
+    return frozenset(one.path for one in explanation.containers if one.role == "init")
+
+
+def _overhead(explanation: Explanation) -> Iterator[Line]:
+    """Where the overhead in the sums comes from."""
+    sets = [one for one in explanation.journal if isinstance(one, Set) and one.rule == "runtime-class/overhead"]
+    if sets and sets[0].source is not None:
+        yield [("", f"  overhead is that of {sets[0].source.ref}")]
+
+
+def _priority(explanation: Explanation) -> Iterator[Line]:
+    """The class that admission gives a pod which names none, where a quota counts by it."""
+    sets = [one for one in explanation.journal if isinstance(one, Set) and one.rule == "priority/global-default"]
+    if sets and sets[0].source is not None:
+        yield [("", "")]
+        yield [("", f"PriorityClass {sets[0].after}, the global default: quotas here count by it")]
+
+
+def _sum(total: Total, names: Mapping[str, str], inits: Collection[str]) -> str:
+    of: Derive = total.of
+    kept = [f"{_term(term.path, names)} {term.value}" for term in of.terms if term.kept]
+    given_up = [(term.path, f"{_term(term.path, names)} {term.value}") for term in of.terms if not term.kept]
+    lost = [text for _, text in given_up]
+    if of.rule == "pod/pod-level":
+        return f"{' + '.join(kept)}" + (f", in place of {' + '.join(lost)}" if lost else "")
+    if of.rule == "pod/init-peak":
+        others = [text for path, text in given_up if path.partition(".resources.")[0] in inits]
+        later = [text for path, text in given_up if path.partition(".resources.")[0] not in inits]
+        alone = f"; {' and '.join(others)} in their turn" if others else ""
+        return f"{' + '.join(kept)} while it runs{alone}" + (f"; later {' + '.join(later)}" if later else "")
+    return " + ".join(kept) + (f"; before that {', then '.join(lost)}" if lost else "")
+
+
+#: Widest name in a sum; the title of its table has it in full.
+_NAME = 32
+
+
+def _term(path: str, names: Mapping[str, str]) -> str:
+    if path.startswith("spec.overhead"):
+        return "overhead"
+    return clipped(names.get(path.partition(".resources.")[0], path), _NAME)
+
+
+def _demands(explanation: Explanation, width: int) -> Iterator[Line]:
+    """Who does not state what a quota wants stated, unless the refusal in the first line says so."""
+    if any(finding.rule == "quota/must-specify" for finding in explanation.verdict.findings):
+        return
+    for demand in explanation.demands:
+        lacks = [f"{', '.join(who)} lack{'s' * (len(who) == 1)} {name}" for name, who in demand.lacking.items()]
+        if lacks:
+            head = f"quota {demand.quota} requires {', '.join(demand.names)} on every container"
+            yield [("", "")]
+            yield from toned("bad", wrapped(f"{head}: {'; '.join(lacks)}", width, rest="  "))
+
+
+def _other_steps(explanation: Explanation, width: int) -> Iterator[Line]:
+    """What the tables do not show: values of the pod besides requests and limits, and what was compared."""
+    shown = {value.path for one in explanation.containers for value in one.values}
+    names = {one.path: title(one) for one in reversed(explanation.containers)}
+    sets = [one for one in explanation.journal if isinstance(one, Set) and one.path not in shown]
+    checks = [one for one in explanation.journal if isinstance(one, Check)]
+    for heading, entries in (("also set", sets), ("checked", checks)):
+        if entries:
+            yield [("", "")]
+            yield [("strong", heading)]
+        for entry in entries:
+            place, resources, rest = entry.path.partition(".resources[")
+            where = f"{names.get(place, place)} {rest.rstrip(']')}" if resources else entry.path
+            bad = isinstance(entry, Check) and not entry.passed
+            yield from toned("bad" if bad else "", wrapped(f"{where}: {text(entry)}", width, first="  ", rest="      "))
+            if entry.source is not None:
+                at = shown_source(entry.source)
+                yield from toned("quiet", wrapped(at, width, first="      ", rest="        "))
+
+
+def fact_lines(facts: Sequence[Fact], width: int) -> Iterator[Line]:
+    """What the cluster says; nothing if it says nothing."""
+    if not facts:
+        return
+    yield [("", "")]
+    yield [("strong", "seen in the cluster")]
+    for fact in facts:
+        times = f" {fact.count}x" if fact.count > 1 else ""
+        at = f", last {fact.time}" if fact.time else ""
+        head, source = f"  {fact.reason}{times}", f"  {fact.source.ref}{at}"
+        if size(head) + size(source) <= width:
+            yield [("warn", head), ("quiet", source)]
+        else:
+            yield from toned("warn", wrapped(head, width, first="  ", rest="    "))
+            yield from toned("quiet", wrapped(source, width, first="    ", rest="    "))
+        yield from toned("", wrapped(fact.text, width, first="    ", rest="    "))
+
+
+def remark_lines(explanation: Explanation, *, steps: bool, width: int) -> Iterator[Line]:
+    """What else the answer may be, what it warns of, supposes and could not see, and who last changed what."""
+    groups: list[tuple[Tone, str, list[str]]] = [
+        ("warn", "or: ", list(explanation.verdict.others)),
+        ("warn", "Warning: ", list(explanation.warnings)),
+        ("quiet", "assumed: ", [one.text for one in explanation.assumptions]),
+        ("bad", "not seen: ", [unseen_text(one) for one in explanation.unseen]),
+    ]  # fmt: skip
+    groups.append(("quiet", "last changed: ", list(_edits(explanation, steps=steps))))
+    if any(texts for _, _, texts in groups):
+        yield [("", "")]
+    for tone, label, texts in groups:
+        for said in texts:
+            yield from toned(tone, wrapped(said, width, first=label, rest="  "))
+
+
+def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
+    """Who last changed what refuses; with ``steps`` also what set a value."""
+    sources = (finding.source for finding in explanation.verdict.findings)
+    refusing = {str(source.ref) for source in sources if source is not None}
+    for field, edit in explanation.edits.items():
+        if steps or field.partition(" ")[0] in refusing:
+            how = f" ({edit.operation})" if edit.operation else ""
+            yield f"{field} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"

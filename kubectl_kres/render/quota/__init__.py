@@ -1,0 +1,4 @@
+"""Reports about quotas and policies as text.
+
+Nothing is computed here: a figure that is missing belongs in ``reports``.
+"""

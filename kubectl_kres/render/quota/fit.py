@@ -1,0 +1,183 @@
+"""What fits, and which workloads are refused, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.render.tekton.taskrun import never_text, waiting_texts
+from kubectl_kres.render.text.cost import cost_lines
+from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapped
+from kubectl_kres.render.verdict.cause import cause
+from kubectl_kres.render.verdict.headline import counted
+from kubectl_kres.render.verdict.words import message_of, partly, verdict_word
+from kubectl_kres.reports.quota.denied import Denied
+from kubectl_kres.reports.quota.fit import Fit
+from kubectl_kres.reports.rollout.replicas import Replicas
+from kubectl_kres.reports.rollout.rolling_update import RolloutEnd
+
+
+def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """How many fit comes first; then replicas and rolling update, what one costs each quota, and the remedy."""
+    for line in _all(fit, width):
+        yield draw(line, color=color)
+
+
+def _all(fit: Fit, width: int) -> Iterator[Line]:
+    tone: Tone = "good" if fit.enough else "warn" if _unread(fit) else "bad"
+    yield from toned(tone, wrapped(f"{_count(fit)}: {fit.subject.full}{_tightest(fit)}", width, rest="  "))
+    if fit.replicas is not None:
+        for label, bad, text in _replicas(fit, fit.replicas):
+            head = padded(f"{label}:", 16)
+            yield from toned("bad" if bad else "", wrapped(text, width, first=head, rest=" " * 16))
+    if fit.verdict.allowed is not True:
+        yield from toned("bad", wrapped(fit.verdict.message, width, first=padded("the next one:", 16), rest=" " * 16))
+        for at, remedy in enumerate(fit.remedies):
+            label = padded("or:" if at else "remedy:", 16)
+            yield from toned("", wrapped(remedy.text, width, first=label, rest=" " * 16))
+    for cost in fit.quotas:
+        yield from cost_lines(cost)
+    for assumed in fit.assumptions:
+        yield from toned("quiet", wrapped(assumed.text, width, first="assumed: ", rest="  "))
+    for one in fit.unseen:
+        yield from toned(
+            "bad", wrapped(f"{one.kind}: {one.message or one.state}", width, first="not seen: ", rest="  ")
+        )
+
+
+def _unread(fit: Fit) -> bool:
+    return any(one.kind == "ResourceQuota" for one in fit.unseen)
+
+
+def _count(fit: Fit) -> str:
+    if fit.fits is None:
+        return "how many fit is not known, as quotas could not be read" if _unread(fit) else "no quota limits such pods"
+    if fit.verdict.allowed is None or fit.at_most is not None:
+        most = "any number of" if fit.at_most is None else fit.at_most
+        return f"{fit.fits or 'no'} or {most} more such pods fit, by the order of LimitRanges"
+    return (
+        f"{fit.fits} more such pod{'s' * (fit.fits != 1)} fit{'s' * (fit.fits == 1)}"
+        if fit.fits
+        else f"no such pod fits{partly(fit.verdict.message, fit.unseen)}"
+    )
+
+
+def _tightest(fit: Fit) -> str:
+    if not fit.tightest or fit.fits is None:
+        return ""
+    quotas = " and ".join(fit.tightest)
+    return f" (quota{'s' * (len(fit.tightest) > 1)} {quotas})"
+
+
+def _replicas(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
+    """Label, whether it is bad, and sentence."""
+    have = counted(replicas)
+    if fit.lacking:
+        verb = "does" if fit.lacking == 1 else "do"
+        yield "replicas", True, f"{have}; {fit.lacking} of the {replicas.missing} missing {verb} not fit"
+    elif replicas.missing and not _unread(fit):
+        yield "replicas", False, f"{have}; the {replicas.missing} missing fit{'s' * (replicas.missing == 1)}"
+    else:
+        yield "replicas", False, have
+    yield from _rollout(fit, replicas)
+
+
+def _rollout(fit: Fit, replicas: Replicas) -> Iterator[tuple[str, bool, str]]:
+    """How the rollout goes that is under way, or that could be started, and what stands in its way."""
+    label = "rolling update" if replicas.strategy != "Recreate" else "update"
+    end: RolloutEnd | None = fit.would_end
+    if fit.is_ is not None:
+        end = fit.is_
+        if end.complete:
+            yield label, False, "under way: it completes, as old pods make room"
+        else:
+            yield label, True, f"under way and stuck{_resting(end)}"
+    elif fit.would is not None:
+        yield label, fit.would in {"slow", "shrinking", "stuck"}, _would(fit, replicas)
+    if end is not None and not end.complete:
+        yield from _exchange(fit, end)
+    for over in fit.over:
+        text = f"quota {over.quota} has used {over.by} of {over.resource} more than its hard {over.hard}"
+        yield "over hard", True, f"{text}: until that is freed nothing more is admitted"
+    if fit.never:
+        yield "no room helps", True, cause(fit.verdict.findings)
+
+
+def _would(fit: Fit, replicas: Replicas) -> str:
+    surge, fewer = replicas.surge, replicas.unavailable
+    match fit.would:
+        case "fits":
+            return f"fits with its surge of {surge}"
+        case "slow":
+            return f"completes with {fit.surge_fits} of the {surge} surge pods at a time"
+        case "shrinking":
+            return f"completes without a surge pod: old pods end first, up to {fewer} at a time"
+        case "replaced" if replicas.strategy == "Recreate":
+            return "needs no surge: all old pods end first"
+        case "replaced":
+            return f"needs no surge: old pods end first, {fewer} at a time"
+    return f"would stall{_resting(fit.would_end)}" if fit.would_end is not None else "would stall"
+
+
+def _resting(end: RolloutEnd) -> str:
+    left = f", {end.old} old pod{'s' * (end.old != 1)} left" if end.old else ", no old pod left"
+    return f" at {end.updated} of {end.of} updated{left}, forever"
+
+
+def _exchange(fit: Fit, end: RolloutEnd) -> Iterator[tuple[str, bool, str]]:
+    """What an old pod gives back against what a new one takes, where quotas refuse it."""
+    for cost in fit.quotas:
+        names = [name for name in cost.exceeded if not fit.never]
+        back = end.gives_back.get(cost.quota, {})
+        for name in names:
+            takes = f"a new one takes {cost.charge.requested[name]} of quota {cost.quota}"
+            yield "exchange", True, f"an old pod gives back {back.get(name, '0')} of {name}, {takes}"
+
+
+def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Iterator[str]:
+    """A refused workload: what is missing, why, and what would free it."""
+    for line in refusal_lines(denied, width):
+        yield draw(line, color=color)
+
+
+def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    have = denied.replicas
+    word, tone = verdict_word(denied.verdict)
+    if word in {"admitted", "full"}:
+        # Refused before, and not any more: the controller tries again by itself.
+        word, tone = "waiting", "warn"
+    if have is None:
+        missing = "its pod missing"
+    elif have.missing:
+        missing = f"{have.missing} of {have.wanted} pods missing"
+    else:
+        missing = f"{have.wanted} pod{'s' * (have.wanted != 1)}, no new ones"
+    seen = "" if denied.seen else partly(denied.verdict.message, denied.unseen)
+    yield [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}{seen}")]
+    texts: list[tuple[str, str]] = []
+    if denied.verdict.message:
+        texts.append(
+            ("because", message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict))
+        )
+    texts += [("or" if at else "remedy", remedy.text) for at, remedy in enumerate(denied.remedies)]
+    if denied.tekton is not None:
+        texts += [("never", never_text(one)) for one in denied.tekton.never]
+    if denied.tekton is not None and denied.tekton.waiting is not None:
+        texts += [("waits", text) for text in waiting_texts(denied.tekton.waiting, fits=denied.verdict.allowed is True)]
+    for fact in denied.seen[:1]:
+        times = f" {fact.count}x" if fact.count > 1 else ""
+        last = f", last {fact.time}" if fact.time else ""
+        texts.append(("seen", f"{fact.reason}{times} of {fact.source.ref}{last}"))
+    if not denied.seen:
+        texts.append(("seen", "no failed try is on record; the next one would be refused"))
+    for label, text in texts:
+        yield from toned("", wrapped(text, width, first=padded(f"  {label}:", 12), rest=" " * 12))
+
+
+def denied_count(refused: int, asked: int) -> str:
+    """The last line over all workloads that were looked at."""
+    return (
+        f"{refused} of {asked} workload{'s' * (asked != 1)} {'is' if refused == 1 else 'are'} being refused"
+        if asked
+        else "no workloads"
+    )

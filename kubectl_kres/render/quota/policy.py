@@ -1,0 +1,236 @@
+"""Explanations of quotas, LimitRanges, namespaces, claims and services as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.quota.quota_blocks import quota_lines
+from kubectl_kres.render.text.columns import columns
+from kubectl_kres.render.text.cost import cost_lines
+from kubectl_kres.render.text.edited import edited
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
+from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.text.values import tables
+from kubectl_kres.render.verdict.listed import Row
+from kubectl_kres.render.verdict.remedy import remedy_lines
+from kubectl_kres.render.verdict.words import PARTLY, blind, partly, verdict_word
+from kubectl_kres.reports.common.explanation import Demand, Explanation
+from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.namespace.policy_explanation import Band, Default, PolicyExplanation
+from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
+from kubectl_kres.reports.tekton.merged_limits import MergedLimit
+
+_LABEL, _CELL = 32, 20
+_HEADS = ("MIN", "MAX", "RATIO")
+#: Percent of a hard that nothing is left of.
+_FULL = 100
+_NOUNS = {"PersistentVolumeClaim": "claim", "Service": "service"}
+
+
+def lines(found: PolicyExplanation, *, ascii_only: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line of the answer: verdict or name, what contradicts what, then the figures."""
+    for line in policy_lines(found, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def row_of(found: PolicyExplanation) -> Row:
+    """The row of one of many objects."""
+    said, tone = word(found)
+    if found.verdict is not None:
+        said = found.verdict.outcome
+    elif not found.complete:
+        said = f"{said}{AS_FAR_AS_SEEN}"
+    return Row(found.subject, said, tone, _gist(found))
+
+
+def word(found: PolicyExplanation) -> tuple[str, Tone]:
+    """What the answer comes to, in a word, and its tone."""
+    if found.verdict is not None:
+        return verdict_word(found.verdict)
+    uses = [use for report in found.quotas for use in report.uses]
+    if any(use.over for use in uses):
+        return "over", "bad"
+    if found.contradictions:
+        return "conflict", "warn"
+    return ("full", "warn") if any((use.percent or 0) >= _FULL for use in uses) else ("ok", "good")
+
+
+def _gist(found: PolicyExplanation) -> str:
+    if found.verdict is not None and found.verdict.allowed is not True:
+        first, *others = [one.text for one in found.remedies] or [found.verdict.message]
+        return f"{first} (and {len(others)} more)" if others else first
+    if found.contradictions and not any(use.over for report in found.quotas for use in report.uses):
+        more = f" (and {len(found.contradictions) - 1} more)" if len(found.contradictions) > 1 else ""
+        return f"{found.contradictions[0]}{more}"
+    if found.costs:
+        return "costs " + "; ".join(
+            ", ".join(f"{name} {value}" for name, value in cost.charge.requested.items()) for cost in found.costs
+        )
+    uses = [use for report in found.quotas for use in report.uses if use.percent is not None]
+    fullest = max(uses, key=lambda use: use.percent or 0, default=None)
+    if fullest is None:
+        return ""
+    over = [f"{use.name} {use.used} of {use.hard}" for use in uses if use.over]
+    if over:
+        return f"used {listed(over)}"
+    return f"{fullest.name} is used to {fullest.percent}%"
+
+
+def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    yield from _head(found, width)
+    if found.contradictions:
+        yield [("", "")]
+        yield [("strong", "conflict")]
+        for text in found.contradictions:
+            yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    yield from _defaults(found.defaults, width)
+    if found.bare is not None:
+        yield from _bare(found.bare, found.subject, width)
+    yield from _merged(found.tekton, width)
+    yield from _bands(found.bands, width)
+    for cost in found.costs:
+        yield from cost_lines(cost, _NOUNS.get(found.subject.kind, "object"), width=width)
+    if not found.costs and found.subject.kind in _NOUNS:
+        yield [("", "")]
+        known = not any(one.kind == "ResourceQuota" for one in found.unseen)
+        yield [("quiet", "it costs no quota anything" if known else "what it costs quotas is not known")]
+    for report in found.quotas:
+        yield [("", "")]
+        yield from quota_lines(report, ascii_only=ascii_only, width=width)
+    for demand in found.demands:
+        yield from _demand(demand, width, seen=not blind(found.unseen))
+    groups: tuple[tuple[Tone, str, Sequence[str]], ...] = (
+        ("warn", "Warning: ", found.warnings),
+        ("quiet", "last changed: ", tuple(edited(found.edits))),
+    )
+    yield from remarks(groups, found.assumptions, found.unseen, width)
+
+
+def _head(found: PolicyExplanation, width: int) -> Iterator[Line]:
+    verdict = found.verdict
+    if verdict is None:
+        yield [("strong", found.subject.full)]
+        return
+    said, tone = word(found)
+    if verdict.allowed is True:
+        said = said if found.complete else f"{said}{PARTLY}"
+        counted = ", already counted in the quotas" if found.counted and found.costs else ""
+        first, *rest = wrapped(f"{said}: {found.subject.full}{counted}", width, rest="  ")
+        yield [(tone, said), ("", first[len(said) :])]
+        yield from toned("", rest)
+    else:
+        yield [(tone, said), ("", f": {verdict.message}")]
+    if verdict.allowed is not True and found.remedies:
+        yield from remedy_lines(found.remedies, "", width)
+
+
+def _defaults(found: Sequence[Default], width: int) -> Iterator[Line]:
+    if not found:
+        return
+    label = min(_LABEL, max(size(f"{one.resource} {one.side[:-1]}") for one in found))
+    longest = min(_CELL, max(size(one.value) for one in found))
+    yield [("", "")]
+    yield [("strong", "gives containers that state nothing")]
+    for one in found:
+        name = padded(clipped(f"{one.resource} {one.side[:-1]}", _LABEL), label)
+        head = f"  {name}  {padded(clipped(one.value, _CELL), longest)}  "
+        text = f"{one.source.field}{f', {one.derived}' if one.derived else ''}"
+        yield from toned("", wrapped(text, width, first=head, rest=" " * size(head)))
+
+
+def _merged(found: Sequence[MergedLimit], width: int) -> Iterator[Line]:
+    """What Tekton makes of the LimitRanges for its steps, as a table."""
+    if not found:
+        return
+    yield [("", "")]
+    yield [("strong", "steps of Tekton get, of all LimitRanges together")]
+    heads = ("RESOURCE", "REQUEST OF ALL STEPS", "AT LEAST FOR EACH", "FROM")
+    rows = [
+        (
+            one.resource,
+            one.default_request or "-",
+            one.minimum or "-",
+            ", ".join(dict.fromkeys(f"{at.kind}/{at.name}" for at in (one.default_source, one.minimum_source) if at))
+            or "-",
+        )
+        for one in found
+    ]
+    for line in columns([heads, *rows]):
+        yield [("", f"  {line}")]
+    others = max(one.others for one in found)
+    text = "the request is divided by the number of steps that state none"
+    if others:
+        text += f"; the order in which Tekton lists LimitRanges has {others} other result{'s' * (others > 1)}"
+    yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+
+
+def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:
+    """What becomes of a pod of one container that states nothing."""
+    alone = " under this LimitRange alone" if subject.kind == "LimitRange" else ""
+    yield [("", "")]
+    head = f"a pod of one container that states nothing{alone}"
+    allowed = bare.verdict.allowed
+    if allowed is True:
+        seen = "" if alone or bare.complete else PARTLY
+        quality = f", QoS class {bare.qos.name}" if bare.qos is not None else ""
+        fits = [cost.fits for cost in bare.quotas if cost.fits is not None]
+        room = f"; room for {min(fits)}" if fits and not alone else ""
+        yield from toned("", wrapped(f"{head} is admitted{seen}{quality}{room}", width, rest="  "))
+    else:
+        word = "may be refused" if allowed is None else f"is refused{partly(bare.verdict.message, bare.unseen)}"
+        yield from toned("bad", wrapped(f"{head} {word}: {_said(bare)}", width, rest="  "))
+        for at, remedy in enumerate(bare.remedies):
+            text = remedy.text.replace(" of container bare", " of each container")
+            yield from toned("", wrapped(text, width, first="      or: " if at else "  remedy: ", rest="          "))
+        own = [cost for cost in bare.quotas if cost.quota == subject.name and cost.fits is not None]
+        if subject.kind == "ResourceQuota" and own:
+            yield [("", f"  this quota has room for {own[0].fits}")]
+    if subject.kind == "Namespace" and any(one.values for one in bare.containers):
+        yield from tables(bare.containers, live=False, steps=False, width=width)
+
+
+def _said(bare: Explanation) -> str:
+    message = bare.verdict.message
+    return (message.partition(" is forbidden: ")[2] or message.partition(" is invalid: ")[2] or message).strip()
+
+
+def _bands(found: Sequence[Band], width: int) -> Iterator[Line]:
+    types = list(dict.fromkeys(band.type for band in found))
+    rows = {band: _cells(band) for band in found}
+    widths = [max(size(head), *(size(row[at]) for row in rows.values())) for at, head in enumerate(_HEADS) if rows]
+    names = [*(band.resource for band in found), *(f"each {type_}"[2:] for type_ in types)]
+    label = min(_LABEL, max(map(size, names), default=0))
+    for type_ in types:
+        yield [("", "")]
+        heads = row(_HEADS, widths)
+        yield [("strong", padded(f"each {type_}", label + 2)), ("quiet", f"  {heads}")]
+        for band, texts in rows.items():
+            if band.type == type_:
+                cells = row(texts, widths)
+                name = padded(clipped(band.resource, label), label)
+                tone: Tone = "bad" if band.excluding else ""
+                head = f"  {name}  {cells}  "
+                yield from toned(tone, wrapped(_setters(band), width, first=head, rest=" " * size(head)))
+
+
+def _cells(band: Band) -> tuple[str, str, str]:
+    low, high, ratio = (clipped(text or "-", _CELL) for text in (band.low, band.high, band.ratio))
+    return low, high, ratio
+
+
+def _setters(band: Band) -> str:
+    sources = (band.low_source, band.high_source, band.ratio_source)
+    return ", ".join(dict.fromkeys(str(source.ref) for source in sources if source is not None))
+
+
+def _demand(demand: Demand, width: int, *, seen: bool) -> Iterator[Line]:
+    names = ", ".join(demand.names)
+    text = f"quota {demand.quota} requires on every container: {names}"
+    filled = [name for name in demand.names if name not in demand.unfilled]
+    rest = f"; LimitRanges fill in {', '.join(filled)}" if filled else "; no LimitRange fills that in"
+    if not seen:
+        rest = "; LimitRanges, which may fill that in, could not be read"
+    yield [("", "")]
+    yield from toned("", wrapped(f"{text}{rest}", width, rest="  "))

@@ -1,0 +1,146 @@
+"""Quotas as text: a block each, with a row and a bar for each name, the drift below it, and who uses what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.admission.quota.usage_drift import Drift
+from kubectl_kres.render.pictures.holders import holders_lines, of_quota
+from kubectl_kres.render.text.bar import gauge
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
+from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
+
+#: Widest column of names and of figures; what is wider gets a line of its own or is clipped.
+_LABEL, _CELL = 32, 20
+#: From here on a bar warns.
+_NEARLY = 90
+#: Pods named as the cause of a drift.
+_NAMED = 5
+
+
+def lines(report: QuotaReport, *, ascii_only: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:
+    """Every line of one quota. Lines keep to ``width`` but for a single word that is longer."""
+    for line in quota_lines(report, ascii_only=ascii_only, width=width):
+        yield draw(line, color=color)
+
+
+def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
+    where = f" in {report.subject.namespace}" if report.subject.namespace else ""
+    kind = "quota" if report.subject.kind == "ResourceQuota" else report.subject.kind
+    yield [("strong", f"{kind} {report.subject.name}"), ("", where)]
+    if report.shared:
+        text = f"shared by {listed(report.shared)}"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+    for phrase in report.scopes:
+        yield from toned("quiet", wrapped(f"counts {phrase}", width, first="  ", rest="    "))
+    if report.pool:
+        text = f"kept by Capsule for pool {report.pool}: its hard is what claims add up to, other edits are undone"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+    if not report.enforced:
+        text = "no status yet, so it enforces nothing; the quota controller may be slow or off"
+        yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    if report.supposed:
+        text = "from a file: taken as enforced, with nothing used yet"
+        yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+    for fault in report.faults:
+        failing = "the API server would not store it" if kind == "quota" else "its controller fails"
+        yield from toned("bad", wrapped(f"{failing}: {fault}", width, first="  ", rest="    "))
+    if not report.uses:
+        yield [("quiet", "  limits nothing")]
+        return
+    yield from _Table(report, ascii_only=ascii_only, width=width).lines()
+    if report.by:
+        drawn = list(holders_lines(of_quota(report), width, ascii_only=ascii_only, figures=False))
+        if drawn:
+            yield [("", "")]
+        yield from drawn
+        yield from _shares(report, width)
+
+
+class _Table:
+    """The rows of one quota, with their columns."""
+
+    def __init__(self, report: QuotaReport, *, ascii_only: bool, width: int) -> None:
+        self.report, self.ascii_only, self.width = report, ascii_only, width
+        self.heads = ("USED", "COUNTED", "HARD", "LEFT") if report.recounted else ("USED", "HARD", "LEFT")
+        rows = [self._cells(use) for use in report.uses]
+        self.widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(self.heads)]
+        self.label = min(_LABEL, max(12, *(size(use.name) for use in report.uses)))
+
+    def lines(self) -> Iterator[Line]:
+        yield [("quiet", f"  {padded('NAME', self.label)}  {row(self.heads, self.widths)}".rstrip())]
+        for use in self.report.uses:
+            yield from self._use(use)
+
+    def _cells(self, use: Use) -> tuple[str, ...]:
+        used, left, counted = use.used or "-", use.left or "-", use.counted or ("?" if use.unread else "-")
+        shown = (used, counted, use.hard, left) if self.report.recounted else (used, use.hard, left)
+        return tuple(clipped(text, _CELL) for text in shown)
+
+    def _use(self, use: Use) -> Iterator[Line]:
+        tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= _NEARLY else ""
+        head, shown = f"  {use.name}", f"  {row(self._cells(use), self.widths)}"
+        room = self.width - self.label - 2 - size(shown)
+        tail: Line = [("", shown), (tone, gauge(use.percent, room, over=use.over, ascii_only=self.ascii_only))]
+        if size(use.name) <= self.label:
+            yield [("", padded(head, self.label + 2)), *tail]
+        else:
+            yield [("", head)]
+            yield [("", " " * (self.label + 2)), *tail]
+        for tone_, text in _remarks(use):
+            yield from toned(tone_, wrapped(text, self.width, first="      ", rest="        "))
+
+
+def _remarks(use: Use) -> Iterator[tuple[Tone, str]]:
+    if use.wanted is not None:
+        says = f"says {use.wanted}" if use.wanted else "no longer names it"
+        yield "warn", f"spec.hard {says}; the quota controller has not taken that over yet"
+    if use.unread:
+        yield "warn", f"not recounted: the {use.unread} were not read"
+    if use.drift is not None:
+        yield "warn", drift_words(use.drift)
+
+
+def drift_words(drift: Drift) -> str:
+    """Why ``status.used`` is not what was counted, as a sentence without a point."""
+    some = ", ".join(drift.pods[:_NAMED]) + (f" and {len(drift.pods) - _NAMED} more" * (len(drift.pods) > _NAMED))
+    match drift.cause:
+        case "pending":
+            return "spec.hard names it; the quota controller has not taken that over yet"
+        case "nobody":
+            return "nothing counts for this name, so it limits nothing"
+        case "unread":
+            return "not recounted: its objects were not read"
+        case "unwritable":
+            return "drift: the quota controller cannot write its count: the API server refuses a sum that is too large"
+        case "finished":
+            part = "that is the difference" if drift.exact else "that is a part of the difference"
+            return f"drift: pods that have ended are still counted ({some}); {part}"
+        case "resized":
+            return f"drift: pods were resized and may have been larger before ({some})"
+    return "drift: nothing seen here explains it; the quota controller counts again at its next resync"
+
+
+def _shares(report: QuotaReport, width: int) -> Iterator[Line]:
+    """For each name who uses it, the largest first."""
+    for use in report.uses:
+        held = [share for share in report.shares if use.name in share.usage]
+        if not held:
+            continue
+        held.sort(key=lambda share: (-share.percents[use.name], share.who))
+        yield [("", "")]
+        yield [("strong", f"  {use.name}"), ("quiet", f" by {report.by}")]
+        yield from _share_rows(use, held, width)
+
+
+def _share_rows(use: Use, held: Sequence[UsageShare], width: int) -> Iterator[Line]:
+    amounts = [clipped(share.usage[use.name], _CELL) for share in held]
+    amount = max(map(size, amounts))
+    room = max(16, width - amount - 26)
+    label = min(room, max(size(share.who) for share in held))
+    for share, text in zip(held, amounts, strict=True):
+        pods = f"  {share.pods} pod{'s' * (share.pods != 1)}" if share.pods and not share.who.startswith("Pod/") else ""
+        who = padded(clipped(share.who, label), label)
+        yield [("", f"    {who}  {padded(text, amount)}  {share.percents[use.name]:>3}%"), ("quiet", pods)]

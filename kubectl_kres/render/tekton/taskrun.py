@@ -1,0 +1,100 @@
+"""What Tekton makes of a run, in words: the condition that it gets, what is tried again, what the division did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.tekton.tekton_part import TektonPart, Waiting
+from kubectl_kres.tekton.base.result import Problem
+from kubectl_kres.tekton.controller.quota_retry import TooMuch
+
+_INDENT = " " * 8
+
+
+def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[Line]:
+    """What becomes of the run, below verdict and remedy."""
+    if part.about_another:
+        text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
+        yield from toned("warn" if part.failed else "", wrapped(text, width, first="ended:  ", rest=_INDENT))
+    if part.problem is not None:
+        yield from toned("", wrapped(_condition(part, part.problem), width, first="status: ", rest=_INDENT))
+    for one in part.never:
+        yield from toned("bad", wrapped(never_text(one), width, first="never:  ", rest=_INDENT))
+    if part.waiting is not None:
+        for text in waiting_texts(part.waiting, fits=verdict.allowed is True):
+            yield from toned("warn", wrapped(text, width, first="waits:  ", rest=_INDENT))
+
+
+def _condition(part: TektonPart, problem: Problem) -> str:
+    if problem.stage in {"object", "validation"}:
+        return f"the {problem.object} is not stored ({problem.code} {problem.reason}), so nothing runs"
+    whose = "a new run gets " if part.about_another else ""
+    return f"{whose}Succeeded={problem.status}, {problem.reason}: {_next(part, problem)}"
+
+
+def _next(part: TektonPart, problem: Problem) -> str:
+    if part.failed and not part.about_another:
+        return "final; changing Task, run or policies does not revive it, only a new run helps"
+    if problem.reason == "ExceededResourceQuota":
+        whose = f"that of PipelineRun/{part.pipeline_run} does" if part.pipeline_run else "a PipelineRun's would"
+        return (
+            f"tried again every {problem.requeue_seconds} seconds, forever; the run's own timeout does not run "
+            f"meanwhile, {whose}"
+        )
+    if not problem.final:
+        return f"tried again after {problem.requeue_seconds} s"
+    if problem.stage == "create" and part.retries:
+        return f"tried again {part.retries} time{'s' * (part.retries > 1)} (retries), then the run has failed"
+    if problem.status == "False":
+        return "final; a change helps only a new run"
+    return "nothing is tried again by itself"
+
+
+def waiting_texts(waiting: Waiting, *, fits: bool) -> Iterator[str]:
+    """Since when and until when a run waits."""
+    since = f"since {waiting.since}" if waiting.since else "for a quota"
+    tried = f"; next try about {waiting.next_try}" if waiting.next_try else ""
+    yield f"{since}{tried}{', which finds room now' if fits else ''}"
+    if waiting.pipeline_run and waiting.seconds_left is not None:
+        yield f"PipelineRun/{waiting.pipeline_run} {time_text(waiting.seconds_left)}"
+
+
+def never_text(one: TooMuch) -> str:
+    """That a pod cannot fit, whoever else goes."""
+    return f"it asks for {one.requested} of {one.resource}, quota {one.quota} has {one.hard} in total"
+
+
+def time_text(seconds: int) -> str:
+    """What is left of a timeout."""
+    if seconds <= 0:
+        return f"has been over its timeout for {_duration(-seconds)}"
+    return f"times out in {_duration(seconds)}"
+
+
+def _duration(seconds: int) -> str:
+    hours, rest = divmod(seconds, 3600)
+    minutes, left = divmod(rest, 60)
+    parts = (f"{hours}h" * bool(hours), f"{minutes}m" * bool(hours or minutes), f"{left}s" * (not hours))
+    return "".join(parts)
+
+
+def task_lines(part: TektonPart, width: int) -> Iterator[Line]:
+    """How many steps there are, what Tekton adds, and what the division by steps did."""
+    if part.task is None or not part.steps:
+        return
+    beside = f" and {part.sidecars} sidecar{'s' * (part.sidecars != 1)}" if part.sidecars else ""
+    added = f"; Tekton adds {', '.join(part.added)}" if part.added else ""
+    text = f"{part.steps} step{'s' * (part.steps != 1)}{beside}{added}"
+    yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
+    if part.task_level:
+        yield from toned("quiet", wrapped(_division(part), width, first="  ", rest="    "))
+
+
+def _division(part: TektonPart) -> str:
+    lost = ", ".join(f"{name} {amount}" for name, amount in part.lost.items())
+    rest = f"; lost in the division: {lost}" if lost else ""
+    if part.steps == 1:
+        return f"task level: replaces what the step asks for{rest}"
+    return f"task level: each of {part.steps} steps gets the request / {part.steps} and the limit in full{rest}"

@@ -1,0 +1,328 @@
+"""kubectl's JSONPath templates: ``{range .items[*]}{.subject.name}{end}``.
+
+Source: client-go util/jsonpath parser.go and jsonpath.go, with AllowMissingKeys as kubectl get has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.render.text.escape import plain
+
+#: A step of a path: the values that one value leads to.
+Step = Callable[[Any], Iterator[Any]]
+
+_FIELD = re.compile(r"(?:[^.\[\]{}()\s'\"=!<>\\]|\\.)+")
+_FILTER = re.compile(r"\s*(?P<left>.+?)\s*(?:(?P<operator>==|!=|<=|>=|<|>)\s*(?P<right>.+?)\s*)?", re.DOTALL)
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+class Text(NamedTuple):
+    """What is printed as it is."""
+
+    text: str
+
+
+class Path(NamedTuple):
+    """Values, with spaces between them. In a range ``$`` is what the range is at, as in client-go."""
+
+    steps: tuple[Step, ...]
+
+    def values(self, current: Any) -> list[Any]:
+        found = [current]
+        for step in self.steps:
+            found = [value for one in found for value in step(one)]
+        return found
+
+
+class Range(NamedTuple):
+    """What stands between ``range`` and ``end``, once for each value."""
+
+    path: Path
+    body: tuple[Text | Path | Range, ...]
+
+
+def parse(template: str) -> tuple[Text | Path | Range, ...]:
+    """The parts of a template. Raises UsageError."""
+    stack: list[tuple[Path | None, list[Text | Path | Range]]] = [(None, [])]
+    for part in _parts(template):
+        if isinstance(part, str):
+            stack[-1][1].append(Text(part))
+            continue
+        word = part.text.strip()
+        if word.startswith("range ") or word == "range":
+            stack.append((_path(word.removeprefix("range").strip(), template), []))
+        elif word == "end":
+            path, body = stack.pop()
+            if path is None:
+                raise _fault(template, "not in range, nothing to end")
+            stack[-1][1].append(Range(path, tuple(body)))
+        elif quoted := _QUOTED.fullmatch(word):
+            stack[-1][1].append(Text(_unquoted(quoted[0])))
+        else:
+            stack[-1][1].append(_path(word, template))
+    if len(stack) > 1:
+        raise _fault(template, "unexpected end of a range")
+    return tuple(stack[0][1])
+
+
+def printed(parts: Sequence[Text | Path | Range], data: Any) -> str:
+    """A document in the form of a template. What it does not have is left out."""
+    return "".join(_printed(parts, data))
+
+
+def _printed(parts: Sequence[Text | Path | Range], current: Any) -> Iterator[str]:
+    for part in parts:
+        match part:
+            case Text():
+                yield part.text
+            case Path():
+                yield " ".join(shown(value) for value in part.values(current))
+            case Range():
+                for value in part.path.values(current):
+                    yield from _printed(part.body, value)
+
+
+def shown(value: Any) -> str:
+    """A text as it is, but for what a terminal may obey; anything else as JSON."""
+    if isinstance(value, str):
+        return plain(value, keep_newlines=True)
+    return plain(msgspec.json.encode(value, order="sorted").decode())
+
+
+class _Action(NamedTuple):
+    text: str
+
+
+def _parts(template: str) -> Iterator[str | _Action]:
+    """Texts, and what stands between braces."""
+    rest = template
+    while rest:
+        text, brace, rest = rest.partition("{")
+        if text:
+            yield text
+        if not brace:
+            return
+        end = _closing(rest)
+        if end < 0:
+            raise _fault(template, "unclosed action")
+        yield _Action(rest[:end])
+        rest = rest[end + 1 :]
+
+
+def _closing(text: str) -> int:
+    """Where the brace closes that is open before ``text``; negative: nowhere."""
+    at = 0
+    while at < len(text):
+        if quoted := _QUOTED.match(text, at):
+            at = quoted.end()
+        elif text[at] == "}":
+            return at
+        else:
+            at += 1
+    return -1
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1], flags=re.DOTALL)
+
+
+def _path(text: str, template: str) -> Path:
+    inner = text.removeprefix("$").removeprefix("@")
+    if inner and inner[0] not in ".[":
+        raise _fault(template, f"unrecognized identifier {inner}")
+    return Path(tuple(_steps(inner, template)))
+
+
+def _steps(text: str, template: str) -> Iterator[Step]:
+    rest = text
+    while rest:
+        if rest.startswith(".."):
+            yield _descendants
+            rest = rest[1:] if rest[2:3] not in {"[", ""} else rest[2:]
+        elif rest == ".":
+            return
+        elif rest.startswith((".[", "[")):
+            inside, rest = _bracket(rest.removeprefix("."), template)
+            yield _chosen(inside, template)
+        elif rest.startswith(".*"):
+            yield _all
+            rest = rest[2:]
+        else:
+            found = _FIELD.match(rest.removeprefix("."))
+            if found is None:
+                raise _fault(template, f"unrecognized character in action: {rest[:1]!r}")
+            yield _field(re.sub(r"\\(.)", r"\1", found[0]))
+            rest = rest.removeprefix(".")[found.end() :]
+
+
+def _bracket(text: str, template: str) -> tuple[str, str]:
+    """What stands in the bracket at the beginning, and what follows it."""
+    depth, at = 0, 0
+    while at < len(text):
+        if quoted := _QUOTED.match(text, at):
+            at = quoted.end()
+            continue
+        depth += {"[": 1, "]": -1}.get(text[at], 0)
+        at += 1
+        if not depth:
+            return text[1 : at - 1].strip(), text[at:]
+    raise _fault(template, "unterminated array")
+
+
+def _chosen(inside: str, template: str) -> Step:
+    """The step that a bracket is: all, a filter, a slice, keys or indices."""
+    if inside == "*":
+        return _all
+    if inside.startswith("?(") and inside.endswith(")"):
+        return _filtered(inside[2:-1], template)
+    steps = [_part(part.strip(), template) for part in _split(inside)]
+    return lambda value: (found for step in steps for found in step(value))
+
+
+def _split(text: str) -> list[str]:
+    """At the commas outside quotes."""
+    return re.findall(rf"(?:{_QUOTED.pattern}|[^,])+", text) or [""]
+
+
+def _part(text: str, template: str) -> Step:
+    if _QUOTED.fullmatch(text):
+        return _field(_unquoted(text))
+    if found := re.fullmatch(r"(-?\d+)?(?::(-?\d+)?)?(?::(\d+)?)?", text):
+        if ":" not in text and found[1]:
+            return _index(int(found[1]))
+        if ":" in text:
+            bounds = slice(*(int(part) if part else None for part in found.groups()))
+            return lambda value: iter(value[bounds] if isinstance(value, list) else ())
+    if _FIELD.fullmatch(text):
+        return _field(text)
+    raise _fault(template, f"invalid array index {text}")
+
+
+def _field(name: str) -> Step:
+    def step(value: Any) -> Iterator[Any]:
+        if isinstance(value, Mapping) and name in value:
+            yield value[name]
+
+    return step
+
+
+def _index(number: int) -> Step:
+    def step(value: Any) -> Iterator[Any]:
+        if isinstance(value, list) and -len(value) <= number < len(value):
+            yield value[number]
+
+    return step
+
+
+def _all(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield from value.values()
+    elif isinstance(value, list):
+        yield from value
+
+
+def _descendants(value: Any) -> Iterator[Any]:
+    yield value
+    for one in _all(value):
+        yield from _descendants(one)
+
+
+def _filtered(text: str, template: str) -> Step:
+    found = _FILTER.fullmatch(text)
+    if found is None:
+        raise _fault(template, f"invalid filter {text}")
+    left, operator = _operand(found["left"], template), found["operator"]
+    right = _operand(found["right"], template) if operator else None
+
+    def step(value: Any) -> Iterator[Any]:
+        for one in _all(value):
+            first = left(one)
+            if right is None:
+                if first:
+                    yield one
+                continue
+            second = right(one)
+            if first and second and _compares(first[0], operator, second[0]):
+                yield one
+
+    return step
+
+
+def _operand(text: str, template: str) -> Callable[[Any], list[Any]]:
+    """The values that a side of a comparison stands for."""
+    if _QUOTED.fullmatch(text):
+        constant: Any = _unquoted(text)
+    elif text in {"true", "false"}:
+        constant = text == "true"
+    elif re.fullmatch(r"-?\d+(\.\d+)?", text):
+        constant = float(text)
+    else:
+        path = _path(text, template)
+        return path.values
+    return lambda _value: [constant]
+
+
+def _compares(left: Any, operator: str, right: Any) -> bool:
+    if isinstance(left, bool) is not isinstance(right, bool):
+        return operator == "!="
+    numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))
+    if not numbers and not (isinstance(left, str) and isinstance(right, str)):
+        return operator == "!="
+    tests: dict[str, Callable[[Any, Any], bool]] = {
+        "==": lambda one, other: one == other,
+        "!=": lambda one, other: one != other,
+        "<": lambda one, other: one < other,
+        "<=": lambda one, other: one <= other,
+        ">": lambda one, other: one > other,
+        ">=": lambda one, other: one >= other,
+    }
+    return tests[operator](left, right)
+
+
+def _fault(template: str, why: str) -> UsageError:
+    return UsageError(f"error parsing jsonpath {plain(template)}: {why}")
+
+
+#: Header and path of a column.
+Columns = tuple[tuple[str, Path], ...]
+
+
+def columns(text: str) -> Columns:
+    """The columns of ``NAME:.subject.name,OUTCOME:.verdict.outcome``; braces and the first dot may be left out.
+
+    Raises UsageError in kubectl's words. Source: kubectl pkg/cmd/get customcolumn.go.
+    """
+    if not text:
+        raise UsageError("custom-columns format specified but no custom columns given")
+    found: list[tuple[str, Path]] = []
+    for part in _outside_brackets(text):
+        head, colon, path = part.partition(":")
+        if not colon or not head:
+            raise UsageError(f"unexpected custom-columns spec: {plain(part)}, expected <header>:<json-path-expr>")
+        inner = path.removeprefix("{").removesuffix("}")
+        if not inner:
+            raise UsageError(f"unexpected path string, expected a 'name1.name2' or '.name1.name2', not {plain(path)}")
+        found.append((head, _path(inner if inner[0] in ".[$@" else f".{inner}", path)))
+    return tuple(found)
+
+
+def _outside_brackets(text: str) -> list[str]:
+    return re.findall(r"(?:\[[^\]]*\]|[^,])+", text)
+
+
+def table(wanted: Columns, items: Sequence[Any]) -> Iterator[str]:
+    """A line for the heads and one for each item; ``<none>`` where there is nothing."""
+    rows = [tuple(plain(head) for head, _ in wanted)]
+    for item in items:
+        cells = (", ".join(shown(value) for value in path.values(item)) for _, path in wanted)
+        rows.append(tuple(" ".join(cell.split()) or "<none>" for cell in cells))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,79 @@
+"""A line of output: pieces of text, each with a tone; drawn escaped, with colours only where they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from kubectl_kres.render.text.escape import capped, cells, plain
+
+#: ``command``: something to type, which is never broken into lines.
+Tone = Literal["", "good", "bad", "warn", "strong", "quiet", "command"]
+Line = Sequence[tuple[Tone, str]]
+
+_SGR = {"good": "32", "bad": "31", "warn": "33", "strong": "1", "quiet": "2", "command": "1"}
+
+
+def draw(line: Line, *, color: bool) -> str:
+    """The line as printed: text from a cluster loses its control characters, blanks at the end go."""
+    drawn = [
+        f"\x1b[{_SGR[tone]}m{plain(capped(text))}\x1b[0m" if color and tone and text else plain(capped(text))
+        for tone, text in line
+    ]
+    return "".join(drawn).rstrip()
+
+
+def size(text: str) -> int:
+    """Cells that ``text`` takes once it is drawn."""
+    return cells(plain(capped(text)))
+
+
+def padded(text: str, width: int) -> str:
+    """``text`` filled with blanks to ``width`` cells."""
+    return text + " " * max(0, width - size(text))
+
+
+def row(texts: Sequence[str], widths: Sequence[int]) -> str:
+    """Texts side by side in columns of these widths, two blanks apart."""
+    return "  ".join(padded(text, width) for text, width in zip(texts, widths, strict=True))
+
+
+def clipped(text: str, width: int) -> str:
+    """``text``, or as much of its beginning as leaves room for an ellipsis in ``width`` cells."""
+    if size(text) <= width:
+        return text
+    kept, room = "", width - 1
+    for character in capped(text):
+        room -= size(character)
+        if room < 0:
+            break
+        kept += character
+    return f"{kept}…"
+
+
+def wrapped(text: str, width: int, *, first: str = "", rest: str = "") -> Iterator[str]:
+    """``text`` in lines of at most ``width`` cells, broken at blanks; a longer word stands alone on its line."""
+    line, empty = first, True
+    for word in capped(text).split():
+        over = size(line) + (not empty) + size(word) > width
+        if over and (not empty or size(rest) + size(word) <= width < size(first) + size(word)):
+            yield line
+            line, empty = rest, True
+        line += word if empty else f" {word}"
+        empty = False
+    yield line
+
+
+def placed(tone: Tone, head: str, column: int, tail: Line, width: int) -> Iterator[Line]:
+    """``head`` with the tail in its column; on lines of its own if it is too long for that."""
+    if size(head) <= column:
+        yield [(tone, padded(head, column)), *tail]
+        return
+    indent = head[: len(head) - len(head.lstrip(" "))]
+    yield from toned(tone, wrapped(head, width, first=indent, rest=f"{indent}  "))
+    yield [("", " " * column), *tail]
+
+
+def toned(tone: Tone, lines: Iterable[str]) -> Iterator[Line]:
+    for line in lines:
+        yield [(tone, line)]

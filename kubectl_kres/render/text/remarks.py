@@ -1,0 +1,36 @@
+"""What comes last in an answer: warnings, what was supposed, what could not be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.reports.common.explanation import Unseen
+
+
+def remarks(
+    groups: Iterable[tuple[Tone, str, Iterable[str]]],
+    assumptions: Iterable[Assume],
+    unseen: Iterable[Unseen],
+    width: int,
+) -> Iterator[Line]:
+    """An empty line, then each text behind the label of its group; nothing if there is no text."""
+    texts = [
+        (tone, label, said)
+        for tone, label, said in (
+            *((tone, label, said) for tone, label, group in groups for said in group),
+            *(("quiet", "assumed: ", one.text) for one in assumptions),
+            *(("bad", "not seen: ", unseen_text(one)) for one in unseen),
+        )
+    ]
+    if texts:
+        yield [("", "")]
+    for tone, label, said in texts:
+        yield from toned(tone, wrapped(said, width, first=label, rest="  "))
+
+
+def unseen_text(one: Unseen) -> str:
+    """What could not be read and where, in the server's words if it said why."""
+    where = f" in {one.namespace}" if one.namespace else ""
+    return f"{one.kind}{f' {one.name}' if one.name else ''}{where}: {one.message or one.state}"

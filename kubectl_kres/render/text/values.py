@@ -1,0 +1,115 @@
+"""Requests and limits as tables, one a container, and the answer to a question about one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.render.text.line import Line, Tone, clipped, placed, row, size, toned, wrapped
+from kubectl_kres.render.text.steps import own, shown_source, step_lines
+from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, ResourceValue
+
+_ROLE = {"container": "container", "init": "init container", "sidecar": "sidecar", "pod": "pod level"}
+
+#: Widest column of labels and of values; what is wider gets a line of its own or is clipped.
+_LABEL, CELL = 26, 20
+
+
+def tables(containers: Sequence[ContainerValues], *, live: bool, steps: bool, width: int) -> Iterator[Line]:
+    """A table for each container, with the same columns throughout; ``live``: with what the live pod has."""
+    heads = ("WRITTEN", "TODAY", "LIVE") if live else ("WRITTEN", "STORED")
+    rows = [value for one in containers for value in one.values]
+    texts = [_cells(value, live=live) for value in rows]
+    widths = [max([len(head), *(size(text[index]) for text in texts)]) for index, head in enumerate(heads)]
+    label = max([16, *(size(title(one)) - 2 for one in containers), *(size(_label(value)) for value in rows)])
+    table = _Table(min(label, _LABEL), widths, live=live, steps=steps, width=width)
+    for one in containers:
+        yield [("", "")]
+        yield from placed("strong", title(one), table.label + 2, table.heads(heads), width)
+        if one.note:
+            yield from toned("warn", wrapped(one.note, width, first="  ", rest="  "))
+        if not one.values:
+            yield [("quiet", "  no requests, no limits")]
+        for value in one.values:
+            yield from table.lines(value)
+
+
+def title(container: ContainerValues) -> str:
+    """``sidecar proxy``; ``pod level``."""
+    return f"{_ROLE.get(container.role, container.role)} {container.name}".rstrip()
+
+
+class _Table:
+    """The columns that the tables of all containers share."""
+
+    def __init__(self, label: int, widths: Sequence[int], *, live: bool, steps: bool, width: int) -> None:
+        self.label, self.widths, self.width = label, widths, width
+        self.live, self.steps = live, steps
+
+    def heads(self, heads: Sequence[str]) -> Line:
+        return [("quiet", f"  {row(heads, self.widths)}  SET BY")]
+
+    def lines(self, value: ResourceValue) -> Iterator[Line]:
+        tone: Tone = "warn" if value.note or value.alternatives else "" if value.written != value.value else "quiet"
+        shown = f"  {row(_cells(value, live=self.live), self.widths)}  "
+        source = "" if own(value.rule) or (self.steps and value.steps) else shown_source(value.source)
+        # Rule and source stand behind the values as far as there is room, else below.
+        room = self.width - self.label - 2 - size(shown)
+        beside = size(f"{value.rule}  {source}".rstrip()) <= room, len(value.rule) <= room
+        tail: Line = [(tone, shown)]
+        if beside[1]:
+            tail = [*tail, ("", value.rule), ("quiet", f"  {source}" if beside[0] else "")]
+        yield from placed(tone, f"  {_label(value)}", self.label + 2, tail, self.width)
+        for below in (*(() if beside[1] else (value.rule,)), *(() if beside[0] or not source else (source,))):
+            yield from toned("quiet", wrapped(below, self.width, first="      ", rest="        "))
+        for other in value.alternatives:
+            yield from toned("warn", wrapped(_other(other), self.width, first="      or ", rest="        "))
+        if value.note:
+            text = f"live differs: {value.note}"
+            yield from toned("warn", wrapped(text, self.width, first="      ", rest="        "))
+        if self.steps:
+            yield from step_lines(value.steps, self.width)
+
+
+def _label(value: ResourceValue) -> str:
+    return f"{value.resource} {value.side[:-1]}"
+
+
+def _cells(value: ResourceValue, *, live: bool) -> tuple[str, ...]:
+    computed = " or ".join([value.value or "-", *(other.value for other in value.alternatives)])
+    shown = (value.written or "-", computed, value.live or "-")
+    return tuple(clipped(text, CELL) for text in (shown if live else shown[:2]))
+
+
+def _other(other: Alternative) -> str:
+    return f"{other.value} by {other.rule} {shown_source(other.source)}{orders(other.order, other.listed)}"
+
+
+def orders(order: Sequence[str], listed: Sequence[str]) -> str:
+    """Which order of LimitRanges leads there: of the API server, and of Tekton; empty where none matters."""
+    parts = [
+        f"{' comes before '.join(names)}{where}"
+        for names, where in ((order, ""), (listed, " in Tekton's list"))
+        if names
+    ]
+    return f", if {' and '.join(parts)}" if parts else ""
+
+
+def answer(one: ContainerValues, value: ResourceValue, width: int) -> Iterator[Line]:
+    """One value, then everything that happened to it."""
+    stored = " or ".join([value.value or "nothing", *(other.value for other in value.alternatives)])
+    yield [("strong", f"{one.name or 'pod'}.{value.side}.{value.resource}"), ("", f" = {stored}")]
+    set_by = f"{value.rule}  {shown_source(value.source)}".strip()
+    if set_by:
+        yield from toned("", wrapped(set_by, width, first="set by   ", rest=" " * 9))
+    if value.edited is not None:
+        at = f" at {value.edited.time}" if value.edited.time else ""
+        yield from toned("", wrapped(f"by {value.edited.manager}{at}", width, first="changed  ", rest=" " * 9))
+    if value.written is not None and value.written != value.value:
+        yield [("", f"written  {value.written}")]
+    if value.live is not None:
+        yield [("", f"live     {value.live}")]
+    if value.note:
+        yield from toned("warn", wrapped(value.note, width, first="because  ", rest=" " * 9))
+    for other in value.alternatives:
+        yield from toned("warn", wrapped(_other(other), width, first="or       ", rest=" " * 9))
+    yield from step_lines(value.steps, width)

@@ -1,0 +1,85 @@
+"""Why something is refused, in a few words made from what was compared; the server's sentence stands elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.provenance.rules import RULES
+from kubectl_kres.render.text.line import clipped
+from kubectl_kres.reports.rollout.spare import short_by
+
+#: So many causes are named; the rest is counted.
+_MOST = 2
+#: Cells of a sentence that is not ours.
+_LONGEST = 160
+_BOUNDS = {"limitrange/max": "above the max", "limitrange/min": "below the min"}
+
+
+def cause(findings: Sequence[Finding], names: Mapping[str, str] | None = None) -> str:
+    """The causes, the first ones in words. ``names``: of containers, by path. Empty without findings."""
+    texts = list(dict.fromkeys(_causes(findings, names or {})))
+    more = f" (and {len(texts) - _MOST} more)" if len(texts) > _MOST else ""
+    return f"{'; '.join(texts[:_MOST])}{more}"
+
+
+def _causes(findings: Sequence[Finding], names: Mapping[str, str]) -> Iterator[str]:
+    """Those of one quota together."""
+    exceeded: dict[str, list[Finding]] = {}
+    stated: dict[str, list[Finding]] = {}
+    for finding in findings:
+        group = {"quota/exceeded": exceeded, "quota/must-specify": stated}.get(finding.rule)
+        if group is not None:
+            group.setdefault(_object(finding), []).append(finding)
+    told: set[str] = set()
+    for finding in findings:
+        of = _object(finding)
+        if finding.rule == "quota/exceeded":
+            if of not in told:
+                yield f"{of} is short by {_listed(f'{short_by(one)} of {one.resource}' for one in exceeded[of])}"
+        elif finding.rule == "quota/must-specify":
+            if of not in told:
+                yield f"{of} requires {_listed(one.resource for one in stated[of])} on every container"
+        else:
+            yield _other(finding, names)
+            continue
+        told.add(of)
+
+
+def _other(finding: Finding, names: Mapping[str, str]) -> str:
+    value = _value(finding, names)
+    if finding.rule in _BOUNDS and finding.limit:
+        asked = f" {finding.asked}" if finding.asked else ""
+        return f"{value}{asked} is {_BOUNDS[finding.rule]} {finding.limit} of {_object(finding)}"
+    if finding.rule == "limitrange/ratio":
+        return f"limit to request of {value} is above the max ratio {finding.limit} of {_object(finding)}"
+    if finding.rule == "validation/request-over-limit" and finding.limit:
+        asked = f" {finding.asked}" if finding.asked else ""
+        return f"{value}{asked} is above its limit {finding.limit}"
+    if finding.text:
+        where = f"{value}: " if finding.rule == "quantity/unparsable" else ""
+        return clipped(f"{where}{finding.text}", _LONGEST)
+    title = RULES[finding.rule].title.rstrip(".") if finding.rule in RULES else finding.rule
+    return f"{value}: {title}" if finding.path else title
+
+
+def _value(finding: Finding, names: Mapping[str, str]) -> str:
+    """The value as people name it: ``limits.cpu of container app``."""
+    at = finding.at
+    resource = f"{at.side}.{at.resource or finding.resource}" if at.side else finding.resource
+    holder = names.get(str(at.holder), "")
+    if not resource:
+        return finding.path
+    return f"{resource} of {holder}" if holder else resource
+
+
+def _object(finding: Finding) -> str:
+    source = finding.source
+    if source is None:
+        return "a policy"
+    return f"quota {source.name}" if source.kind == "ResourceQuota" else f"{source.kind} {source.name}"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    first, *rest = dict.fromkeys(texts)
+    return f"{', '.join((first, *rest[:-1]))} and {rest[-1]}" if rest else first

@@ -1,0 +1,122 @@
+"""The first line of an answer: what becomes of the object, which object, and why, in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kubectl_kres.render.text.line import Tone
+from kubectl_kres.render.verdict.cause import cause
+from kubectl_kres.render.verdict.words import PARTLY, verdict_word
+from kubectl_kres.reports.common.explanation import Blocked, Explanation, Verdict
+from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
+from kubectl_kres.reports.rollout.replicas import Replicas
+
+#: What the pod itself is called where its containers have names.
+LEVEL = "the pod level"
+
+
+def headline(explanation: Explanation) -> tuple[Tone, str, str]:
+    """Tone and word, and what follows on the line."""
+    verdict = explanation.verdict
+    word, tone = verdict_word(verdict)
+    seen = PARTLY if verdict.outcome.endswith(AS_FAR_AS_SEEN) else ""
+    if seen and tone == "good":
+        tone = "warn"
+    text = f": {explanation.subject.full}"
+    if word == "admitted":
+        text += _admitted(explanation)
+    else:
+        names = {"spec": LEVEL, **{one.path: one.name for one in reversed(explanation.containers) if one.name}}
+        text += f": {why(verdict, explanation.replicas, names, live=explanation.live, ended=_ended(explanation))}"
+    if seen:
+        kinds = dict.fromkeys(one.kind for one in explanation.unseen if one.required)
+        text += f"; {' and '.join(kinds)} could not be read" if kinds else ""
+    return tone, f"{word}{seen}", text
+
+
+def why(
+    verdict: Verdict,
+    pods: Replicas | None = None,
+    names: Mapping[str, str] | None = None,
+    *,
+    live: bool = False,
+    ended: bool = False,
+) -> str:
+    """Why it is the word that it is: what is missing, and the cause. Empty for what is admitted.
+
+    ``names``: of containers, by path. ``live``: of a pod that exists; ``ended``: of a run that has.
+    """
+    because = cause(verdict.findings, names) or verdict.message
+    match word_of(verdict):
+        case "full":
+            return f"{_there(pods, live=live, ended=ended)}; {_another(live=live, ended=ended)}: {because}"
+        case "refused":
+            return f"ended; a new run would be refused: {because}" if ended else f"{_missing(pods)}{because}"
+        case "blocked" if verdict.blocked is not None:
+            return f"{_missing(pods)}{rejected(verdict.blocked)}"
+        case "partly":
+            return f"{_missing(pods)}only {verdict.fits} of the {verdict.missing} missing pods fit{_limits(verdict)}"
+        case "depends-on-order":
+            return f"{_missing(pods)}admitted, or refused by the order of LimitRanges or quotas: {because}"
+    return ""
+
+
+def rejected(blocked: Blocked) -> str:
+    """Who rejects the pods, how often and when last."""
+    times = f"{blocked.times} times" if blocked.times > 1 else "once"
+    last = f", last {blocked.last}" if blocked.last else ""
+    return f"{blocked.by} rejects them ({times}{last})"
+
+
+def counted(pods: Replicas) -> str:
+    """How many pods there are, by template where an older one still has some."""
+    if pods.updated is not None and pods.newest < pods.existing:
+        run = "old pod runs" if pods.old == 1 else "old pods run"
+        return f"{pods.newest} of {pods.wanted} updated, {pods.old} {run}"
+    if pods.existing > pods.wanted:
+        more = pods.existing - pods.wanted
+        return f"all {pods.wanted} pods exist, and {more} more" if pods.wanted else f"{more} pods exist, none is wanted"
+    return f"{pods.existing} of {pods.wanted} pods exist"
+
+
+def _missing(pods: Replicas | None) -> str:
+    if pods is None or not pods.wanted:
+        return ""
+    return f"{counted(pods)}; "
+
+
+def _there(pods: Replicas | None, *, live: bool, ended: bool) -> str:
+    if ended:
+        return "ended"
+    if live:
+        return "exists"
+    if pods is None or not pods.wanted:
+        return (pods.resting if pods is not None else "") or "it wants no pods at present"
+    return counted(pods) if pods.old else f"all {pods.wanted} pods exist" if pods.wanted > 1 else "its pod exists"
+
+
+def _another(*, live: bool, ended: bool) -> str:
+    return "a new run would be refused" if ended else f"a further pod{' like it' * live} would be refused"
+
+
+def _limits(verdict: Verdict) -> str:
+    return f": {cause(verdict.findings)}" if verdict.findings else ""
+
+
+def _ended(explanation: Explanation) -> bool:
+    return explanation.tekton is not None and explanation.tekton.about_another
+
+
+def _admitted(explanation: Explanation) -> str:
+    order = "" if explanation.certain else ", with values that depend on the order of LimitRanges"
+    pods = explanation.replicas
+    have = f"; {counted(pods)}" if pods is not None and (pods.missing or pods.old) else ""
+    return f"{order}{have}{_drift(explanation)}"
+
+
+def _drift(explanation: Explanation) -> str:
+    """How many live values admission would not set today."""
+    count = sum(1 for one in explanation.containers for value in one.values if value.note)
+    if not count:
+        return ""
+    return f"; {count} live value{'s differ' if count > 1 else ' differs'} from today's"

@@ -1,0 +1,38 @@
+"""Remedies as lines: the ways one after the other, each with the commands that make it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.reports.remedies.model import Remedy
+
+_INDENT = " " * 8
+
+
+def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands: bool = True) -> Iterator[Line]:
+    """Every way; without one the note, if there is any. Commands are not broken."""
+    if not remedies:
+        if note:
+            yield from _labelled("remedy: ", note, width)
+        return
+    if note:
+        yield from _labelled("  note: ", note, width)
+    for at, remedy in enumerate(remedies):
+        yield from _labelled("    or: " if at else "remedy: ", remedy.text, width)
+        if remedy.stays:
+            yield from toned("warn", wrapped(f"then still refused: {remedy.stays}", width, first=_INDENT, rest=_INDENT))
+        if commands:
+            for command in remedy.commands:
+                yield [("strong", f"{_INDENT}{command}")]
+        if remedy.why:
+            yield from toned("quiet", wrapped(remedy.why, width, first=_INDENT, rest=_INDENT))
+    asks = dict.fromkeys(one.ask for one in remedies if one.ask)
+    for ask in asks if commands else ():
+        yield [("quiet", "who uses it: "), ("strong", ask)]
+
+
+def _labelled(label: str, text: str, width: int) -> Iterator[Line]:
+    first, *rest = wrapped(text, width, first=label, rest=_INDENT)
+    yield [("strong", label), ("", first[len(label) :])]
+    yield from toned("", rest)

@@ -1,0 +1,49 @@
+"""What an answer about a claim or a pool could not see: never an error, since tenants may read little."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.reports.capsule.common.needs import claim_needs, pool_needs
+from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.store.coverage import Need
+
+
+def unseen_of_claim(scene: PoolIndex, claim: ResourcePoolClaim) -> tuple[Unseen, ...]:
+    """Reads that an answer about one claim wanted, and that failed or were not allowed."""
+    return _unseen(scene, claim_needs(scene.store, claim.metadata.namespace, claim.metadata.name))
+
+
+def unseen_of_pool(scene: PoolIndex, pool: ResourcePool) -> tuple[Unseen, ...]:
+    """The same for a pool."""
+    return _unseen(scene, pool_needs(scene.store, pool.metadata.name))
+
+
+def _unseen(scene: PoolIndex, needs: tuple[Need, ...]) -> tuple[Unseen, ...]:
+    """A list over all namespaces that was not allowed does not matter where each namespace was read."""
+    found = unread(scene.store, (need for need in needs if not _made_good(scene, need, needs)))
+    return tuple(structs.replace(one, required=one.required or one.state == "failed") for one in found)
+
+
+def failed_beside(scene: PoolIndex) -> tuple[Unseen, ...]:
+    """Reads beside what was asked for that failed: who may not read gets a whole answer, who was let down does not."""
+    needs = tuple(scene.store.needs())
+    return tuple(
+        one for one in _unseen(scene, tuple(need for need in needs if not need.required)) if one.state == "failed"
+    )
+
+
+def is_whole(unseen: tuple[Unseen, ...]) -> bool:
+    """Whether an answer is complete without these."""
+    return not any(one.required for one in unseen)
+
+
+def _made_good(scene: PoolIndex, need: Need, needs: tuple[Need, ...]) -> bool:
+    if need.kind != "ResourcePoolClaim" or need.namespace or need.name:
+        return False
+    narrower = [one for one in needs if one.kind == need.kind and one.namespace and not one.name]
+    # The namespaces that were asked for anyway are no more than the user named.
+    return any(not one.required for one in narrower) and all(scene.store.covered(one).known for one in narrower)

@@ -1,0 +1,68 @@
+"""One pass of a pool's controller over its claims as things stand, turn by turn, with each comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kubectl_kres.capsule.rules.allocation import (
+    ClaimCandidate,
+    ClaimTurn,
+    Comparison,
+    TurnResult,
+    allocate,
+    in_order,
+    key_of,
+)
+from kubectl_kres.capsule.rules.assignment import belongs
+from kubectl_kres.capsule.rules.leaving import wants_release
+from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+from kubectl_kres.reports.capsule.common.pool_room import shares
+from kubectl_kres.reports.capsule.explain.claim_or_pool import Compared, QueueTurn
+from kubectl_kres.reports.capsule.unblock.actions import ref_of
+from kubectl_kres.reports.common.resource_lists import parsed
+
+#: What decides a turn, by its result.
+_RULES: Mapping[TurnResult, str] = {
+    "kept": "capsule/kept",
+    "taken": "capsule/room",
+    "changed": "capsule/changed",
+    "pool": "capsule/room",
+    "queue": "capsule/queue",
+}
+
+
+def turns_of(scene: PoolIndex, pool: ResourcePool) -> tuple[ClaimTurn, ...]:
+    """All claims that take part, in the order in which they are looked at."""
+    spaces = scene.spaces(pool)
+    taking_part = [
+        ClaimCandidate(one.claim, parsed(one.claim.spec.claim))
+        for one in scene.of_pool(pool.metadata.name)
+        if one.claim.metadata.namespace in spaces and belongs(one.claim, pool) and not wants_release(one.claim)
+    ]
+    found = allocate(scene.hard(pool), shares(pool), in_order(taking_part), ordered=pool.spec.config.ordered_queue)
+    return found.turns
+
+
+def shown_turns(turns: tuple[ClaimTurn, ...], claim: ResourcePoolClaim | None = None) -> Iterator[QueueTurn]:
+    """The turns as they are reported; with a claim those up to its own."""
+    own = key_of(claim) if claim is not None else None
+    for place, turn in enumerate(turns, 1):
+        found = turn.candidate.claim
+        key = key_of(found)
+        yield QueueTurn(
+            place,
+            ref_of(key),
+            turn.result,
+            found.metadata.creation_timestamp or "",
+            tuple(map(_compared, turn.comparisons())),
+            own=key == own,
+            rule=_RULES[turn.result],
+        )
+        if key == own:
+            return
+
+
+def _compared(one: Comparison) -> Compared:
+    closed = ref_of(one.by) if one.by is not None else None
+    return Compared(one.resource, str(one.asked), str(one.room), one.missing, closed)

@@ -1,0 +1,152 @@
+"""From a quota that Capsule keeps to its pool and the namespace's claims on it: what to ask for where it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.capsule.rules.managed import pool_of, quota_name
+from kubectl_kres.model.capsule import ResourcePoolClaim
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.capsule.claim.new_claim import growth, prospect
+from kubectl_kres.reports.capsule.common.claim_state import ClaimState, standing
+from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+from kubectl_kres.reports.capsule.unblock.actions import asking
+from kubectl_kres.reports.capsule.unblock.option import Deed
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.resource_lists import listed, parsed, sentence, shown, texts
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
+from kubectl_kres.reports.remedies.overrun import asking_less, overrun
+from kubectl_kres.reports.remedies.pod_remedy import exceeded as usual
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class TrailClaim(Record, frozen=True):
+    """A claim of the namespace on the pool."""
+
+    subject: ObjectRef
+    state: ClaimState
+    asks: Mapping[str, str]
+
+
+class PoolTrail(Record, frozen=True):
+    """A managed quota that refuses. lacks: what has to be claimed more, by resource. claims: absent: not read.
+
+    short: what the pool itself has too little of for that; closed: what earlier claims wait for in its ordered queue,
+    so that a new claim waits, too, behind those named in ``behind`` where they were read. grow: the edit of an unused
+    claim that gets all of it at once. ``known`` False: the pool was not read, and so none of these is known.
+    """
+
+    quota: str
+    pool: str
+    lacks: Mapping[str, str]
+    claims: tuple[TrailClaim, ...] | None = None
+    short: Mapping[str, str] = {}
+    closed: tuple[str, ...] = ()
+    behind: tuple[ObjectRef, ...] = ()
+    grow: Deed | None = None
+    known: bool = False
+
+
+def managed_quotas(store: Store, namespace: str) -> dict[str, str]:
+    """Names of the quotas that pools keep in a namespace, with the pool."""
+    quotas: Iterable[ResourceQuota] = store.all("ResourceQuota", namespace)
+    return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
+
+
+def trail_needs(store: Store, namespace: str) -> tuple[Need, ...]:
+    """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
+    pools = sorted(set(managed_quotas(store, namespace).values()))
+    if not pools:
+        return ()
+    pool = Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
+    return Need("ResourcePoolClaim", namespace, required=False), pool
+
+
+def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
+    """One for each managed quota among the refusals."""
+    managed = managed_quotas(store, namespace)
+    lacks: dict[str, dict[str, str]] = {}
+    for finding in findings:
+        name = finding.source.name if finding.source is not None else ""
+        if finding.rule == "quota/exceeded" and name in managed and (found := overrun(finding)) is not None:
+            lacks.setdefault(name, {})[finding.resource] = str(found.lack)
+    scene = PoolIndex(store)
+    return tuple(_trail(scene, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
+
+
+def trail_of(store: Store, namespace: str, pool: str, lacks: Mapping[str, str]) -> PoolTrail:
+    """What more of a pool a namespace would have to claim, and whether it would get that."""
+    return _trail(PoolIndex(store), namespace, quota_name(pool), pool, lacks)
+
+
+def _trail(scene: PoolIndex, space: str, quota: str, name: str, lacks: Mapping[str, str]) -> PoolTrail:
+    read = scene.store.covered(Need("ResourcePoolClaim", space)).state == "read"
+    claims = tuple(_claims(scene.store, space, name)) if read else None
+    pool, more = scene.pools.get(name), parsed(lacks)
+    if pool is None:
+        return PoolTrail(quota, name, lacks, claims)
+    met, found = prospect(scene, pool, space, more), growth(scene, pool, space, more)
+    grow = None
+    if found is not None:
+        grow = asking(scene.store.origin, (found.claim.namespace, found.claim.name), shown(found.amounts), {})
+    return PoolTrail(quota, name, lacks, claims, shown(met.lacks), met.closed, met.behind, grow, known=True)
+
+
+def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
+    """The remedy of a quota that is exceeded, where pools keep some: its hard cannot be raised but by a claim."""
+    managed = managed_quotas(store, namespace)
+    if not managed:
+        return {}
+    scene = PoolIndex(store)
+
+    def say(case: RemedyContext) -> Iterator[str]:
+        finding = case.finding
+        pool = managed.get(finding.source.name if finding.source is not None else "")
+        found = overrun(finding)
+        if pool is None or found is None:
+            yield from usual(case)
+            return
+        name, lack = finding.resource, str(found.lack)
+        trail = _trail(scene, namespace, "", pool, {name: lack})
+        freed = f", or free {lack} of it in the namespace" if found.used >= found.lack else ""
+        yield f"{_claimed(trail, name, lack)}{freed}{asking_less(name, found)} ({_because(trail)})"
+
+    return {"quota/exceeded": say}
+
+
+def _claimed(trail: PoolTrail, resource: str, lack: str) -> str:
+    """What to claim, with an edit where a new claim would wait and the edit does not."""
+    if trail.grow is not None and (trail.closed or trail.short):
+        amount = trail.grow.amounts[resource]
+        return f"let claim {trail.grow.subject.name}, which is unused, ask for {resource} {amount}"
+    return f"claim {lack} more of {resource} from pool {trail.pool}"
+
+
+def _because(trail: PoolTrail) -> str:
+    """What is odd about a quota of a pool's; a new claim would wait."""
+    kept = "Capsule keeps the quota: raising its hard would be undone"
+    return f"{kept}; {waiting_words(trail)}" if trail.closed or trail.short else kept
+
+
+def waiting_words(trail: PoolTrail) -> str:
+    """Why a new claim would wait; empty: it would not, or nobody knows."""
+    parts = []
+    if trail.short:
+        parts.append(f"pool {trail.pool} lacks {sentence(trail.short)}")
+    if trail.closed:
+        first = [one.key for one in trail.behind]
+        waits = f"{listed(first, 3)} wait{'s' * (len(first) == 1)}" if first else "earlier claims in the queue wait"
+        parts.append(f"in its ordered queue {waits} for {listed(trail.closed)}")
+    return f"{' and '.join(parts)}, so a new claim would wait" if parts else ""
+
+
+def _claims(store: Store, namespace: str, pool: str) -> Iterator[TrailClaim]:
+    claims: Iterable[ResourcePoolClaim] = store.all("ResourcePoolClaim", namespace)
+    for claim in claims:
+        status = claim.status.pool
+        if (status.name if status is not None else claim.spec.pool) == pool:
+            ref = ObjectRef("ResourcePoolClaim", claim.metadata.name, namespace)
+            yield TrailClaim(ref, standing(claim).state, texts(claim.spec.claim))

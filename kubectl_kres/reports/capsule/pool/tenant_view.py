@@ -1,0 +1,89 @@
+"""A pool for those who may not read pools: what its quotas and the claims of their own namespaces say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+
+from kubectl_kres.capsule.rules.allocation import place
+from kubectl_kres.capsule.rules.amounts import added
+from kubectl_kres.capsule.rules.managed import pool_of
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.capsule.common.claim_state import HELD, WAITING
+from kubectl_kres.reports.capsule.common.pool_index import PoolIndex, Standings
+from kubectl_kres.reports.capsule.common.pool_room import STAYS, beyond_quota
+from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolNamespace, PoolReport, Queued
+from kubectl_kres.reports.capsule.unblock.actions import ref_of
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.resource_lists import listed, parsed, sentence, shown, texts
+from kubectl_kres.store.coverage import Need
+
+
+def glimpsed(scene: PoolIndex) -> tuple[str, ...]:
+    """Pools that are not read, and that show in quotas or claims that are, by name."""
+    quotas: Iterator[ResourceQuota] = scene.store.all("ResourceQuota")
+    found = {pool for quota in quotas if (pool := pool_of(quota))}
+    for one in scene.claims:
+        status = one.claim.status.pool
+        if status is not None and status.name:
+            found.add(status.name)
+    return tuple(sorted(found - scene.pools.keys()))
+
+
+def pool_glimpse(scene: PoolIndex, name: str) -> PoolReport:
+    """Nothing of the pool's own amounts; places in its queue are those among the claims that were read, and so 0."""
+    claims = scene.of_pool(name)
+    held = [one for one in claims if one.standing.state in HELD]
+    queue = sorted((one for one in claims if one.standing.state in WAITING), key=lambda one: place(one.claim))
+    quotas = {one.metadata.namespace: one for one in scene.store.all("ResourceQuota") if pool_of(one) == name}
+    shown_in = sorted({*quotas, *(one.claim.metadata.namespace for one in claims)})
+    coverage = scene.store.covered(Need("ResourcePool", name=name))
+    return PoolReport(
+        ObjectRef("ResourcePool", name),
+        namespaces=tuple(_namespace(scene, name, space, held, quotas.get(space)) for space in shown_in),
+        claims=len(held),
+        holders=tuple(Holder(_ref(one), texts(one.claim.spec.claim), one.standing.state) for one in held),
+        queue=tuple(map(_queued, queue)),
+        warnings=tuple(_warnings(sorted(quotas.values(), key=attrgetter("metadata.namespace")))),
+        unseen=(Unseen("ResourcePool", coverage.state, "", name, coverage.message, required=False),),
+        glimpse=True,
+    )
+
+
+def _ref(one: Standings) -> ObjectRef:
+    return ref_of((one.claim.metadata.namespace, one.claim.metadata.name))
+
+
+def _namespace(
+    scene: PoolIndex, pool: str, space: str, held: Sequence[Standings], quota: ResourceQuota | None
+) -> PoolNamespace:
+    mine = [one for one in held if one.claim.metadata.namespace == space]
+    gone = "there is no quota of the pool there" if scene.quotas_known(pool, space) else "its quota there is not known"
+    return PoolNamespace(
+        space,
+        claims=len(mine),
+        claimed=shown(added(parsed(one.claim.spec.claim) for one in mine)),
+        used=shown(parsed(quota.status.used)) if quota is not None else None,
+        note="" if quota is not None else gone,
+        quota=shown(parsed(quota.spec.hard)) if quota is not None else None,
+    )
+
+
+def _queued(one: Standings) -> Queued:
+    """What is short only its own condition says."""
+    claim, found = one
+    left, asked = parsed(found.available), parsed(claim.spec.claim)
+    lacks = {name: str(asked[name] - left[name]) for name in sorted(left) if name in asked and asked[name] > left[name]}
+    behind = tuple(sorted(found.queued))
+    created = claim.metadata.creation_timestamp or ""
+    return Queued(0, _ref(one), found.state, texts(claim.spec.claim), lacks, behind, created)
+
+
+def _warnings(quotas: Sequence[ResourceQuota]) -> Iterator[str]:
+    for quota in quotas:
+        over = beyond_quota(quota)
+        if over:
+            stays = STAYS.format(listed(sorted(over)))
+            space = quota.metadata.namespace
+            yield f"namespace {space} uses {sentence(shown(over))}, more than its quota allows now: {stays}"

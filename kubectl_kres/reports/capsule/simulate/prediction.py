@@ -1,0 +1,168 @@
+"""Pools and claims of files as Capsule would make them: created one after the other beside what there is already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Refusal
+from kubectl_kres.capsule.replay.events import Create, Patch, WorldEvent, replay
+from kubectl_kres.capsule.replay.world import PoolWorld, distinct, world_of
+from kubectl_kres.model.capsule import ResourcePoolClaim
+from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
+from kubectl_kres.model.policy import Namespace
+from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
+from kubectl_kres.reports.capsule.simulate.creation_order import undecided
+from kubectl_kres.reports.capsule.unblock.actions import ref_of
+from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.simulate.cluster import difference
+from kubectl_kres.simulate.live import raw_of
+from kubectl_kres.store.coverage import READ, Need
+from kubectl_kres.store.store import Store
+
+#: In this order they are created.
+_KINDS = ("Namespace", "ResourcePool", "ResourcePoolClaim")
+_KEPT = ("Namespace", "ResourcePool", "ResourcePoolClaim", "ResourceQuota")
+_NAME_LABEL = "kubernetes.io/metadata.name"
+_UNDECIDED = "not certain: it depends on which claims of the files come first"
+#: Undecided claims that are named.
+_NAMED = 5
+#: Worlds that are followed where the choice of a pool is open.
+_MOST = 16
+
+
+class Prediction(NamedTuple):
+    """The store with what the controllers make of the files. ``refused``: the server's words for what it does not take.
+
+    made: pools and claims that do not exist yet. supposed: what had to be supposed. undecided: claims that get what
+    they ask for, or wait, by the order in which those of the files arrive.
+    """
+
+    store: Store
+    made: frozenset[ObjectRef] = frozenset()
+    refused: Mapping[ObjectRef, str] = {}
+    supposed: tuple[str, ...] = ()
+    undecided: frozenset[ObjectRef] = frozenset()
+
+    def noted(self, ref: ObjectRef, report: ClaimReport) -> ClaimReport:
+        """A claim's report that says whether it is predicted, and for sure."""
+        if ref not in self.made:
+            return report
+        if ref not in self.undecided:
+            return structs.replace(report, predicted=True)
+        return structs.replace(report, predicted=True, certain=False, notes=(*report.notes, _UNDECIDED))
+
+
+def predicted(store: Store) -> Prediction:
+    """The very store if no file holds a pool or claim without status; one with a status is taken as it is."""
+    made = {
+        ref
+        for ref in store.files
+        if ref.kind in _KINDS[1:] and (ref in store.beneath or _bare(store.get(ref.kind, ref.name, ref.namespace)))
+    }
+    if not made:
+        return Prediction(store)
+    supposed = [*_unlabelled(store, made)]
+    worlds: tuple[PoolWorld, ...] = (_world(store, made),)
+    refused: dict[ObjectRef, str] = {}
+    begun, claims = worlds[0], list[ResourcePoolClaim]()
+    order = {ref: number for number, ref in enumerate(store.files)}
+    for ref in sorted(made, key=lambda one: (_KINDS.index(one.kind), order[one])):
+        begun = begun if claims else worlds[0]
+        outcomes = [found for one in worlds for found in replay(one, _event(store, ref))]
+        said = next((_said(one.refusal) for one in outcomes if one.refusal is not None), "")
+        if said:
+            refused[ref] = said
+        elif ref.kind == "ResourcePoolClaim" and ref not in store.beneath:
+            claims.append(_item(store, ref))
+        worlds = distinct(one.world for one in outcomes)[:_MOST]
+    if len(worlds) > 1:
+        supposed.append(
+            f"{len(worlds)} outcomes are possible, since the choice among equal pools is random: this is one"
+        )
+    doubtful = frozenset(map(ref_of, undecided(begun, claims, worlds)))
+    if doubtful:
+        supposed.append(
+            "the claims of the files come one after the other, in their order there, and each is looked at before the "
+            f"next one comes; else others may get in: {listed(sorted(one.key for one in doubtful), _NAMED)}"
+        )
+    after = _with(store, worlds[0])
+    new = frozenset(made) - refused.keys()
+    return Prediction(after, new, refused, tuple(supposed), doubtful)
+
+
+def _said(refusal: Refusal) -> str:
+    """The server's words, and the field that it does not name."""
+    paths = [one.path for one in refusal.findings if one.path and one.path not in refusal.message]
+    return f"{refusal.message} ({', '.join(paths)})" if paths else refusal.message
+
+
+def _bare(item: Any) -> bool:
+    return not (item.status.conditions or getattr(item.status, "condition", None))
+
+
+def _event(store: Store, ref: ObjectRef) -> WorldEvent:
+    """What exists is edited, and keeps its time of creation, its status and its place; what does not is created."""
+    item, held = _item(store, ref), store.beneath.get(ref)
+    if held is None:
+        return Create(item)
+    return Patch(ref.kind, ref.name, difference(raw_of(held), raw_of(item)), ref.namespace)
+
+
+def _item(store: Store, ref: ObjectRef) -> Any:
+    return store.get(ref.kind, ref.name, ref.namespace)
+
+
+def _world(store: Store, made: Iterable[ObjectRef]) -> PoolWorld:
+    """What there is without the files: of a namespace that was not read the name alone is known."""
+    gone = set(made)
+
+    def there(kind: str) -> Iterable[Any]:
+        for one in store.all(kind):
+            ref = ObjectRef(kind, one.metadata.name, one.metadata.namespace)
+            if ref not in gone:
+                yield one
+            elif ref in store.beneath:
+                yield store.beneath[ref]
+
+    spaces = {one.metadata.name: one for one in map(_labelled, store.all("Namespace"))}
+    for ref in made:
+        if ref.namespace and ref.namespace not in spaces:
+            spaces[ref.namespace] = _labelled(Namespace(ManagedMetadata(ref.namespace)))
+    return world_of(spaces.values(), there("ResourcePool"), there("ResourcePoolClaim"), there("ResourceQuota"))
+
+
+def _labelled(namespace: Namespace) -> Namespace:
+    """With the label that the API server gives every namespace."""
+    meta = namespace.metadata
+    labels = {_NAME_LABEL: meta.name, **(meta.labels or {})}
+    return structs.replace(namespace, metadata=structs.replace(meta, labels=labels))
+
+
+def _unlabelled(store: Store, made: Iterable[ObjectRef]) -> Iterable[str]:
+    names = sorted({ref.namespace for ref in made if ref.namespace and store.get("Namespace", ref.namespace) is None})
+    if names:
+        yield f"namespace {', '.join(names)} is taken to exist, without labels but its name: it was not read"
+
+
+def _with(store: Store, world: PoolWorld) -> Store:
+    """The objects of a world as a store, with what is known of the old one."""
+    found = Store(store.origin)
+    found.files.update(store.files)
+    for need, coverage in store.needs().items():
+        found.cover(need, coverage)
+    for kind in store.kinds():
+        if kind not in _KEPT:
+            for item in store.all(kind):
+                found.add(kind, item)
+    if store.origin.kind == "files":
+        # Nothing else is read: the namespaces that were supposed are all there are.
+        for need in (Need("Namespace"), *(one for one in store.needs() if one.kind == "Namespace")):
+            found.cover(need, READ)
+    held = (world.namespaces.values(), world.pools.values(), world.claims.values(), world.quotas.values())
+    for items in held:
+        for item in items:
+            found.add(item.kind, item)
+    return found

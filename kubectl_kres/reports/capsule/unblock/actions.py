@@ -1,0 +1,91 @@
+"""What to do to a claim or a pool, with the right verb, as something to type, and what the verb brings with it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+
+from kubectl_kres.capsule.rules.allocation import ClaimKey
+from kubectl_kres.capsule.rules.leaving import RELEASE
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.capsule.common.claim_state import ClaimState
+from kubectl_kres.reports.capsule.unblock.option import Deed
+from kubectl_kres.store.store import Origin
+
+#: A command within a sentence, as ``(kubectl get priorityclasses)``.
+_BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
+_RELEASED = (
+    "its pods keep running, the quota of its namespace falls below their use, and it is not queued again until its "
+    "spec changes"
+)
+_OLD = f"Capsule before 0.13 refuses to delete an allocated claim: annotate it with {RELEASE}=true instead"
+_UNKNOWN = "it could not be read: if pods use it, deleting is refused, and it has to be released"
+
+
+def ref_of(key: ClaimKey) -> ObjectRef:
+    """A claim by namespace and name."""
+    return ObjectRef("ResourcePoolClaim", key[1], key[0])
+
+
+def leaving(
+    of: Origin, key: ClaimKey, state: ClaimState | None, holds: Mapping[str, str], *, old: bool = False
+) -> Deed:
+    """How a claim gives way: one in use is released, any other deleted. ``old``: Capsule before 0.13."""
+    space, name = map(shlex.quote, key)
+    if state == "in use":
+        command = _kubectl(of, f"annotate resourcepoolclaim {name} -n {space} {RELEASE}=true")
+        return Deed("release", ref_of(key), state, holds, command=command, follows=_RELEASED)
+    command = _kubectl(of, f"delete resourcepoolclaim {name} -n {space}")
+    follows = _UNKNOWN if state is None else _OLD if old else ""
+    return Deed("delete", ref_of(key), state or "", holds, command=command, follows=follows)
+
+
+def asking(of: Origin, key: ClaimKey, amounts: Mapping[str, str], dropped: Mapping[str, str]) -> Deed:
+    """A claim asks for something else; ``dropped``: resources that it no longer names."""
+    change: dict[str, str | None] = {**amounts, **dict.fromkeys(dropped)}
+    return Deed("edit", ref_of(key), amounts=amounts, command=_patch(of, key, {"claim": change}))
+
+
+def moving(of: Origin, key: ClaimKey, pool: str) -> Deed:
+    """A claim names another pool."""
+    return Deed("move", ref_of(key), command=_patch(of, key, {"pool": pool}))
+
+
+def again(of: Origin, key: ClaimKey, pool: str, other: str) -> Deed:
+    """A claim names ``other``, a pool that does not exist, and then its pool again: its spec has changed, and is as it
+    was. Its age, and with it its place among those that wait, stays.
+    """
+    command = f"{_patch(of, key, {'pool': other})} && {_patch(of, key, {'pool': pool})}"
+    return Deed(
+        "move",
+        ref_of(key),
+        command=command,
+        follows=f"in between it fails, as there is no pool {other}; its amounts and its age stay",
+    )
+
+
+def raising(of: Origin, pool: str, amounts: Mapping[str, str]) -> Deed:
+    """A pool gets more; ``amounts`` is what its hard is then."""
+    patch = json.dumps({"spec": {"quota": {"hard": dict(amounts)}}}, separators=(",", ":"))
+    command = _kubectl(of, f"patch resourcepool {shlex.quote(pool)} --type merge -p {shlex.quote(patch)}")
+    return Deed("raise", ObjectRef("ResourcePool", pool), amounts=amounts, command=command)
+
+
+def _patch(of: Origin, key: ClaimKey, spec: Mapping[str, object]) -> str:
+    space, name = map(shlex.quote, key)
+    patch = json.dumps({"spec": spec}, separators=(",", ":"))
+    return _kubectl(of, f"patch resourcepoolclaim {name} -n {space} --type merge -p {shlex.quote(patch)}")
+
+
+def directed(of: Origin, texts: Iterable[str]) -> tuple[str, ...]:
+    """Sentences whose commands in brackets go to the server that the answer is about, as the user who asked."""
+    if not of.flags:
+        return tuple(texts)
+    return tuple(_BRACKETS.sub(lambda found: f"({found[1]} {of.flags}{found[2] or ''})", text) for text in texts)
+
+
+def _kubectl(of: Origin, words: str) -> str:
+    """A command to the server that the answer is about, as the user who asked."""
+    return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"

@@ -1,0 +1,175 @@
+"""The policies of a namespace out of a store, and what is not known about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import msgspec
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.draft import Unparsable, parse_list
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.usage import counts_by_class
+from kubectl_kres.admission.request.create import create, policies_of
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, ResourceQuotaStatus, RuntimeClass
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.pod.needs import selects_priority
+from kubectl_kres.store.store import Store
+
+
+class Known(Struct, frozen=True):
+    """Policies ready for admission, what was assumed of them, and the reads that fell short."""
+
+    policies: Policies
+    assumptions: tuple[Assume, ...]
+
+
+_KINDS = ("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass", "StorageClass")
+_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+_MOST_TEXT = 500
+
+#: A server as it comes: what files hold is judged by its rules unless another one is given.
+_USUAL = Server()
+
+#: By store and namespace: what was found last, for which server, and the revisions of the kinds it was made from.
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Server, Known]]] = WeakKeyDictionary()
+
+
+def policies(store: Store, namespace: str, server: Server = _USUAL) -> Known:
+    """The LimitRanges and quotas of ``namespace`` with the cluster's classes. A broken policy is left out and said.
+
+    They are parsed again only where the store has changed.
+    """
+    held, revision = _found.setdefault(store, {}), (*store.revision(*_KINDS), len(store.files))
+    last = held.get(namespace)
+    if last is None or last[:2] != (revision, server):
+        last = held[namespace] = (revision, server, _policies(store, namespace, server))
+    return last[2]
+
+
+def _policies(store: Store, namespace: str, server: Server) -> Known:
+    assumed: list[Assume] = []
+    ranges = [one for one in store.all("LimitRange", namespace)
+              if _parses(one, assumed) and _stored(one, store, server, assumed)]  # fmt: skip
+    quotas = []
+    for quota in store.all("ResourceQuota", namespace):
+        settled = enforced(quota, store)
+        if _parses(settled, assumed, supposed=settled is not quota) and _stored(settled, store, server, assumed):
+            assumed += _state(quota, store)
+            quotas.append(settled)
+    priorities = _priorities(store, quotas, assumed)
+    classes = _classes(store, "RuntimeClass", assumed)
+    runtimes = None if classes is None else [_sound(runtime, assumed) for runtime in classes]
+    found = policies_of(ranges, quotas, priorities, runtimes)
+    return Known(structs.replace(found, default_storage=_default_storage(store, quotas)), tuple(assumed))
+
+
+def _parses(policy: LimitRange | ResourceQuota, assumed: list[Assume], *, supposed: bool = False) -> bool:
+    """``supposed``: the status is what the spec of a file says, so that is where a fault stands."""
+    try:
+        if isinstance(policy, LimitRange):
+            policies_of([policy], [])
+        else:
+            policies_of([], [policy])
+    except Unparsable as fault:
+        kind, path = type(policy).__name__, fault.path
+        if supposed:
+            path = path.replace("status.", "spec.", 1)
+        text = f"{kind}/{policy.metadata.name} is left out: {path}: {fault.error.message}"
+        assumed.append(Assume(kind, "policy/unparsable", text))
+        return False
+    return True
+
+
+def _stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, assumed: list[Assume]) -> bool:
+    """Whether the server would store what comes from a file; what is in the cluster was stored."""
+    ref = ObjectRef(type(policy).__name__, policy.metadata.name, policy.metadata.namespace)
+    if ref not in store.files:
+        return True
+    raw: dict[str, Any] = msgspec.to_builtins(policy, enc_hook=str)
+    refusal = create({"apiVersion": "v1", **raw, "kind": ref.kind}, Policies(), server)[0].refusal
+    if refusal is None:
+        return True
+    text = refusal.message if len(refusal.message) <= _MOST_TEXT else f"{refusal.message[:_MOST_TEXT]}…"
+    assumed.append(Assume(ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {text}"))
+    return False
+
+
+def _sound(runtime: RuntimeClass, assumed: list[Assume]) -> RuntimeClass:
+    """The class, without an overhead that no server would have stored."""
+    try:
+        parse_list(runtime.overhead.pod_fixed if runtime.overhead else None, "overhead.podFixed")
+    except Unparsable as fault:
+        text = f"RuntimeClass/{runtime.metadata.name} counts without overhead: {fault.path}: {fault.error.message}"
+        assumed.append(Assume("RuntimeClass", "policy/unparsable", text))
+        return structs.replace(runtime, overhead=None)
+    return runtime
+
+
+def enforced(quota: ResourceQuota, store: Store) -> ResourceQuota:
+    """A quota from a file counts as settled with nothing used; a stored one is what its status says."""
+    if quota.status.hard or not quota.spec.hard or not from_file(quota, store):
+        return quota
+    used = dict.fromkeys(quota.spec.hard, "0")
+    return structs.replace(quota, status=ResourceQuotaStatus(quota.spec.hard, used))
+
+
+def from_file(quota: ResourceQuota, store: Store) -> bool:
+    """Whether no server has it yet."""
+    return ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace) in store.files
+
+
+def _state(quota: ResourceQuota, store: Store) -> Iterator[Assume]:
+    """What is supposed of a quota without status: a stored one enforces nothing yet."""
+    if quota.status.hard or not quota.spec.hard:
+        return
+    path = f"ResourceQuota/{quota.metadata.name}"
+    if from_file(quota, store):
+        text = f"{path} comes from a file: taken as enforced, with nothing used yet"
+        yield Assume(path, "quota/from-file", text)
+    else:
+        text = f"{path} has no status yet, so it enforces nothing; the quota controller may be slow or off"
+        yield Assume(path, "quota/no-status", text)
+
+
+def _default_storage(store: Store, quotas: list[ResourceQuota]) -> str:
+    """The newest of the default storage classes; empty where no quota counts by class: only then they are read.
+
+    Source: pkg/volume/util storageclass.go GetDefaultClass.
+    """
+    if not any(counts_by_class(quota.spec.hard or ()) for quota in quotas):
+        return ""
+    marked = [
+        one
+        for one in store.all("StorageClass")
+        if any((one.metadata.annotations or {}).get(key) == "true" for key in _DEFAULT)
+    ]
+    marked.sort(key=lambda one: one.metadata.creation_timestamp or "", reverse=True)
+    return marked[0].metadata.name if marked else ""
+
+
+def _priorities(store: Store, quotas: list[ResourceQuota], assumed: list[Assume]) -> tuple[PriorityClass, ...] | None:
+    """The PriorityClasses. The default among them is left out where no quota counts by it.
+
+    It is read only for such quotas: an answer must not change with what else happens to be in the store.
+    """
+    classes = _classes(store, "PriorityClass", assumed)
+    if classes is None or any(selects_priority(quota) for quota in quotas):
+        return classes
+    return tuple(structs.replace(one, global_default=False) for one in classes)
+
+
+def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] | None:
+    """All classes of a kind; None where one that is not in the store may still exist."""
+    states = [coverage for need, coverage in store.needs().items() if need.kind == kind]
+    held = tuple(store.all(kind))
+    if states and all(coverage.known for coverage in states):
+        return held
+    if states:
+        text = f"{kind} objects could not be read: a named class is taken to exist"
+        assumed.append(Assume(kind, "class/unread", text))
+    return None

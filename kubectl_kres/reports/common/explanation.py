@@ -1,0 +1,266 @@
+"""The answer of ``explain``: structs that the text, JSON and screens are made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCause
+from kubectl_kres.admission.pod.qos import QoS
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
+from kubectl_kres.reports.capsule.pool.pool_trail import PoolTrail
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.nodes import NodeRoom
+from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.rollout.replicas import Replicas
+from kubectl_kres.reports.tekton.tekton_part import TektonPart
+
+
+class LastEdit(Record, frozen=True):
+    """Who last wrote a field: the field manager, how (Apply or Update) and when (RFC 3339, may be empty)."""
+
+    TRANSIENT: ClassVar[frozenset[str]] = frozenset({"time"})
+
+    manager: str
+    operation: str = ""
+    time: str = ""
+
+
+class Alternative(Record, frozen=True):
+    """Another value that the server's arbitrary order of LimitRanges can lead to, or Tekton's (``listed``)."""
+
+    value: str
+    rule: str = ""
+    source: Source | None = None
+    order: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+
+
+class ResourceValue(Record, frozen=True):
+    """One request or limit. ``written`` absent: nobody wrote it; ``value`` absent: nothing is stored.
+
+    ``value`` is what admission would store today; ``live`` what a live pod has, where there is one. ``rule`` and
+    ``source`` set ``value``. ``alternatives``: values under other orders (then ``value`` is one of several).
+    ``note``: why ``live`` differs from ``value``.
+    """
+
+    path: str
+    side: str
+    resource: str
+    written: str | None = None
+    value: str | None = None
+    live: str | None = None
+    rule: str = ""
+    source: Source | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    steps: Journal = ()
+    note: str = ""
+    edited: LastEdit | None = None
+
+
+class ContainerValues(Record, frozen=True):
+    """A container, init container, sidecar or the pod level (``role`` pod) with its values."""
+
+    name: str
+    role: str
+    path: str
+    values: tuple[ResourceValue, ...]
+    note: str = ""
+
+
+class Total(Record, frozen=True):
+    """The pod's effective figure of one resource; ``of`` says how it came about.
+
+    ``open``: the containers that have no such limit beside those that do: the API sums what is stated, and the pod is
+    not limited.
+    """
+
+    side: str
+    resource: str
+    value: str
+    of: Derive
+    open: tuple[str, ...] = ()
+
+
+class QuotaCost(Record, frozen=True):
+    """What one more pod costs a quota, per name that the quota limits.
+
+    ``counted``: this pod is live and already in ``used``. ``fits``: how many more such pods there is room for;
+    None: it costs nothing, or the quota demands something that the pod does not state.
+    ``exceeded``: the names that one more pod would be too much for.
+    """
+
+    quota: str
+    charge: QuotaCharge
+    counted: bool = False
+    fits: int | None = None
+    exceeded: tuple[str, ...] = ()
+
+
+class Demand(Record, frozen=True):
+    """The must-specify rule of one quota: what every container must state, and what no LimitRange fills in.
+
+    ``lacking``: the containers of the pod at hand that do not state it, by name of the resource.
+    """
+
+    quota: str
+    names: tuple[str, ...]
+    unfilled: tuple[str, ...] = ()
+    lacking: Mapping[str, tuple[str, ...]] = {}
+
+
+#: What controllers and the event recorder put before the server's sentence, and names that are new with each try.
+_PREFIX = re.compile(r"^(\(combined from similar events\): )?(Error creating: )?")
+_NEW_NAME = re.compile(r'pods? "[^"]*"')
+
+
+def gist(text: str) -> str:
+    """The text without what differs between two tries to create the same pod."""
+    return _NEW_NAME.sub("pods", _PREFIX.sub("", text))
+
+
+class Fact(Record, frozen=True):
+    """Something the cluster says: an event, a condition, a container state. ``time`` RFC 3339, may be empty."""
+
+    ORDERED: ClassVar[bool] = False
+
+    reason: str
+    text: str
+    source: Source
+    time: str = ""
+    count: int = 1
+
+    def steady(self) -> tuple[Any, ...]:
+        """The same said again, about another try, is the same."""
+        return self.reason, gist(self.text), self.source
+
+
+#: Every verdict in one word: docs/verdicts.md has the table, ``reports.pod.verdict`` the rules.
+OutcomeWord = Literal[
+    "admitted",
+    "full",
+    "refused",
+    "blocked",
+    "partly",
+    "depends-on-order",
+    "admitted-as-far-as-seen",
+    "full-as-far-as-seen",
+    "refused-as-far-as-seen",
+    "blocked-as-far-as-seen",
+    "partly-as-far-as-seen",
+    "depends-on-order-as-far-as-seen",
+]
+
+
+class Blocked(Record, frozen=True):
+    """Pods are missing, and something that is not computed here rejects them. ``by``: who, in words.
+
+    ``times``: how often it did, ``last``: when it last did (RFC 3339, may be empty), ``message``: the server's words.
+    """
+
+    by: str
+    message: str
+    times: int = 1
+    last: str = ""
+
+
+class Verdict(Record, frozen=True):
+    """What becomes of the object, and of its next pod.
+
+    ``outcome``: the answer in one word, for people and scripts alike. It ends in as-far-as-seen where something that
+    could not be read may change it. Empty only while a verdict is made.
+    ``allowed``: whether the next pod is admitted; None: that depends on the order of LimitRanges or quotas.
+    ``message`` and ``causes`` are the server's own words of a refusal, ``findings`` what stands behind them; a finding
+    without a text shares that of one before.
+    ``missing``: pods that are wanted and do not exist; ``fits``: how many of them are admitted one after the other,
+    absent where all are or none is. ``blocked``: who rejects them, where the next pod is admitted by all that is
+    computed.
+    """
+
+    allowed: bool | None
+    code: int
+    message: str = ""
+    reason: str = ""
+    causes: tuple[StatusCause, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    others: tuple[str, ...] = ()
+    outcome: OutcomeWord | Literal[""] = ""
+    missing: int = 0
+    fits: int | None = None
+    blocked: Blocked | None = None
+
+
+class Spare(Record, frozen=True):
+    """What one pod more than is wanted would lack. ``short``: how much of ``resource``, where a quota has too little.
+
+    ``text``: the server's sentence; ``source``: the object and field that refuse it.
+    """
+
+    text: str
+    resource: str = ""
+    short: str = ""
+    source: Source | None = None
+
+
+class Unseen(Record, frozen=True):
+    """What could not be read, and the server's words. ``required``: the answer is partial without it.
+
+    ``reason`` and ``hint``: of a read that failed, where the server gave them.
+    """
+
+    kind: str
+    state: str
+    namespace: str = ""
+    name: str = ""
+    message: str = ""
+    required: bool = True
+    reason: str = ""
+    hint: str = ""
+
+
+class Explanation(Record, frozen=True):
+    """Why a pod, or the next pod of a workload, gets the resources it gets.
+
+    ``remedies``: ways to let in what is refused or missing, each complete alone; none where nothing is missing, and
+    ``spare`` then says what a further pod lacks. ``note``: what else is to be said of that: why there is nothing to
+    change, or what was probably meant.
+    ``state``: what matters of how the object fares: a reason why it does not run, that it is suspended or paused.
+    ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
+    exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
+    figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
+    could not be read. With ``-c`` or ``--for`` there are no more containers and values than were asked for, the
+    verdict, and what these depend on.
+    """
+
+    subject: ObjectRef
+    start: str
+    verdict: Verdict
+    remedies: tuple[Remedy, ...]
+    note: str = ""
+    containers: tuple[ContainerValues, ...] = ()
+    totals: tuple[Total, ...] = ()
+    qos: QoS | None = None
+    qos_alternatives: tuple[str, ...] = ()
+    replicas: Replicas | None = None
+    live: bool = False
+    live_qos: str = ""
+    quotas: tuple[QuotaCost, ...] = ()
+    demands: tuple[Demand, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    nodes: tuple[NodeRoom, ...] = ()
+    warnings: tuple[str, ...] = ()
+    assumptions: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    edits: Mapping[str, LastEdit] = {}
+    overhead: Mapping[str, str] = {}
+    pools: tuple[PoolTrail, ...] = ()
+    certain: bool = True
+    order: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    complete: bool = True
+    journal: Journal = ()
+    tekton: TektonPart | None = None
+    spare: tuple[Spare, ...] = ()
+    state: str = ""

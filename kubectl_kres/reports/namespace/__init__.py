@@ -1,0 +1,4 @@
+"""What ``explain`` says of policies: LimitRanges, quotas, namespaces, and objects that quotas count beside pods.
+
+Pods and workloads belong in ``pod``.
+"""

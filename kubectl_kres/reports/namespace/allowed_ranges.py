@@ -1,0 +1,195 @@
+"""The allowed band of each resource under all LimitRanges of a namespace, their defaults, and what contradicts what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem, parse
+from kubectl_kres.admission.quota.quota_admission import Quota
+from kubectl_kres.model.meta import LAST_APPLIED
+from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.quantity import parse as quantity
+from kubectl_kres.reports.common.explanation import Demand
+from kubectl_kres.reports.namespace.policy_explanation import Band, Default
+
+_Bound = tuple[Quantity, Source]
+
+
+def bands(limits: Iterable[Limits]) -> tuple[Band, ...]:
+    """One band for each type and resource that any LimitRange bounds: largest min, smallest max, smallest ratio."""
+    held: dict[tuple[str, str], dict[str, _Bound]] = {}
+    for one in limits:
+        for item in one.items:
+            for field, values in (("min", item.min), ("max", item.max), ("maxLimitRequestRatio", item.ratio)):
+                for name, value in values.items():
+                    bounds = held.setdefault((item.type, name), {})
+                    have = bounds.get(field)
+                    if have is None or (value > have[0] if field == "min" else value < have[0]):
+                        bounds[field] = value, one.source.at(f"{item.path}.{field}[{name}]")
+    return tuple(_band(*key, held[key]) for key in sorted(held))
+
+
+def _band(type_: str, resource: str, bounds: Mapping[str, _Bound]) -> Band:
+    low, high, ratio = (bounds.get(field) for field in ("min", "max", "maxLimitRequestRatio"))
+    texts = [str(bound[0]) if bound else None for bound in (low, high, ratio)]
+    sources = [bound[1] if bound else None for bound in (low, high, ratio)]
+    return Band(type_, resource, texts[0], texts[1], texts[2], sources[0], sources[1], sources[2])
+
+
+def defaults(limit_range: LimitRange) -> Iterator[Default]:
+    """What a LimitRange gives containers, with where each value comes from. Raises Unparsable.
+
+    A stored object has all defaults; that one came from another field is known from what was applied, else supposed.
+    """
+    limits, applied = parse(limit_range), _applied(limit_range)
+    for index, item in enumerate(limits.items):
+        if item.type != "Container":
+            continue
+        twin = applied.items[index] if applied is not None and index < len(applied.items) else None
+        for side, field, values in (
+            ("requests", "defaultRequest", item.default_request),
+            ("limits", "default", item.default),
+        ):
+            for name, value in values.items():
+                origin, why = _origin(item, twin, field, name)
+                yield Default(side, name, str(value), limits.source.at(origin), why)
+
+
+def _applied(limit_range: LimitRange) -> Limits | None:
+    """The object as somebody applied it, before the server filled in its defaults; None if that is not known."""
+    text = (limit_range.metadata.annotations or {}).get(LAST_APPLIED)
+    try:
+        return parse(decoded(json.loads(text), LimitRange)) if text else None
+    except (ValueError, Unparsable, msgspec.ValidationError):
+        return None
+
+
+def _origin(item: ParsedItem, twin: ParsedItem | None, field: str, name: str) -> tuple[str, str]:
+    """The field that a default comes from, and why that is not its own."""
+    path = f"{item.path}.{field}[{name}]"
+    filled = item.origin.get(path)
+    if filled is None and twin is not None and _same(item, twin, field, name):
+        filled = twin.origin.get(path)
+        if filled is None:
+            return path, ""
+    if filled is not None:
+        return filled, f"from {_field(filled)}, as no {field} is written"
+    for other, values in _before(item, field):
+        if values.get(name) == _values(item, field)[name]:
+            return path, f"equal to {other}, which the server takes where no {field} is written"
+    return path, ""
+
+
+def _values(item: ParsedItem, field: str) -> Mapping[str, Quantity]:
+    return item.default if field == "default" else item.default_request
+
+
+def _same(item: ParsedItem, twin: ParsedItem, field: str, name: str) -> bool:
+    return item.type == twin.type and _values(item, field).get(name) == _values(twin, field).get(name)
+
+
+def _before(item: ParsedItem, field: str) -> tuple[tuple[str, Mapping[str, Quantity]], ...]:
+    """The fields that can fill a default. Source: defaults.go SetDefaults_LimitRangeItem."""
+    if field == "default":
+        return (("max", item.max),)
+    return (("default", item.default), ("min", item.min))
+
+
+def _field(path: str) -> str:
+    return path.rpartition(".")[2].partition("[")[0]
+
+
+def contradictions(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[str]:
+    """What no pod can meet, or none that relies on the defaults; a sentence each, without a point."""
+    found = bands(limits)
+    for band in found:
+        yield from _excluding(band)
+    held = {band.resource: band for band in found if band.type == "Container"}
+    for one in limits:
+        for item in one.items:
+            if item.type == "Container":
+                yield from _outside(item, one, held)
+    yield from _pods_below_containers(found)
+    yield from _rivals(limits)
+    for demand in demanded:
+        for name in demand.unfilled:
+            yield f"quota {demand.quota} requires {name} on every container, but no LimitRange sets a default"
+    yield from _too_small(found, quotas)
+
+
+def _excluding(band: Band) -> Iterator[str]:
+    if band.excluding:
+        yield (
+            f"no {band.resource} of a {band.type} is at least {band.low}{_by(band.low_source)} "
+            f"and at most {band.high}{_by(band.high_source)}"
+        )
+
+
+def _by(source: Source | None) -> str:
+    return f" ({source.ref})" if source is not None else ""
+
+
+def _outside(item: ParsedItem, limits: Limits, held: Mapping[str, Band]) -> Iterator[str]:
+    """Defaults that the bounds of any LimitRange refuse."""
+    who = str(limits.source.ref)
+    for word, values in (("default limit", item.default), ("default request", item.default_request)):
+        for name, value in values.items():
+            band = held.get(name)
+            if band is not None and band.high is not None and value > quantity(band.high):
+                yield f"the {word} {name} {value} ({who}) is over the max {band.high}{_by(band.high_source)}"
+            if band is not None and band.low is not None and value < quantity(band.low):
+                yield f"the {word} {name} {value} ({who}) is under the min {band.low}{_by(band.low_source)}"
+    for name, value in item.default.items():
+        band, request = held.get(name), item.default_request.get(name, value)
+        if band is None or band.ratio is None:
+            continue
+        if request == ZERO or value.nano * 10**9 > quantity(band.ratio).nano * request.nano:
+            yield (
+                f"the defaults of {name}, limit {value} and request {request} ({who}), "
+                f"are further apart than the ratio {band.ratio}{_by(band.ratio_source)}"
+            )
+
+
+def _pods_below_containers(found: Iterable[Band]) -> Iterator[str]:
+    held = {(band.type, band.resource): band for band in found}
+    for (type_, resource), band in held.items():
+        pod = held.get(("Pod", resource))
+        if type_ != "Container" or pod is None or band.low is None or pod.high is None:
+            continue
+        if quantity(band.low) > quantity(pod.high):
+            yield (
+                f"a container needs at least {band.low} of {resource}{_by(band.low_source)}, "
+                f"a whole pod may have {pod.high}{_by(pod.high_source)}"
+            )
+
+
+def _rivals(limits: Iterable[Limits]) -> Iterator[str]:
+    """Defaults of several LimitRanges that differ: which one a pod gets is depends on LimitRange order."""
+    given: dict[tuple[str, str], dict[str, Quantity]] = {}
+    for one in limits:
+        for item in one.items:
+            for word, values in (("limit", item.default), ("request", item.default_request)):
+                for name, value in values.items():
+                    given.setdefault((name, word), {})[one.source.name] = value
+    for (name, word), values in given.items():
+        if len(set(values.values())) > 1:
+            told = " or ".join(f"{value} ({who})" for who, value in values.items())
+            yield f"the default {word} of {name} is {told}: the server's order of LimitRanges is arbitrary"
+
+
+def _too_small(found: Iterable[Band], quotas: Iterable[Quota]) -> Iterator[str]:
+    for band in found:
+        for quota in quotas if band.type == "Container" and band.low is not None else ():
+            for name in (f"requests.{band.resource}", band.resource):
+                if name in quota.hard and quota.hard[name] < quantity(band.low or "0"):
+                    yield (
+                        f"a container needs at least {band.low} of {band.resource}{_by(band.low_source)}, "
+                        f"quota {quota.name} allows {quota.hard[name]} in total"
+                    )

@@ -1,0 +1,275 @@
+"""Why a namespace allows what it allows: its quotas, LimitRanges, the namespace, and what claims and services cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.limitrange import limitrange_object
+from kubectl_kres.admission.quota.quota_admission import charges
+from kubectl_kres.admission.quota.requests import request_of
+from kubectl_kres.admission.request.create import create, create_decoded
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.volume_claims import classed
+from kubectl_kres.errors import NotFound, UsageError
+from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
+from kubectl_kres.model.policy import LimitRange, ResourceQuota
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.capsule.common.managed_by import kept
+from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs, shared_reports
+from kubectl_kres.reports.capsule.unblock.actions import directed
+from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.explanation import Demand, LastEdit, Unseen, Verdict
+from kubectl_kres.reports.common.last_editor import last_edit
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
+from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
+from kubectl_kres.reports.pod.explain import explain, quota_costs
+from kubectl_kres.reports.pod.must_specify import demands
+from kubectl_kres.reports.pod.needs import needs, storage_needs
+from kubectl_kres.reports.pod.preflight import sent
+from kubectl_kres.reports.pod.unplaced import namespace_needs, unplaced
+from kubectl_kres.reports.pod.verdict import verdict_of, worded
+from kubectl_kres.reports.quota.quota_report import quota_reports
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
+from kubectl_kres.reports.remedies.pod_remedy import remedies
+from kubectl_kres.reports.remedies.words import told
+from kubectl_kres.reports.tekton.merged_limits import is_installed, merged_limits, tekton_needs_of_namespace
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: What is explained here; pods and what makes pods are explained in ``reports.pod.explain``.
+KINDS = ("ResourceQuota", "LimitRange", "Namespace", "PersistentVolumeClaim", "Service")
+
+
+def explains(kind: Kind) -> bool:
+    """Whether objects of the kind are explained here."""
+    return kind.known and kind.kind in KINDS
+
+
+def namespace_of(ref: ObjectRef) -> str:
+    """The namespace whose policies bear on an object."""
+    return ref.name if ref.kind == "Namespace" else ref.namespace
+
+
+def policy_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The reads that the answer depends on: the object, the policies beside it, and what a bare pod depends on."""
+    ref = subject.ref
+    own = Need(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
+    place = namespace_needs(store, ref.namespace) if ref in store.files else ()
+    beside = (*_beside(store, ref.name), *tekton_needs_of_namespace(store)) if ref.kind == "Namespace" else ()
+    item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
+    classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
+    return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))), *classes, *place, *beside)))
+
+
+def _beside(store: Store, namespace: str) -> tuple[Need, ...]:
+    """Capsule's other quotas, once the quotas of the namespace tell whether there may be some."""
+    known = store.covered(Need("ResourceQuota", namespace)).known
+    return shared_needs(namespace) if known and may_share(store.all("ResourceQuota", namespace)) else ()
+
+
+def _bare(namespace: str) -> Subject:
+    """A pod of one container that states nothing."""
+    metadata = {"name": "bare", "namespace": namespace}
+    raw = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [{"name": "bare", "image": "bare"}]},
+    }
+    return Subject(ObjectRef("Pod", "bare", namespace), BY_KIND["Pod"], raw)
+
+
+def explain_policy(store: Store, subject: Subject, ask: Ask) -> PolicyExplanation:
+    """Raises NotFound if the object is not in the store, UsageError if it holds what is no quantity."""
+    ref = subject.ref
+    item = store.get(ref.kind, ref.name, ref.namespace)
+    if item is None and ref.kind != "Namespace":
+        raise NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+    try:
+        return _explained(store, subject, item, ask)
+    except Unparsable as fault:
+        raise UsageError(f"{ref}: {fault}", hint="no API server stores such an object") from fault
+
+
+class _Scene(Struct, frozen=True):
+    """What every answer looks at. ``unseen``: what it needs and could not be read. ``raw``: the object of a file."""
+
+    store: Store
+    ref: ObjectRef
+    item: Any
+    known: Known
+    ask: Ask
+    unseen: tuple[Unseen, ...]
+    raw: Mapping[str, Any] | None = None
+
+    def unfilled(self, demanded: tuple[Demand, ...]) -> tuple[Demand, ...]:
+        """The demands of which it is known that no LimitRange meets them: none where LimitRanges could not be read."""
+        return () if any(one.kind == "LimitRange" for one in self.unseen) else demanded
+
+
+def _explained(store: Store, subject: Subject, item: Any, ask: Ask) -> PolicyExplanation:
+    ref = subject.ref
+    known = policies(store, namespace_of(ref), ask.server)
+    wanted = policy_needs(store, Subject(ref, BY_KIND[ref.kind]))
+    unseen = tuple(one for one in unread(store, wanted) if one.required)
+    scene = _Scene(store, ref, item, known, ask, unseen, subject.raw)
+    make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
+    found = _placed(scene, make(scene))
+    distributed = kept(item.metadata) if ref.kind in {"LimitRange", "ResourceQuota"} else ""
+    return structs.replace(
+        found,
+        warnings=(*found.warnings, *filter(None, (distributed,))),
+        assumptions=(*known.assumptions, *found.assumptions),
+        unseen=unseen,
+        complete=not unseen,
+        verdict=worded(found.verdict, unseen) if found.verdict is not None else None,
+        edits=_edits(item) if item is not None else {},
+    )
+
+
+def _placed(scene: _Scene, found: PolicyExplanation) -> PolicyExplanation:
+    """The answer, or that a file's object cannot be stored, since its namespace does not exist."""
+    refusal = (
+        unplaced(scene.store, scene.ref, BY_KIND[scene.ref.kind].qualified) if scene.ref in scene.store.files else None
+    )
+    if refusal is None or (found.verdict is not None and found.verdict.code == 400):
+        return found
+    outcomes = (Outcome(False, refusal.code, refusal),)
+    return structs.replace(
+        found, verdict=verdict_of(outcomes), remedies=told(directed(scene.store.origin, remedies(outcomes)))
+    )
+
+
+def _quota(scene: _Scene) -> PolicyExplanation:
+    item = scene.item
+    known = scene.known.policies
+    own = tuple(one for one in demands(known.quotas, known.limits) if one.quota == item.metadata.name)
+    verdict, fixes, warnings = _stored(scene)
+    return PolicyExplanation(
+        scene.ref,
+        verdict,
+        told(fixes),
+        quotas=tuple(quota_reports(scene.store, [item], scene.ask)),
+        demands=own,
+        warnings=warnings,
+        contradictions=tuple(
+            contradictions((), [one for one in known.quotas if one.name == item.metadata.name], scene.unfilled(own))
+        ),
+        bare=explain(scene.store, _bare(scene.ref.namespace), scene.ask),
+    )
+
+
+def _limit_range(scene: _Scene) -> PolicyExplanation:
+    """What the LimitRange alone gives and bounds, and what it contradicts in its namespace."""
+    limits = limitrange_object.parse(scene.item)
+    verdict, fixes, warnings = _stored(scene)
+    alone = Store(scene.store.origin)
+    alone.add("LimitRange", scene.item)
+    return PolicyExplanation(
+        scene.ref,
+        verdict,
+        told(fixes),
+        defaults=tuple(defaults(scene.item)),
+        bands=bands([limits]),
+        warnings=warnings,
+        contradictions=_with_others(scene, limits),
+        bare=explain(alone, _bare(scene.ref.namespace), structs.replace(scene.ask, assumptions=())),
+    )
+
+
+def _with_others(scene: _Scene, limits: limitrange_object.Limits) -> tuple[str, ...]:
+    """What the LimitRange contradicts by itself, and together with the quotas and LimitRanges beside it."""
+    known = scene.known.policies
+    own, name = contradictions([limits], known.quotas, ()), f"({limits.source.ref})"
+    beside = contradictions(known.limits, known.quotas, ())
+    named = (text for text in beside if name in text or f"({limits.source.name})" in text)
+    return tuple(dict.fromkeys((*own, *named)))
+
+
+def _namespace(scene: _Scene) -> PolicyExplanation:
+    known, space = scene.known.policies, namespace_of(scene.ref)
+    demanded = tuple(demands(known.quotas, known.limits))
+    held: Sequence[ResourceQuota] = tuple(scene.store.all("ResourceQuota", space))
+    return PolicyExplanation(
+        scene.ref,
+        quotas=(*quota_reports(scene.store, held, scene.ask), *shared_reports(scene.store, space)),
+        demands=demanded,
+        bands=bands(known.limits),
+        contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, scene.unfilled(demanded)))),
+        bare=explain(scene.store, _bare(space), scene.ask),
+        tekton=merged_limits(known.limits) if is_installed(scene.store) else (),
+    )
+
+
+def _counted(scene: _Scene) -> PolicyExplanation:
+    """A claim or service. A stored one is in ``used`` already, so that only LimitRanges could refuse it now."""
+    item, known = scene.item, scene.known.policies
+    assert isinstance(item, PersistentVolumeClaim | Service)
+    stored = scene.ref not in scene.store.files
+    judged = Policies(known.limits) if stored else known
+    raw, server = scene.raw, scene.ask.server
+    outcomes = create_decoded(item, judged, server) if raw is None else sent(raw, create(raw, judged, server))
+    counted = classed(item, known) if isinstance(item, PersistentVolumeClaim) and not stored else item
+    costs = charges(request_of(counted, server), known.quotas)
+    return PolicyExplanation(
+        scene.ref,
+        verdict_of(outcomes),
+        told(remedies(outcomes, special=_OF_CLAIMS)),
+        bands=tuple(band for band in bands(known.limits) if band.type == scene.ref.kind),
+        costs=tuple(quota_costs(costs, counted=stored)),
+        counted=stored,
+        warnings=outcomes[0].warnings,
+        assumptions=_of_class(known, given=counted is item),
+    )
+
+
+def _of_class(known: Policies, *, given: bool) -> tuple[Assume, ...]:
+    """``given``: the claim keeps the storage class that it names, if it does."""
+    text = f"it names no storage class: it gets the default one, {known.default_storage}"
+    return () if given else (Assume("spec.storageClassName", "claim/default-class", text),)
+
+
+def _asking(word: str) -> Remedy:
+    def say(case: RemedyContext) -> Iterator[str]:
+        yield f"ask for at {word} {case.finding.limit} of {case.finding.resource}"
+
+    return say
+
+
+#: A claim has no containers whose requests could be another.
+_OF_CLAIMS = {"limitrange/max": _asking("most"), "limitrange/min": _asking("least")}
+
+
+def _stored(scene: _Scene) -> tuple[Verdict | None, tuple[str, ...], tuple[str, ...]]:
+    """Whether the server would take a policy from a file, what to change, its warnings; None for one that it has."""
+    if scene.ref not in scene.store.files:
+        return None, (), ()
+    outcomes = create(_raw(scene.ref.kind, scene.item), Policies(), scene.ask.server)
+    allowed = all(outcome.allowed for outcome in outcomes)
+    return verdict_of(outcomes), () if allowed else ("change what the message names",), outcomes[0].warnings
+
+
+def _raw(kind: str, item: Any) -> Mapping[str, Any]:
+    raw: dict[str, Any] = msgspec.to_builtins(item)
+    return {"kind": kind, "apiVersion": BY_KIND[kind].api_version, **raw}
+
+
+def _edits(item: LimitRange | ResourceQuota | Any) -> Mapping[str, LastEdit]:
+    """Who last changed what is limited, by field."""
+    metadata = item.metadata
+    if not isinstance(metadata, ManagedMetadata):
+        return {}
+    fields = [f"spec.hard[{name}]" for name in item.spec.hard or ()] if isinstance(item, ResourceQuota) else []
+    fields = fields or (["spec.limits"] if isinstance(item, LimitRange) else [])
+    found = {field: last_edit(metadata.managed_fields, field) for field in fields}
+    return {field: edit for field, edit in found.items() if edit is not None}

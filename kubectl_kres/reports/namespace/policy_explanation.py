@@ -1,0 +1,73 @@
+"""The answer of ``explain`` for policies and for what else quotas count: structs that text and JSON are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.explanation import Demand, Explanation, LastEdit, QuotaCost, Unseen, Verdict
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.quota.quota_report import QuotaReport
+from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.tekton.merged_limits import MergedLimit
+
+
+class Default(Record, frozen=True):
+    """What a LimitRange gives a container that states nothing. ``source`` is the field that the value really is from.
+
+    ``derived``: why that is another field than the default's own, or that it may be one; empty: it was written there.
+    """
+
+    side: str
+    resource: str
+    value: str
+    source: Source
+    derived: str = ""
+
+
+class Band(Record, frozen=True):
+    """What all LimitRanges together allow one resource of one type; absent: no bound. Sources name the tightest."""
+
+    type: str
+    resource: str
+    low: str | None = None
+    high: str | None = None
+    ratio: str | None = None
+    low_source: Source | None = None
+    high_source: Source | None = None
+    ratio_source: Source | None = None
+
+    @property
+    def excluding(self) -> bool:
+        """Whether no value is within it."""
+        return self.low is not None and self.high is not None and parse(self.low) > parse(self.high)
+
+
+class PolicyExplanation(Record, frozen=True):
+    """A ResourceQuota, LimitRange, Namespace, PersistentVolumeClaim or Service.
+
+    verdict: whether the server takes the object; absent for what is stored and bounded by nothing. quotas: what they
+    limit; costs: what the object costs them (``counted``: it is in their ``used``). bare: the explanation of a pod of
+    one container that states nothing. tekton: what steps of Tekton get of all LimitRanges together, where Tekton is
+    installed. contradictions: what no pod, or no pod that relies on defaults, can meet.
+    """
+
+    subject: ObjectRef
+    verdict: Verdict | None = None
+    remedies: tuple[Remedy, ...] = ()
+    quotas: tuple[QuotaReport, ...] = ()
+    demands: tuple[Demand, ...] = ()
+    defaults: tuple[Default, ...] = ()
+    bands: tuple[Band, ...] = ()
+    contradictions: tuple[str, ...] = ()
+    bare: Explanation | None = None
+    tekton: tuple[MergedLimit, ...] = ()
+    costs: tuple[QuotaCost, ...] = ()
+    counted: bool = False
+    warnings: tuple[str, ...] = ()
+    edits: Mapping[str, LastEdit] = {}
+    assumptions: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True

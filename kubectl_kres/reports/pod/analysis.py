@@ -1,0 +1,49 @@
+"""What an answer about a pod is made from."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.effective_policies import Known
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.pod.manifest_source import Start
+from kubectl_kres.reports.tekton.tekton_part import TektonPart
+
+
+class PodClaims(Struct, frozen=True):
+    """What the claims of a StatefulSet's next pod come to.
+
+    ``refusals``: what can refuse one of them. ``charges``: what those that are not there yet cost quotas. ``ready``:
+    how many of the missing pods have theirs.
+    """
+
+    refusals: tuple[Refusal, ...] = ()
+    charges: tuple[QuotaCharge, ...] = ()
+    ready: int = 0
+    assumptions: tuple[Assume, ...] = ()
+
+
+class Analysis(Struct, frozen=True):
+    """Where admission starts, the policies, and every outcome, the first one leading.
+
+    ``tekton``: what Tekton did before; None where it had no part in it. ``listed``: for each outcome the order in which
+    Tekton has to list LimitRanges, empty where that does not matter. ``then``: what would come after ``outcomes``,
+    where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
+    ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``: of
+    what else admits.
+    """
+
+    start: Start
+    known: Known
+    outcomes: tuple[Outcome, ...]
+    tekton: TektonPart | None = None
+    listed: tuple[tuple[str, ...], ...] = ()
+    then: tuple[Outcome, ...] = ()
+    server: Server = Server()
+    claims: PodClaims | None = None
+    undefaulted: bool = False
+    assumed: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()

@@ -1,0 +1,305 @@
+"""What admission changes: written against stored, or a live pod against what it would get today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeGuard
+
+import msgspec
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.request.new_pod import admit, stored_pod
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.provenance.journal import Derive, Set, Source
+from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Unseen, Verdict
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod import events
+from kubectl_kres.reports.pod.explain import Analysis, analyse, analysis_of, explained, stores
+from kubectl_kres.reports.pod.live_differences import edited, tells
+from kubectl_kres.reports.pod.manifest_source import Start, start_of_live
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.pod_signature import signature
+from kubectl_kres.reports.pod.resource_view import as_written, values_of
+from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.tekton.taskrun import run_behind
+from kubectl_kres.store.store import Store
+
+
+class Reason(Record, frozen=True):
+    """Why one line of the diff changed: a rule, the object and field behind it, or a note on a live value."""
+
+    rule: str = ""
+    source: Source | None = None
+    note: str = ""
+
+
+class Difference(Record, frozen=True):
+    """Two states of a pod, pruned to what resources depend on, and why they differ, by path.
+
+    ``before_label`` is WRITTEN or LIVE, ``after_label`` STORED or TODAY. ``changed``: they differ, or the pod would be
+    refused (``verdict``), in which case ``after`` is as far as admission came; of a claim or a service both are empty.
+    """
+
+    subject: ObjectRef
+    before_label: str
+    after_label: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    reasons: Mapping[str, Reason]
+    verdict: Verdict
+    changed: bool
+    remedies: tuple[Remedy, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    certain: bool = True
+    complete: bool = True
+
+
+def diff(store: Store, subject: Subject, ask: Ask) -> Difference:
+    """Raises what ``explain`` raises."""
+    return _compared(store, subject, analysis_of(store, subject, ask), ask)
+
+
+#: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
+_KEPT = 1000
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+class Differences:
+    """Answers for many live pods. Those that were made alike and live alike, as those of a workload do, are looked at
+    once.
+
+    ``pattern``: of the last answer the first one that it is equal to but for the pod's name; None: it has no equal.
+    """
+
+    def __init__(self, store: Store, ask: Ask) -> None:
+        self._store, self._ask = store, ask
+        self._unchanged: dict[tuple[Any, ...], bool] = {}
+        self._alike: dict[tuple[Any, ...], tuple[Known, Difference]] = {}
+        self.pattern: Difference | None = None
+
+    def changed(self, pod: Pod) -> bool:
+        """Whether the pod would get other values today, or would be refused: without saying why."""
+        namespace = pod.metadata.namespace
+        named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
+        if run_behind(self._store, named) is not None:
+            return diff(self._store, named, self._ask).changed
+        start, known = start_of_live(self._store, pod), policies(self._store, namespace, self._ask.server)
+        return not self._same(start, pod, known)
+
+    def of(self, pod: Pod) -> Difference | None:
+        """None where nothing differs. Raises what ``explain`` raises."""
+        self.pattern = None
+        namespace = pod.metadata.namespace
+        named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
+        if run_behind(self._store, named) is not None:
+            found = diff(self._store, named, self._ask)
+            return found if found.changed else None
+        start, known = start_of_live(self._store, pod), policies(self._store, namespace, self._ask.server)
+        if self._same(start, pod, known):
+            return None
+        key = _told_alike(self._store, start, pod)
+        held = self._alike.get(key) if key is not None else None
+        if held is not None and held[0] is known:
+            self.pattern = held[1]
+            return renamed(held[1], pod.metadata.name)
+        found = _compared(self._store, named, analyse(start, known, self._ask), self._ask)
+        if key is not None and _only_named(found):
+            if len(self._alike) >= _KEPT:
+                self._alike.clear()
+            self._alike[key] = known, found
+            self.pattern = found
+        return found
+
+    def _same(self, start: Start, pod: Pod, known: Known) -> bool:
+        key = (pod.metadata.namespace, *signature(start, pod))
+        if key not in self._unchanged:
+            if len(self._unchanged) >= _KEPT:
+                self._unchanged.clear()
+            self._unchanged[key] = unchanged(start, known, self._ask)
+        return self._unchanged[key]
+
+
+def _told_alike(store: Store, start: Start, live: Pod) -> tuple[Any, ...] | None:
+    """All that an answer about a pod depends on but for its name; None for a pod with a story of its own."""
+    if edited(live) or any(events.of_pod(live)) or not controller(live)[0]:
+        return None
+    metadata = live.metadata
+    marks = tuple(item for item in sorted((metadata.annotations or {}).items()) if tells(item[0]))
+    # Whoever was edited after the pod was created may be why it differs.
+    times = {
+        entry.time or ""
+        for one in (start.owner, *(store.all(kind, metadata.namespace) for kind in ("LimitRange", "ResourceQuota")))
+        for item in (one if isinstance(one, Iterator) else (one,))
+        if item is not None and isinstance(item.metadata, ManagedMetadata)
+        for entry in item.metadata.managed_fields or ()
+    }
+    created = metadata.creation_timestamp or ""
+    later = tuple(sorted(time for time in times if time > created))
+    source, spec = start.source, live.spec
+    made = (source.kind, source.name, source.namespace, source.field, start.prefix, start.text)
+    held = (spec.overhead, spec.priority_class_name, live.status.qos_class, live.status.phase)
+    return metadata.namespace, *signature(start, live), *made, _ENCODER.encode(held), marks, later
+
+
+def _only_named(found: Difference) -> bool:
+    """Whether the pod's name stands nowhere but where ``renamed`` writes another one."""
+    name = found.subject.name
+    places = 3 if found.after else 1
+    places += found.verdict.message.startswith(_heads(name))
+    places += sum(_is_own(reason.source, name) for reason in found.reasons.values())
+    return msgspec.json.encode(found).count(msgspec.json.encode(name)[1:-1]) == places
+
+
+def _heads(name: str) -> tuple[str, str]:
+    """How the server begins to speak of a pod."""
+    return f'pods "{name}" ', f'Pod "{name}" '
+
+
+def renamed(found: Difference, name: str) -> Difference:
+    """What an answer says of another pod that is its equal but for the name."""
+    verdict, old = found.verdict, found.subject.name
+    for head, other in zip(_heads(old), _heads(name), strict=True):
+        if verdict.message.startswith(head):
+            verdict = structs.replace(verdict, message=other + verdict.message[len(head) :])
+    return structs.replace(
+        found,
+        subject=structs.replace(found.subject, name=name),
+        before=_with_name(found.before, name),
+        after=_with_name(found.after, name),
+        reasons={path: _reason_of(reason, old, name) for path, reason in found.reasons.items()},
+        verdict=verdict,
+    )
+
+
+def _is_own(source: Source | None, name: str) -> TypeGuard[Source]:
+    """Whether the pod itself is behind a value."""
+    return source is not None and source.kind == "Pod" and source.name == name
+
+
+def _reason_of(reason: Reason, old: str, name: str) -> Reason:
+    source = reason.source
+    if not _is_own(source, old):
+        return reason
+    return structs.replace(reason, source=structs.replace(source, name=name))
+
+
+def _with_name(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    return {**document, "metadata": {**document["metadata"], "name": name}} if document else document
+
+
+def unchanged(start: Start, known: Known, ask: Ask) -> bool:
+    """Whether admission stores what the live pod has, in one of its outcomes, and never refuses: without a journal."""
+    live = start.live
+    if live is None:
+        return False
+    outcomes = admit(start.pod, known.policies, ask.server, journal=False, counted=True)
+    return all(outcome.allowed for outcome in outcomes) and any(stores(outcome, live) for outcome in outcomes)
+
+
+def _compared(store: Store, subject: Subject, analysis: Analysis, ask: Ask) -> Difference:
+    explanation = explained(store, subject, ask, analysis)
+    start, first = analysis.start, analysis.outcomes[0]
+    before = _document(as_written(start.live if start.live is not None else start.pod), subject.ref)
+    after = _document(_after(start, first), subject.ref)
+    if start.live is not None:
+        _drop_incidental(before, after, known=analysis.known)
+        _align(before, after)
+    changed = _essential(before) != _essential(after) if start.live is None else values_of(before) != values_of(after)
+    return Difference(
+        subject.ref,
+        "LIVE" if start.live is not None else "WRITTEN",
+        "TODAY" if start.live is not None else "STORED",
+        before,
+        after,
+        _reasons(explanation, first, before),
+        explanation.verdict,
+        changed or explanation.verdict.allowed is not True,
+        explanation.remedies,
+        explanation.unseen,
+        explanation.certain,
+        explanation.complete,
+    )
+
+
+def _essential(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes a written pod differ: not the class that every stored pod has, nor a default priority."""
+    spec = {key: value for key, value in document["spec"].items() if key != "priorityClassName"}
+    return {"metadata": document["metadata"], "spec": spec}
+
+
+def _document(pod: Mapping[str, Any], ref: ObjectRef) -> dict[str, Any]:
+    metadata = {**pod["metadata"], "namespace": ref.namespace}
+    return {"apiVersion": "v1", "kind": "Pod", **pod, "metadata": metadata}
+
+
+def _after(start: Start, first: Outcome) -> dict[str, Any]:
+    """What would be stored; for a refused pod what admission had come to; as written if it does not even decode."""
+    if first.object is not None:
+        return dict(first.object)
+    if first.draft is None:
+        return as_written(start.pod)
+    reached = stored_pod(start.pod, first.draft, qos.class_of(first.draft))
+    reached["metadata"].pop("annotations", None)
+    del reached["status"]
+    return reached
+
+
+def _drop_incidental(before: dict[str, Any], after: dict[str, Any], known: Known) -> None:
+    """Take out what says nothing about the live pod's resources: the annotation, classes that were not read, and a
+    default class, which is only looked up where a quota counts by it.
+    """
+    classless = known.policies.priorities is None or "priorityClassName" not in after["spec"]
+    for document in (before, after):
+        document["metadata"] = {key: value for key, value in document["metadata"].items() if key != "annotations"}
+        if classless:
+            document["spec"].pop("priorityClassName", None)
+        if known.policies.runtimes is None:
+            document["spec"].pop("overhead", None)
+
+
+def _align(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Put the live containers into the order of today's; those that were injected come last."""
+    spec = dict(before["spec"])
+    for key in ("containers", "initContainers"):
+        wanted = [one["name"] for one in after["spec"].get(key) or ()]
+        held = {one["name"]: one for one in spec.get(key) or ()}
+        if held:
+            spec[key] = [held[name] for name in dict.fromkeys((*wanted, *held)) if name in held]
+    before["spec"] = spec
+
+
+def _reason(value: ResourceValue) -> Reason:
+    """What set the value; for a written one what changed its notation."""
+    rewritten = value.rule == "manifest/written" and bool(value.steps)
+    return Reason("quantity/canonical" if rewritten else value.rule, value.source, value.note)
+
+
+def _reasons(explanation: Explanation, first: Outcome, before: Mapping[str, Any]) -> dict[str, Reason]:
+    """By path: what set each value, or why the live one differs; annotation, overhead and class by their entries.
+
+    A container that was injected has its reason at its name.
+    """
+    reasons = {
+        value.path: _reason(value) for one in explanation.containers for value in one.values if value.rule or value.note
+    }
+    reasons.update(
+        {
+            entry.path: Reason(entry.rule, entry.source)
+            for entry in first.journal
+            if isinstance(entry, (Set, Derive))
+            and entry.path.startswith(("metadata", "status", "spec.overhead", "spec.p"))
+        }
+    )
+    injected = {one.name: Reason(note=one.note) for one in explanation.containers if one.note}
+    names = {
+        f"spec.{key}[{index}].name": one["name"]
+        for key in ("containers", "initContainers")
+        for index, one in enumerate(before["spec"].get(key) or ())
+    }
+    return {**reasons, **{path: injected[name] for path, name in names.items() if name in injected}}

@@ -1,0 +1,137 @@
+"""What the cluster itself says of a pod or workload: events, conditions, container states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kubectl_kres.model.meta import Condition
+from kubectl_kres.model.pod import RESIZES, SCHEDULED, ContainerStatus, Pod
+from kubectl_kres.model.workload import Event, Workload
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.reports.common.explanation import Fact, gist
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.store.store import Store
+
+#: Conditions that say why pods do not come.
+_STUCK = {
+    ("ReplicaFailure", "True"),
+    ("Progressing", "False"),
+    ("Available", "False"),
+    ("FailureTarget", "True"),
+    ("Failed", "True"),
+}
+_EVENTS = {"FailedCreate", "FailedScheduling", "Evicted", "OOMKilling", "FailedDaemonPod", "ResizeDeferred"}
+_MOST = 20
+
+
+def of_pod(pod: Pod) -> Iterator[Fact]:
+    """Evictions, scheduling, deferred resizes and out-of-memory ends of one pod."""
+    source = Source("Pod", pod.metadata.name, pod.metadata.namespace)
+    if pod.status.reason:
+        yield Fact(pod.status.reason, pod.status.message or f"the pod is {pod.status.phase}", source)
+    for condition in pod.status.conditions or ():
+        unschedulable = condition.type == SCHEDULED and condition.status == "False"
+        resizing = condition.type in RESIZES and condition.status == "True"
+        if unschedulable or resizing:
+            yield _of_condition(condition, source)
+    for status in (*(pod.status.init_container_statuses or ()), *(pod.status.container_statuses or ())):
+        yield from _ends(status, source)
+
+
+def _ends(status: ContainerStatus, source: Source) -> Iterator[Fact]:
+    for state in (status.state, status.last_state):
+        ended = state.terminated if state else None
+        if ended is not None and ended.reason == "OOMKilled":
+            limit = (status.resources.limits or {}).get("memory") if status.resources else None
+            under = f" under its memory limit {limit}" if limit else ""
+            since = f", restarted {status.restart_count} times so far" if status.restart_count > 1 else ""
+            text = f"container {status.name} was killed for memory{under}{since}"
+            yield Fact("OOMKilled", text, source, ended.finished_at or "")
+            return
+
+
+def _of_condition(condition: Condition, source: Source) -> Fact:
+    text = condition.message or f"{condition.type} is {condition.status}"
+    at = source.at(f"status.conditions[{condition.type}]")
+    return Fact(condition.reason or condition.type, text, at, condition.last_transition_time or "")
+
+
+def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]:
+    """Failed creations first: they say why pods do not come; then conditions, then how the pods fare. Newest first."""
+    namespace = workload.metadata.namespace
+    family = _family(store, kind, workload)
+    found = [
+        _of_event(event)
+        for event in store.all("Event", namespace)
+        if event.reason in _EVENTS and (event.involved_object.kind, event.involved_object.name) in family
+    ]
+    for owner_kind, owner in ((kind, workload), *_owned(store, family, namespace)):
+        source = Source(owner_kind, owner.metadata.name, namespace)
+        found += [
+            _of_condition(condition, source)
+            for condition in owner.status.conditions or ()
+            if (condition.type, condition.status) in _STUCK
+        ]
+    for pod in store.all("Pod", namespace):
+        if ("Pod", pod.metadata.name) in family:
+            found += of_pod(pod)
+    return _merged(found)
+
+
+def _owned(store: Store, family: set[tuple[str, str]], namespace: str) -> Iterator[tuple[str, Workload]]:
+    for kind, name in sorted(family):
+        if kind in {"ReplicaSet", "Job"} and isinstance(found := store.get(kind, name, namespace), Workload):
+            yield kind, found
+
+
+def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]:
+    """The workload, the ReplicaSets or Jobs that it controls, and their pods, by kind and name."""
+    namespace = workload.metadata.namespace
+    family = {(kind, workload.metadata.name)}
+    if kind == "Deployment" and not any(store.all("ReplicaSet", namespace)):
+        family |= _replica_sets(store, workload)
+    for child in ("ReplicaSet", "Job"):
+        if child != kind:
+            family |= {(child, one.metadata.name) for one in store.all(child, namespace) if controller(one) in family}
+    family |= {("Pod", pod.metadata.name) for pod in store.all("Pod", namespace) if controller(pod) in family}
+    return family
+
+
+def _replica_sets(store: Store, deployment: Workload) -> set[tuple[str, str]]:
+    """ReplicaSets that were not read, by the name that a Deployment gives them: its own and a hash."""
+    namespace, head = deployment.metadata.namespace, f"{deployment.metadata.name}-"
+    named = {(event.involved_object.kind, event.involved_object.name) for event in store.all("Event", namespace)}
+    named |= {controller(pod) for pod in store.all("Pod", namespace)}
+    return {
+        (kind, name)
+        for kind, name in named
+        if kind == "ReplicaSet" and name.startswith(head) and "-" not in name.removeprefix(head)
+    }
+
+
+def _of_event(event: Event) -> Fact:
+    about = event.involved_object
+    times = (event.series.last_observed_time if event.series else None, event.last_timestamp, event.event_time)
+    count = event.series.count if event.series else event.count
+    time = next((time for time in times if time), "")
+    return Fact(event.reason, event.message, Source(about.kind, about.name, about.namespace), time, count or 1)
+
+
+def _of_status(fact: Fact) -> bool:
+    return fact.source.field.startswith("status.")
+
+
+def _merged(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """What says the same once, with counts added, newest first; what a condition repeats of an event is dropped."""
+    found: dict[tuple[str, str], Fact] = {}
+    for fact in sorted(facts, key=_of_status):
+        key = (fact.reason, gist(fact.text))
+        have = found.get(key)
+        if have is None:
+            found[key] = fact
+        elif fact.source.kind == "Pod" or not _of_status(fact):
+            latest = max(have, fact, key=lambda one: one.time)
+            found[key] = Fact(fact.reason, latest.text, latest.source, latest.time, have.count + fact.count)
+    ranked = sorted(found.values(), key=lambda fact: fact.time, reverse=True)
+    ranked.sort(key=lambda fact: fact.reason != "FailedCreate")
+    return tuple(ranked[:_MOST])

@@ -1,0 +1,397 @@
+"""Why a pod, or the next pod of a workload, gets its resources, or does not come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.draft import SIDES, Draft, Side
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_pod
+from kubectl_kres.admission.quota.quota_admission import charges
+from kubectl_kres.admission.quota.requests import pod_request
+from kubectl_kres.admission.request.create import create_pod
+from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.tekton import TaskRun
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.capsule.pool.pool_trail import claiming, trails
+from kubectl_kres.reports.capsule.unblock.actions import directed
+from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen, Verdict
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.nodes import node_room
+from kubectl_kres.reports.pod import events, preflight
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.condition import state_of
+from kubectl_kres.reports.pod.feature_gates import gates
+from kubectl_kres.reports.pod.last_refusal import barring
+from kubectl_kres.reports.pod.manifest_source import Start, start_of
+from kubectl_kres.reports.pod.must_specify import demands_of
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.pod_claims import added, with_claims
+from kubectl_kres.reports.pod.resource_view import as_written, values_of
+from kubectl_kres.reports.pod.values import ValueTable, names_of
+from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
+from kubectl_kres.reports.policing.early import policed, policed_object
+from kubectl_kres.reports.policing.needs import ELSEWHERE, SAID
+from kubectl_kres.reports.policing.seen import with_seen
+from kubectl_kres.reports.remedies import search
+from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.remedies.pod_remedy import remedies
+from kubectl_kres.reports.remedies.remedy_next import following
+from kubectl_kres.reports.remedies.typos import meant
+from kubectl_kres.reports.remedies.words import NOTHING, told
+from kubectl_kres.reports.rollout.replicas import Replicas, resting
+from kubectl_kres.reports.rollout.room import room_for
+from kubectl_kres.reports.rollout.spare import spare_of
+from kubectl_kres.reports.rollout.wanted_pods import needed_of
+from kubectl_kres.reports.rollout.workload_pods import pods_of
+from kubectl_kres.reports.tekton import taskrun
+from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES, run_remedies
+from kubectl_kres.reports.tekton.run_facts import SETTLING, run_facts, tekton_remarks
+from kubectl_kres.store.store import Store
+
+__all__ = ["Analysis", "Explanation", "explain", "needs"]
+
+#: For a workload whose pods were refused and would not be now, by all policies or by those that could be read.
+_PASSES = f"{NOTHING}: what was refused before would pass now; the controller tries again by itself"
+_BLIND = "not known: the last try was refused (see below), and what could not be read may refuse the next one, too"
+
+
+def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
+    """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods."""
+    return explained(store, subject, ask, analysis_of(store, subject, ask))
+
+
+def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis:
+    """``journal`` False: only the outcomes are wanted. Raises what ``explain`` raises."""
+    if taskrun.makes_one_pod(subject):
+        return taskrun.taskrun_analysis(store, subject, ask, journal=journal)
+    made = taskrun.of_pod(store, subject, ask, journal=journal)
+    if made is not None:
+        return made
+    start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
+    raw = subject.raw if subject.ref.kind == "Pod" else None
+    found = policed(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+    if subject.raw is None:
+        if ask.seen:
+            found = with_seen(
+                store, subject, found, lambda other: policed(store, subject, ask, analyse(other, known, ask))
+            )
+        return with_claims(store, subject, found, ask.server)
+    judged = preflight.judged(store, subject, ask, found)
+    return policed_object(store, subject, ask, judged) if judged.outcomes is found.outcomes else judged
+
+
+def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
+    """Of another pod like it, where one is live; of a file's as it stands. Raises what ``explain`` raises."""
+    if taskrun.makes_one_pod(subject):
+        return taskrun.taskrun_analysis(store, subject, ask, another=True)
+    start = structs.replace(start_of(store, subject), live=None)
+    known = policies(store, subject.ref.namespace, ask.server)
+    found = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
+    found = policed(store, subject, ask, found)
+    return with_claims(store, subject, found, ask.server)
+
+
+def analyse(
+    start: Start, known: Known, ask: Ask, raw: Mapping[str, Any] | None = None, *, journal: bool = True
+) -> Analysis:
+    """Run admission. ``raw``: the pod as a file would send it, whose unknown fields bring warnings.
+
+    Where a live pod has what one of several outcomes stores, that outcome leads.
+    """
+    if raw is not None:
+        outcomes = create_pod(raw, known.policies, ask.server)
+    else:
+        outcomes = admit(start.pod, known.policies, ask.server, journal=journal, counted=start.live is not None)
+    if start.live is not None and len(outcomes) > 1:
+        live = start.live
+        outcomes = tuple(sorted(outcomes, key=lambda outcome: not stores(outcome, live)))
+    return Analysis(start, known, outcomes, server=ask.server)
+
+
+def stores(outcome: Outcome, live: Pod) -> bool:
+    """Whether the outcome is a pod with the very requests and limits of ``live``."""
+    return outcome.object is not None and values_of(outcome.object) == values_of(as_written(live))
+
+
+def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Explanation:
+    start, known, outcomes = analysis.start, analysis.known, analysis.outcomes
+    first = outcomes[0]
+    draft: Draft | None = first.draft
+    seen = _facts(store, subject, start)
+    pods = _replicas(store, subject, start)
+    table = ValueTable(store, start, outcomes, analysis.listed)
+    containers, space = table.containers(), subject.ref.namespace
+    # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
+    charged = None if analysis.undefaulted else draft
+    unseen = unseen_of(store, subject, analysis)
+    verdict = worded(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
+    advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods)
+    return Explanation(
+        subject=subject.ref,
+        start=start.text,
+        verdict=verdict,
+        remedies=advice.remedies,
+        note=advice.note,
+        spare=spare_of(verdict),
+        state=_state(store, subject),
+        containers=containers,
+        totals=tuple(_totals(draft)) if draft is not None else (),
+        qos=qos.explain(draft, _brought(start)) if draft is not None else None,
+        qos_alternatives=() if _brought(start) else tuple(sorted(_other_classes(outcomes))),
+        replicas=pods,
+        live=start.live is not None,
+        live_qos=start.live.status.qos_class if start.live is not None else "",
+        quotas=tuple(sorted(_costs(analysis, charged, ask), key=lambda cost: not cost.exceeded)),
+        demands=_demands(start, known.policies, charged),
+        facts=seen,
+        nodes=node_room(store, start.live, ask.server) if start.live is not None else (),
+        warnings=first.warnings,
+        assumptions=(
+            *_assumptions(start, known, ask, table.injected),
+            *analysis.assumed,
+            *(analysis.claims.assumptions if analysis.claims is not None else ()),
+            *(_of_file(store, subject, outcomes) if analysis.tekton is None else ()),
+            *(tekton_remarks(store, subject.ref.namespace, ask, first.journal) if analysis.tekton is not None else ()),
+        ),
+        unseen=unseen,
+        pools=trails(store, space, verdict.findings),
+        edits=table.edits(),
+        overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
+        certain=(certain := not any(value.alternatives for one in containers for value in one.values)),
+        order=() if certain else first.order,
+        listed=() if certain or not analysis.listed else analysis.listed[0],
+        complete=not any(one.required for one in unseen),
+        journal=first.journal,
+        tekton=analysis.tekton,
+    )
+
+
+def verdict_and_sentences(
+    store: Store, subject: Subject, analysis: Analysis
+) -> tuple[Verdict, tuple[str, ...], Replicas | None]:
+    """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried; its pods."""
+    start, bare = analysis.start, verdict_of(analysis.outcomes)
+    pods = _replicas(store, subject, start)
+    wants = bare.allowed is not True or (pods.missing if pods is not None else start.live is None)
+    # Events are many, and say nothing that matters of what has all of its pods.
+    seen = _facts(store, subject, start) if wants else ()
+    verdict = worded(bare, unseen_of(store, subject, analysis), needed_of(store, subject, analysis, pods, seen))
+    if word_of(verdict) in {"admitted", "full"}:
+        return verdict, (), pods
+    if bare.allowed is not True:
+        return verdict, sentences_of(store, subject, analysis), pods
+    return verdict, tuple(one.text for one in _advice(store, subject, analysis, seen, pods).remedies), pods
+
+
+class Advice(NamedTuple):
+    """Ways to let in what is refused or missing, and what else there is to say of it."""
+
+    remedies: tuple[Remedy, ...] = ()
+    note: str = ""
+
+
+def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:
+    """What mends each refusal, in a sentence of its own and without trying it: the short cause of a list."""
+    found = _sentences(store, subject, analysis, _replicas(store, subject, analysis.start))
+    return directed(store.origin, _located(found, subject, analysis.start, analysis.outcomes[0]))
+
+
+def _advice(store: Store, subject: Subject, analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None) -> Advice:
+    if analysis.tekton is not None:
+        found = sentences_of(store, subject, analysis)
+        return Advice(told(found), "" if found else NOTHING)
+    blind = any(one.required for one in unseen_of(store, subject))
+    doubt, doubts = meant(analysis.start.pod, (*analysis.outcomes, *analysis.then))
+    ways = search.remedies(store, subject, analysis, analysis.server)
+    if ways:
+        return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
+    if any(one.refusal is not None for one in analysis.outcomes):
+        found = sentences_of(store, subject, analysis)
+        return Advice(told(found), "; ".join(filter(None, (doubt, doubts))))
+    admitted = _admitted_advice(analysis, seen, pods, blind=blind)
+    if admitted is not None:
+        return admitted
+    return Advice((), f"{NOTHING} for admission, but {doubts}" if doubts else NOTHING)
+
+
+def _admitted_advice(analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None, *, blind: bool) -> Advice | None:
+    """What there is to say though the next pod would be admitted; None: nothing."""
+    owner, stuck = analysis.start.owner, _stuck(seen, pods)
+    rest = resting(owner) if pods is not None and not pods.wanted and owner is not None else ""
+    if rest and stuck:
+        return Advice((), f"{NOTHING}: {rest}")
+    killed = next((fact for fact in seen if fact.reason == "OOMKilled"), None)
+    if killed is not None:
+        return Advice(told((f"raise that memory limit: {killed.text}",)))
+    if stuck:
+        barred = barring(seen, claims=analysis.claims is not None) if pods is None or pods.missing else ""
+        return Advice(told((barred,))) if barred else Advice((), _BLIND if blind else _PASSES)
+    if any(fact.reason in {"Unschedulable", "FailedScheduling"} for fact in seen):
+        return Advice((), f"{NOTHING} for admission: it is the scheduler that finds no node (see below)")
+    return None
+
+
+def _stuck(seen: Sequence[Fact], pods: Replicas | None) -> bool:
+    wants = pods is None or bool(pods.missing) or pods.failing or not pods.wanted
+    return wants and any(fact.reason == "FailedCreate" for fact in seen)
+
+
+def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> tuple[str, ...]:
+    names, special = names_of(analysis.start.pod), claiming(store, subject.ref.namespace)
+    if analysis.tekton is not None:
+        said = {**special, **TEKTON_REMEDIES}
+        return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
+    limits, later = analysis.known.policies.limits, (*analysis.then, *following(analysis))
+    missing = pods.missing if pods is not None else 1
+    found = remedies(analysis.outcomes, names, special, limits, missing)
+    return tuple(dict.fromkeys((*found, *remedies(later, names, special, limits, missing))))
+
+
+def _refused(outcomes: Sequence[Outcome]) -> Outcome:
+    """The outcome that the verdict is about."""
+    return next((one for one in outcomes if one.refusal is not None), outcomes[0])
+
+
+def _located(found: tuple[str, ...], subject: Subject, start: Start, first: Outcome) -> tuple[str, ...]:
+    """The remedy of a text that is no quantity, with its place in the file."""
+    refusal = first.refusal
+    if subject.locate is None or refusal is None or refusal.code != 400:
+        return found
+    prefix = "" if preflight.stands_in_object(refusal.findings[0]) else start.prefix
+    return (f"{found[0]} ({subject.locate(prefix + refusal.findings[0].path)})", *found[1:])
+
+
+def _replicas(store: Store, subject: Subject, start: Start) -> Replicas | None:
+    """The pods of the workload itself; None for a pod, for a file, and where the numbers make no sense."""
+    if start.owner is None or start.live is not None:
+        return None
+    try:
+        return pods_of(store, subject.ref.kind, start.owner)
+    except UsageError:
+        return None
+
+
+def _costs(analysis: Analysis, draft: Draft | None, ask: Ask) -> Iterator[QuotaCost]:
+    """What the next pod costs with the claims that are made for it, also where something else refused it.
+
+    The reader asks what comes after the remedy.
+    A live pod is in ``used`` with what it has, resized or not; room is only asked for by the next one.
+    """
+    if draft is None:
+        return
+    start, known = analysis.start, analysis.known.policies
+    request = quota_request(start.pod, draft)
+    claims = analysis.claims.charges if analysis.claims is not None else ()
+    lacking = {demand.quota for demand in demands_of(request, known.quotas) if demand.lacking}
+    following = tuple(
+        structs.replace(cost, fits=None) if cost.quota in lacking else cost
+        for cost in quota_costs(tuple(added((*charges(request, known.quotas), *claims))), counted=False)
+    )
+    if start.live is None:
+        yield from following
+        return
+    another = {cost.quota: cost for cost in following}
+    for charge in charges(pod_request(start.live, ask.server), known.quotas):
+        cost = another.get(charge.quota)
+        fits, over = (cost.fits, cost.exceeded) if cost is not None else (None, ())
+        yield QuotaCost(charge.quota, charge, counted=True, fits=fits, exceeded=over)
+
+
+def _state(store: Store, subject: Subject) -> str:
+    ref = subject.ref
+    return state_of(ref.kind, store.get(ref.kind, ref.name, ref.namespace)) if subject.raw is None else ""
+
+
+def _demands(start: Start, known: Policies, draft: Draft | None) -> tuple[Demand, ...]:
+    return tuple(demands_of(quota_request(start.pod, draft), known.quotas)) if draft is not None else ()
+
+
+def quota_costs(costs: Sequence[QuotaCharge], *, counted: bool) -> Iterator[QuotaCost]:
+    """Costs with how many more fit and what is too much. ``counted``: the object is in ``used`` already."""
+    for charge in costs:
+        over = tuple(name for name in charge.after if parse(charge.after[name]) > parse(charge.hard[name]))
+        yield QuotaCost(charge.quota, charge, counted, room_for(charge), over)
+
+
+def _totals(draft: Draft) -> Iterator[Total]:
+    sums = {side: of_pod(draft, side) for side in SIDES}
+    parts = {side: both_sums(draft, side) for side in SIDES}
+    names = sorted({name for values in sums.values() for name in values}, key=lambda n: (n != "cpu", n != "memory", n))
+    for name in names:
+        for side in reversed(SIDES):
+            if name in sums[side]:
+                value = sums[side][name]
+                derived = explain_total(draft, side, name, value, parts[side])
+                yield Total(side, name, str(value), derived, _open(draft, side, name))
+
+
+def _open(draft: Draft, side: Side, resource: str) -> tuple[str, ...]:
+    """The containers that no limit holds, where the sum of the others looks like one of the pod."""
+    level = draft.pod.side(side) if draft.pod is not None else {}
+    if side != "limits" or resource not in {"cpu", "memory"} or resource in level:
+        return ()
+    running = (*draft.containers, *(slot for slot in draft.inits if slot.role == "sidecar"))
+    return tuple(slot.name for slot in running if resource not in slot.limits)
+
+
+def _brought(start: Start) -> str:
+    """The class that the pod of a file says it has."""
+    return start.pod.status.qos_class if start.live is None else ""
+
+
+def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
+    classes = [qos.class_of(outcome.draft) for outcome in outcomes if outcome.draft is not None]
+    return set(classes) - set(classes[:1])
+
+
+def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
+    run = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+    if isinstance(run, TaskRun):
+        return (*run_facts(run), *(events.of_pod(start.live) if start.live is not None else ()))
+    if start.live is not None:
+        return tuple(events.of_pod(start.live))
+    if start.owner is not None:
+        return events.of_workload(store, subject.ref.kind, start.owner)
+    return ()
+
+
+def _of_file(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> tuple[Assume, ...]:
+    """What is taken for granted of a manifest."""
+    if not subject.file:
+        return ()
+    there = tuple(preflight.existing(store, subject))
+    if any(one.allowed for one in outcomes):
+        return (*there, preflight.UNCHECKED)
+    return (*there, *preflight.taken_as_new(store, subject, outcomes))
+
+
+def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) -> tuple[Assume, ...]:
+    stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
+    added = f"the figures for today are without what is added when pods are created: {', '.join(injected)}"
+    without = (Assume("spec", "webhook/not-computed", added),) if injected else ()
+    supposed = (start.assumed,) if start.assumed else ()
+    return (*supposed, *known.assumptions, *without, *gates(start.live or start.pod, ask.server), *stated)
+
+
+def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
+    """What could not be read, and of the analysis what could not be computed.
+
+    What Tekton's configuration is, and what the namespace enforces, is told by the assumptions.
+    """
+    wanted = unread(store, needs(store, subject))
+    found = (
+        one
+        for one in wanted
+        if one.required or (one.kind not in SETTLING and (one.kind not in ELSEWHERE or one.state in SAID))
+    )
+    return (*found, *(analysis.unseen if analysis is not None else ()))

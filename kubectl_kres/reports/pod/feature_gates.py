@@ -1,0 +1,57 @@
+"""The feature gates that an answer depends on, where the pod uses what they switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kubectl_kres.admission.base.server import GATES, LOCKED, Server
+from kubectl_kres.admission.base.versions import shown
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.provenance.journal import Assume
+
+#: Gate to the field that it is about, and what becomes of that without it.
+_WITHOUT: Mapping[str, tuple[str, str]] = {
+    "PodLevelResources": ("spec.resources", "spec.resources is dropped"),
+    "SidecarContainers": ("spec.initContainers", "sidecars count as plain init containers"),
+    "InPlacePodVerticalScaling": ("spec", "there is no resize"),
+    "InPlacePodLevelResourcesVerticalScaling": ("spec.resources", "pods with pod-level resources are not resized"),
+    "InPlacePodVerticalScalingInitContainers": ("spec.initContainers", "plain init containers are not resized"),
+}
+
+
+def gates(pod: Pod, server: Server, *, resized: bool = False) -> tuple[Assume, ...]:
+    """One assumption for each gate that the pod's figures hang on and whose setting nobody gave.
+
+    None for a gate that the version no longer lets go. ``resized``: with those that a resize hangs on.
+    """
+    used = [*_used(pod), *(_resizing(pod) if resized else ())]
+    said = ((gate, _said(gate, server)) for gate in used)
+    return tuple(Assume(_WITHOUT[gate][0], "server/feature-gate", text) for gate, text in said if text)
+
+
+def _used(pod: Pod) -> Iterator[str]:
+    if pod.spec.resources is not None:
+        yield "PodLevelResources"
+    if any(one.restart_policy == "Always" for one in pod.spec.init_containers or ()):
+        yield "SidecarContainers"
+
+
+def _resizing(pod: Pod) -> Iterator[str]:
+    yield "InPlacePodVerticalScaling"
+    if pod.spec.resources is not None:
+        yield "InPlacePodLevelResourcesVerticalScaling"
+    if any(one.restart_policy != "Always" for one in pod.spec.init_containers or ()):
+        yield "InPlacePodVerticalScalingInitContainers"
+
+
+def _said(gate: str, server: Server) -> str:
+    """Empty where the gate's setting is no supposition."""
+    exists, minor, version = GATES[gate][0], server.version[1], shown(server.version)
+    without = _WITHOUT[gate][1]
+    if minor < exists:
+        return f"Kubernetes {version} has no feature gate {gate}: {without}"
+    if gate in server.gates or minor >= LOCKED.get(gate, minor + 1):
+        return ""
+    if server.on(gate):
+        return f"feature gate {gate} is taken as on, the default in Kubernetes {version}; without it {without}"
+    return f"feature gate {gate} is taken as off, the default in Kubernetes {version}: {without}"

@@ -1,0 +1,210 @@
+"""Which manifest admission starts from: the template that made a pod, if it can be found, else the nearest thing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
+from kubectl_kres.errors import ClusterError, NotFound, UsageError
+from kubectl_kres.model.kinds import TEKTON
+from kubectl_kres.model.meta import LAST_APPLIED, ResourceList
+from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.workload import ControllerRevision, Workload
+from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.reports.common.pod_template import pod_of_template, raw_template, template_of
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, controller, made_from, revision_name
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class Start(Struct, frozen=True):
+    """The pod as it would be sent, where it was written, and the live pod that it is compared with.
+
+    ``prefix`` leads from the source to the pod, ending in a dot, or is empty. ``text`` names the choice, ``assumed``
+    says what could not be known about it.
+    """
+
+    pod: Pod
+    source: Source
+    prefix: str
+    text: str
+    live: Pod | None = None
+    owner: Workload | None = None
+    assumed: Assume | None = None
+
+
+def start_of(store: Store, subject: Subject) -> Start:
+    """Raises NotFound or Forbidden if the object cannot be had, UsageError if it holds no template."""
+    if subject.kind.group == TEKTON and subject.ref.kind in {"Pipeline", "PipelineRun"}:
+        hint = "explain shows all tasks, and with -c TASK one of them in full"
+        if subject.raw is None and subject.ref.kind == "PipelineRun":
+            hint = f"ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun={subject.ref.name}; {hint}"
+        raise UsageError(f"{subject.ref} makes several pods, one for each task", hint=hint)
+    if subject.raw is not None:
+        return _from_file(subject)
+    ref = subject.ref
+    found = store.get(ref.kind, ref.name, ref.namespace)
+    if found is None:
+        raise missing(store, subject)
+    if isinstance(found, Pod):
+        return start_of_live(store, found)
+    if not isinstance(found, Workload):
+        raise UsageError(f"{ref.kind} holds no pod template", hint="explain takes pods and what makes pods")
+    path, template = template_of(found)
+    if template is None or template.spec.containers is None:
+        raise UsageError(
+            f'{ref.kind} "{ref.name}" holds no pod template: there is no spec.template.spec.containers '
+            "and no spec.jobTemplate.spec.template.spec.containers",
+            hint="ask about what it makes or scales: its pods, or a deployment",
+        )
+    source = Source(ref.kind, ref.name, ref.namespace)
+    return Start(pod_of_template(template, subject), source, f"{path}.", "its template", owner=found)
+
+
+def missing(store: Store, subject: Subject) -> ClusterError:
+    """Why the object is not in the store: it may not be read, was not kept, or does not exist (NotFound)."""
+    ref = subject.ref
+    coverage = store.covered(Need(ref.kind, ref.namespace, ref.name))
+    if coverage.state in {"denied", "failed", "unread"}:
+        return coverage.error(f"{ref} could not be read")
+    error = NotFound(f'{subject.kind.qualified} "{ref.name}" not found', code=404, reason="NotFound")
+    if coverage.state == "absent":
+        error.hint = f"the server has no {subject.kind.qualified} at all: what brings them is not installed"
+    return error
+
+
+def _from_file(subject: Subject) -> Start:
+    raw = subject.raw or {}
+    ref = subject.ref
+    source = Source(ref.kind, ref.name, ref.namespace)
+    where = f" in {subject.file}" if subject.file else ""
+    if ref.kind == "Pod":
+        pod = decoded(raw, Pod)
+        metadata = msgspec.structs.replace(pod.metadata, namespace=ref.namespace)
+        return Start(msgspec.structs.replace(pod, metadata=metadata), source, "", subject.file or "the input")
+    path, template = raw_template(raw)
+    pod = pod_of_template(decoded(template, PodTemplateSpec), subject)
+    return Start(pod, source, f"{path}.", f"its template{where}")
+
+
+def start_of_live(store: Store, live: Pod) -> Start:
+    """The template or revision that made a live pod, else its last applied configuration, else the pod itself."""
+    made = _of_owner(store, live) or _of_revision(store, live)
+    if made is not None:
+        return made
+    applied = _last_applied(live)
+    source = Source("Pod", live.metadata.name, live.metadata.namespace)
+    if applied is not None:
+        at = source.at(f"metadata.annotations[{LAST_APPLIED}]")
+        pod = msgspec.structs.replace(applied, metadata=live.metadata)
+        return Start(pod, at, "", "the last applied configuration", live)
+    return _stripped(store, live, source)
+
+
+def _pod_like(live: Pod, template: PodTemplateSpec) -> Pod:
+    """The pod that the owner sent. What a Job or DaemonSet adds (affinity, deadlines) is taken from the live pod."""
+    spec = msgspec.structs.replace(
+        template.spec,
+        node_name=live.spec.node_name,
+        affinity=live.spec.affinity,
+        active_deadline_seconds=live.spec.active_deadline_seconds,
+    )
+    return Pod(live.metadata, spec)
+
+
+def _of_owner(store: Store, live: Pod) -> Start | None:
+    kind, name = controller(live)
+    owner = store.get(kind, name, live.metadata.namespace) if kind in TEMPLATE_OWNERS else None
+    if not isinstance(owner, Workload):
+        return None
+    path, template = template_of(owner)
+    if template is None:
+        return None
+    source = Source(kind, name, live.metadata.namespace)
+    return Start(_pod_like(live, template), source, f"{path}.", f"the template of {kind}/{name}", live, owner)
+
+
+def _of_revision(store: Store, live: Pod) -> Start | None:
+    kind, name = controller(live)
+    if kind not in REVISION_OWNERS:
+        return None
+    revision = store.get("ControllerRevision", revision_name(live, kind, name), live.metadata.namespace)
+    if not isinstance(revision, ControllerRevision) or revision.data.spec.template is None:
+        return None
+    source = Source("ControllerRevision", revision.metadata.name, live.metadata.namespace)
+    pod = _pod_like(live, revision.data.spec.template)
+    text = f"revision {revision.metadata.name} of {kind}/{name}"
+    return Start(pod, source, "data.spec.template.", text, live)
+
+
+def _last_applied(live: Pod) -> Pod | None:
+    text = (live.metadata.annotations or {}).get(LAST_APPLIED)
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text, type=Pod)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _stripped(store: Store, live: Pod, source: Source) -> Start:
+    """The live pod without what the limit-ranger annotation says was set, and without a pod-level read-back."""
+    filled = annotation_sets((live.metadata.annotations or {}).get(ANNOTATION, ""))
+    spec = live.spec
+    bare = msgspec.structs.replace(
+        spec,
+        containers=_without(spec.containers or (), filled, "container"),
+        init_containers=_without(spec.init_containers or (), filled, "init container"),
+    )
+    kind, name = controller(live)
+    reason = "nothing says what was applied"
+    if kind:
+        barred = any(store.covered(need).state in {"denied", "failed"} for need in made_from(live))
+        reason = f"its template is not known ({kind}/{name} {'could not be read' if barred else 'was not found'})"
+    if filled:
+        reason += "; the values that its limit-ranger annotation names are taken as not written"
+    assumed = Assume("spec", "start/live", f"admission starts from the live pod: {reason}")
+    pod = Pod(live.metadata, bare)
+    return Start(pod, source, "", "the live pod", live, assumed=assumed)
+
+
+def annotation_sets(text: str) -> Mapping[tuple[str, str, str], frozenset[str]]:
+    """What the annotation says was set: (container or init container, name, side) to resource names."""
+    found: dict[tuple[str, str, str], frozenset[str]] = {}
+    for entry in text.partition("LimitRanger plugin set: ")[2].split("; "):
+        names, for_, who = entry.partition(" for ")
+        if not for_:
+            continue
+        listed, _, side = names.rpartition(" ")
+        role, _, name = who.rpartition(" ")
+        found[role, name, f"{side}s"] = frozenset(part.strip() for part in listed.split(","))
+    return found
+
+
+def _without(
+    containers: Sequence[Container], filled: Mapping[tuple[str, str, str], frozenset[str]], role: str
+) -> tuple[Container, ...]:
+    return tuple(
+        msgspec.structs.replace(
+            container,
+            resources=ResourceRequirements(
+                _less(container.resources.limits, filled.get((role, container.name, "limits"))),
+                _less(container.resources.requests, filled.get((role, container.name, "requests"))),
+                container.resources.claims,
+            ),
+        )
+        if container.resources is not None
+        else container
+        for container in containers
+    )
+
+
+def _less(values: ResourceList | None, names: frozenset[str] | None) -> ResourceList | None:
+    if not values or not names:
+        return values
+    return {name: value for name, value in values.items() if name not in names}

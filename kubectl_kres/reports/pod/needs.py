@@ -1,0 +1,200 @@
+"""What an explanation must read. Asked again after each reading, since owners are known only then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from kubectl_kres.admission.quota.scopes import requirements
+from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage
+from kubectl_kres.model.kinds import BY_KIND, TEKTON, WORKLOADS
+from kubectl_kres.model.pod import Pod, PodSpec
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.quota_objects import PersistentVolumeClaim
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.capsule.pool.pool_trail import trail_needs
+from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.nodes import node_needs
+from kubectl_kres.reports.pod.unplaced import namespace_needs
+from kubectl_kres.reports.policing.needs import policing_needs
+from kubectl_kres.reports.tekton.needs import pod_needs, tekton_needs
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Owners whose own template made the pod.
+TEMPLATE_OWNERS = ("ReplicaSet", "Job", "ReplicationController")
+REVISION_OWNERS = ("StatefulSet", "DaemonSet")
+
+#: GETs that one object may cost. Of what only adds to an answer, the kinds named last here are left out first.
+MOST = 6
+_WORTH = (
+    "Event",
+    "PersistentVolumeClaim",
+    "Pod",
+    "Job",
+    "ReplicationController",
+    "ControllerRevision",
+    "PriorityClass",
+    "ReplicaSet",
+)
+
+
+def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The reads that the answer depends on, as far as they are known by now.
+
+    Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
+    where a quota or the pod names a class. There are no more than MOST of them, and one more where Capsule keeps a
+    quota of the namespace; and what tells what else admits.
+    """
+    namespace = subject.ref.namespace
+    if subject.kind.group == TEKTON:
+        return tekton_needs(store, subject)
+    wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
+    if subject.raw is None:
+        wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
+        found = store.get(subject.ref.kind, subject.ref.name, namespace)
+        if isinstance(found, Pod) and controller(found)[0] == "TaskRun":
+            return tuple(dict.fromkeys((*wanted, *pod_needs(store, found))))
+        if isinstance(found, Pod):
+            wanted += made_from(found)
+            wanted += node_needs(found)
+        elif isinstance(found, Workload):
+            wanted += _of_workload(subject.ref.kind, found)
+            wanted += claim_needs(store, namespace, found)
+        spec = _spec(found)
+    else:
+        spec = _spec_of_raw(subject)
+        wanted += _itself(store, subject)
+        wanted += namespace_needs(store, namespace) if subject.file else ()
+        wanted += claim_needs(store, namespace, manifest_workload(subject))
+    if spec is not None:
+        wanted += _classes(store, namespace, spec)
+    affordable = _affordable(tuple(dict.fromkeys(wanted)))
+    # A pod that exists was admitted.
+    exists = subject.raw is None and subject.ref.kind == "Pod"
+    beside = () if exists else policing_needs(store, namespace, spec)
+    return tuple(dict.fromkeys((*affordable, *trail_needs(store, namespace), *beside)))
+
+
+def _itself(store: Store, subject: Subject) -> Iterator[Need]:
+    """The object that a file would change: a pod is not created again, a quota counts a workload if it is new."""
+    ref = subject.ref
+    if ref.kind == "Pod" and subject.file and store.origin.kind == "cluster":
+        yield Need(ref.kind, ref.namespace, ref.name, required=False)
+    if ref.kind not in WORKLOADS or subject.kind != BY_KIND[ref.kind]:
+        return
+    names = object_usage(subject.kind.qualified)
+    if any(names.keys() & (quota.spec.hard or {}).keys() for quota in store.all("ResourceQuota", ref.namespace)):
+        yield Need(ref.kind, ref.namespace, ref.name, required=False)
+
+
+def claim_needs(store: Store, namespace: str, found: Workload | None) -> Iterator[Need]:
+    """The claims that there are, where a workload makes some for its pods and a policy of the namespace bounds them."""
+    if found is None or not found.spec.volume_claim_templates:
+        return
+    quotas, ranges = (store.all(kind, namespace) for kind in ("ResourceQuota", "LimitRange"))
+    if any(claim_names(quota.spec.hard or ()) for quota in quotas) or any(
+        item.type == "PersistentVolumeClaim" for one in ranges for item in one.spec.limits or ()
+    ):
+        yield Need("PersistentVolumeClaim", namespace, required=False)
+    yield from storage_needs(store, namespace, found.spec.volume_claim_templates)
+
+
+def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolumeClaim]) -> Iterator[Need]:
+    """The storage classes, one of which is the default, where a quota counts by class a claim that names none."""
+    unnamed = any(one.spec.storage_class_name is None for one in claims)
+    if unnamed and any(counts_by_class(one.spec.hard or ()) for one in store.all("ResourceQuota", namespace)):
+        yield Need("StorageClass")
+
+
+def _affordable(wanted: Sequence[Need]) -> tuple[Need, ...]:
+    """As many as may be read, in the order given."""
+    extra = sorted((need for need in wanted if not need.required), key=_worth)
+    room = MOST - (len(wanted) - len(extra))
+    return tuple(need for need in wanted if need.required or need in extra[: max(0, room)])
+
+
+def _worth(need: Need) -> int:
+    """The place in ``_WORTH``; what is not in it is the object itself, and the first to be read."""
+    return _WORTH.index(need.kind) if need.kind in _WORTH else -1
+
+
+def _spec(found: Any) -> PodSpec | None:
+    if isinstance(found, Pod):
+        return found.spec
+    template = template_of(found)[1] if isinstance(found, Workload) else None
+    return template.spec if template is not None else None
+
+
+def _spec_of_raw(subject: Subject) -> PodSpec | None:
+    pod = manifest_pod(subject)
+    return pod.spec if pod is not None else None
+
+
+def controller(found: Pod | Workload) -> tuple[str, str]:
+    """Kind and name of the owner that manages the object; empty if there is none."""
+    for owner in found.metadata.owner_references or ():
+        if owner.controller:
+            return owner.kind, owner.name
+    return "", ""
+
+
+def revision_name(pod: Pod, kind: str, owner: str) -> str:
+    """The ControllerRevision that made a pod: StatefulSets label its name, DaemonSets only its hash."""
+    label = (pod.metadata.labels or {}).get("controller-revision-hash", "")
+    if not label or kind == "StatefulSet":
+        return label
+    return f"{owner}-{label}"
+
+
+def made_from(pod: Pod) -> Iterator[Need]:
+    """What holds the template that made the pod."""
+    kind, owner = controller(pod)
+    namespace = pod.metadata.namespace
+    if kind in TEMPLATE_OWNERS:
+        yield Need(kind, namespace, owner, required=False)
+    elif kind in REVISION_OWNERS and (name := revision_name(pod, kind, owner)):
+        yield Need("ControllerRevision", namespace, name, required=False)
+
+
+def _of_workload(kind: str, workload: Workload) -> Iterator[Need]:
+    namespace = workload.metadata.namespace
+    if kind not in WORKLOADS or kind == "PodTemplate":
+        return
+    selector = selector_text(workload.spec.selector)
+    if kind == "Deployment":
+        yield Need("ReplicaSet", namespace, label_selector=selector, required=False)
+    if kind == "CronJob":
+        yield Need("Job", namespace, required=False)
+    # A CronJob selects no pods itself; those of all jobs carry this label.
+    yield Need("Pod", namespace, label_selector="job-name" if kind == "CronJob" else selector, required=False)
+    yield Need("Event", namespace, field_selector="type=Warning", required=False)
+
+
+def _classes(store: Store, namespace: str, spec: PodSpec) -> Iterator[Need]:
+    scoped = any(selects_priority(quota) for quota in store.all("ResourceQuota", namespace))
+    if spec.priority_class_name or scoped:
+        yield Need("PriorityClass", required=scoped)
+    if spec.runtime_class_name:
+        yield Need("RuntimeClass", name=spec.runtime_class_name)
+
+
+def selects_priority(quota: ResourceQuota) -> bool:
+    """Whether a quota counts by PriorityClass, so that also the default class of pods that name none matters."""
+    return any(one.scope_name == "PriorityClass" for one in requirements(quota.spec))
+
+
+def selector_text(selector: Any) -> str:
+    """A selector as the query parameter: of a LabelSelector as decoded, or the plain map of a ReplicationController."""
+    if not isinstance(selector, dict):
+        return ""
+    if "matchLabels" not in selector and "matchExpressions" not in selector:
+        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
+    parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for expression in selector.get("matchExpressions") or ():
+        key, values = expression.get("key", ""), ",".join(expression.get("values") or ())
+        operator = expression.get("operator", "")
+        shown = {"Exists": key, "DoesNotExist": f"!{key}", "In": f"{key} in ({values})"}
+        parts.append(shown.get(operator, f"{key} notin ({values})"))
+    return ",".join(parts)

@@ -1,0 +1,222 @@
+"""The claims that a StatefulSet makes for its next pod: which those are, what refuses them, what they cost quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.quota_admission import charges, with_used
+from kubectl_kres.admission.quota.requests import claim_request
+from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.analysis import Analysis, PodClaims
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+_KIND = "PersistentVolumeClaim"
+#: Up to so many templates each is tried as the last one: the controller takes them in an arbitrary order.
+_MOST_ORDERED = 8
+#: The claims of so many pods are looked for; those of further ones are taken as new.
+_MOST_PODS = 5000
+_UNREAD = Assume(
+    "spec.volumeClaimTemplates",
+    "claim/taken-as-new",
+    "PersistentVolumeClaims could not be read: those of the next pod are taken as new",
+)
+
+
+class _Claim(Struct, frozen=True):
+    """A claim to be made. ``path`` of its template, in the StatefulSet."""
+
+    claim: PersistentVolumeClaim
+    path: str
+
+
+def with_claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Analysis:
+    """The analysis of a pod, or of the refusal of its claims, without which there is no pod; that is ``then``."""
+    found = _claims(store, subject, analysis, server)
+    if found is None:
+        return analysis
+    if not found.refusals:
+        return structs.replace(analysis, claims=found)
+    pods = analysis.outcomes
+    outcomes = tuple(instead(pod, refusal, warned=True) for refusal in found.refusals for pod in pods)
+    return structs.replace(analysis, claims=found, outcomes=outcomes, then=(*pods, *analysis.then))
+
+
+def instead(outcome: Outcome, refusal: Refusal, *, warned: bool = False) -> Outcome:
+    """The outcome with its figures, refused for another reason. ``warned``: that comes after validation has warned."""
+    warnings = outcome.warnings if warned else ()
+    return structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, warnings=warnings, object=None)
+
+
+def _claims(store: Store, subject: Subject, analysis: Analysis, server: Server) -> PodClaims | None:
+    """None for what makes no claims."""
+    workload = analysis.start.owner or manifest_workload(subject)
+    if subject.kind != BY_KIND["StatefulSet"] or workload is None or not workload.spec.volume_claim_templates:
+        return None
+    known = store.covered(Need(_KIND, subject.ref.namespace)).known
+    ordinal, ready, first = _next(store, subject, workload, known=known)
+    if ordinal is None:
+        return PodClaims(ready=ready)
+    new = [one for one in _made(workload, subject, ordinal) if not _is_there(store, one.claim)]
+    try:
+        refusals, costs = _admitted(new, analysis.known.policies, server)
+    except Unparsable:
+        # Of a file it is told before, and no server has stored such a template.
+        return None
+    if not first:
+        # The next pod has its claims; what is refused is a later one's.
+        return PodClaims((), costs, ready)
+    return PodClaims(refusals, costs, ready, () if known or not refusals else (_UNREAD,))
+
+
+def _next(store: Store, subject: Subject, workload: Workload, *, known: bool) -> tuple[int | None, int, bool]:
+    """The first pod whose claims are not all there, how many missing pods have theirs, and whether it is the next pod.
+
+    None: all of them have theirs. Where every pod is there it is the next one. ``known``: which claims there are.
+    """
+    wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
+    first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
+    stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    existing = stored.status.replicas if isinstance(stored, Workload) else 0
+    if not known:
+        return first + min(existing, wanted), 0, True
+    absent = _absent(store, subject, first, wanted, existing)
+    if absent:
+        # The controller goes by ordinals: a claim that is there already is no matter any more, its pod is.
+        without = [ordinal for ordinal in absent if not _has_claims(store, subject, workload, ordinal)]
+        ordinal = without[0] if without else None
+        return ordinal, len(absent) - len(without), ordinal == absent[0]
+    lacking = [
+        ordinal
+        for ordinal in range(first, first + min(wanted, _MOST_PODS))
+        if not _has_claims(store, subject, workload, ordinal)
+    ]
+    missing = max(0, wanted - existing)
+    ready = max(0, missing - len(lacking) - max(0, wanted - _MOST_PODS))
+    if lacking:
+        return lacking[0], ready, True
+    return first + wanted if not missing or wanted > _MOST_PODS else None, ready, True
+
+
+def _absent(store: Store, subject: Subject, first: int, wanted: int, existing: int) -> list[int]:
+    """The ordinals whose pods are missing, as far as the pods that exist were read; empty if none is, or if not."""
+    names = {
+        pod.metadata.name
+        for pod in store.all("Pod", subject.ref.namespace)
+        if controller(pod) == ("StatefulSet", subject.ref.name)
+    }
+    if len(names) < min(existing, wanted):
+        return []
+    ordinals = range(first, first + min(wanted, _MOST_PODS))
+    return [ordinal for ordinal in ordinals if f"{subject.ref.name}-{ordinal}" not in names]
+
+
+def _has_claims(store: Store, subject: Subject, workload: Workload, ordinal: int) -> bool:
+    return all(_is_there(store, claim.claim) for claim in _made(workload, subject, ordinal))
+
+
+def ordinals_with_claims(store: Store, subject: Subject, workload: Workload) -> tuple[int, ...]:
+    """The pods of a StatefulSet whose claims all exist; none where it makes no claims, or they were not read."""
+    if not workload.spec.volume_claim_templates or not store.covered(Need(_KIND, subject.ref.namespace)).known:
+        return ()
+    wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
+    first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
+    return tuple(
+        ordinal
+        for ordinal in range(first, first + min(wanted, _MOST_PODS))
+        if _has_claims(store, subject, workload, ordinal)
+    )
+
+
+def missing_claims(store: Store, subject: Subject, workload: Workload) -> tuple[tuple[PersistentVolumeClaim, ...], ...]:
+    """The claims that each missing pod has to get first, in the order of the pods; a pod may need none."""
+    wanted = 1 if workload.spec.replicas is None else max(0, workload.spec.replicas)
+    first = workload.spec.ordinals.start if workload.spec.ordinals is not None else 0
+    there = {
+        pod.metadata.name
+        for pod in store.all("Pod", subject.ref.namespace)
+        if controller(pod) == ("StatefulSet", subject.ref.name)
+    }
+    stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    existing = stored.status.replicas if isinstance(stored, Workload) else 0
+    ordinals = range(first, first + min(wanted, _MOST_PODS))
+    if len(there) == existing:
+        lacking = [one for one in ordinals if f"{subject.ref.name}-{one}" not in there]
+    else:
+        # Where pods were not read the lowest numbers are taken as there.
+        lacking = [*ordinals][existing:]
+    return tuple(
+        tuple(one.claim for one in _made(workload, subject, ordinal) if not _is_there(store, one.claim))
+        for ordinal in lacking
+    )
+
+
+def _is_there(store: Store, claim: PersistentVolumeClaim) -> bool:
+    return store.get(_KIND, claim.metadata.name, claim.metadata.namespace) is not None
+
+
+def _made(workload: Workload, subject: Subject, ordinal: int) -> Iterator[_Claim]:
+    """Source: controller/statefulset stateful_set_utils.go getPersistentVolumeClaims."""
+    for index, template in enumerate(workload.spec.volume_claim_templates or ()):
+        name = f"{template.metadata.name}-{subject.ref.name}-{ordinal}"
+        metadata = structs.replace(template.metadata, name=name, namespace=subject.ref.namespace)
+        claim = structs.replace(template, metadata=metadata, status=ClaimStatus())
+        yield _Claim(claim, f"spec.volumeClaimTemplates[{index}]")
+
+
+def _admitted(
+    new: Sequence[_Claim], policies: Policies, server: Server
+) -> tuple[tuple[Refusal, ...], tuple[QuotaCharge, ...]]:
+    """What refuses one of the claims, in whatever order they are made, and what they cost together.
+
+    Raises Unparsable. Source: stateful_pod_control.go createPersistentVolumeClaims, which goes on after a refusal.
+    """
+    refusals: dict[str, Refusal] = {}
+    costs: list[QuotaCharge] = []
+    for last in range(len(new)) if len(new) <= _MOST_ORDERED else (len(new) - 1,):
+        quotas, costs = policies.quotas, []
+        for one in (*new[:last], *new[last + 1 :], new[last]):
+            outcomes = admit_claim(one.claim, structs.replace(policies, quotas=quotas), server)
+            refused = [_placed(outcome.refusal, one.path) for outcome in outcomes if outcome.refusal is not None]
+            refusals.update((refusal.message, refusal) for refusal in refused)
+            found = charges(claim_request(classed(one.claim, policies), server), quotas)
+            costs += found
+            quotas = quotas if refused else with_used(quotas, found)
+    return tuple(refusals.values()), tuple(added(costs))
+
+
+def _placed(refusal: Refusal, path: str) -> Refusal:
+    """With paths that lead from the StatefulSet to the claim's template."""
+    findings = tuple(structs.replace(one, path=f"{path}.{one.path}" if one.path else path) for one in refusal.findings)
+    return structs.replace(refusal, findings=findings)
+
+
+def added(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:
+    """One charge for each quota: what is asked for in all, on top of what was used before the first."""
+    found: dict[str, QuotaCharge] = {}
+    for cost in costs:
+        have = found.get(cost.quota)
+        found[cost.quota] = cost if have is None else _sum(have, cost)
+    yield from found.values()
+
+
+def _sum(one: QuotaCharge, other: QuotaCharge) -> QuotaCharge:
+    requested, after = dict(one.requested), dict(one.after)
+    for name, text in other.requested.items():
+        requested[name] = str(parse(requested[name]) + parse(text)) if name in requested else text
+        after[name] = str(parse(after[name]) + parse(text)) if name in after else other.after[name]
+    return QuotaCharge(one.quota, requested, {**other.used, **one.used}, after, {**other.hard, **one.hard})

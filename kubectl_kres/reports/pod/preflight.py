@@ -1,0 +1,168 @@
+"""What the server says of an object in a file before any pod is made of it: unknown fields, its template, its count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, unparsable
+from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+from kubectl_kres.admission.request.policy_answer import undecodable
+from kubectl_kres.admission.request.workload import invalid_workload, uncounted
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.workload import template_in
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.pod_claims import instead, with_claims
+from kubectl_kres.reports.pod.unplaced import no_kind, unplaced
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+UNCHECKED = Assume(
+    "request",
+    "file/unchecked",
+    "the file is checked as the API server checks it, except for time zones, policies for a job's failure and success, "
+    "addresses of Services, options for Windows and volumes of drivers; these are taken as valid",
+)
+
+
+def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    """The analysis of the pods, or of what refuses the object first, with the pods' outcomes as ``then``."""
+    unknown = no_kind(subject)
+    if unknown is not None:
+        return structs.replace(analysis, outcomes=tuple(instead(one, unknown) for one in analysis.outcomes))
+    found = _decoded(store, subject, ask, analysis)
+    nowhere = unplaced(store, subject.ref, subject.kind.qualified) if subject.file else None
+    if nowhere is None or any(one.code == 400 for one in found.outcomes):
+        return found
+    first = tuple(instead(one, nowhere) for one in found.outcomes)
+    return structs.replace(found, outcomes=first, then=found.outcomes + found.then)
+
+
+def _decoded(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    """The analysis, or the refusal of an object whose kind there is, whatever its namespace."""
+    raw, outcomes = subject.raw or {}, analysis.outcomes
+    if any(one.code == 400 for one in outcomes):
+        return structs.replace(analysis, outcomes=tuple(_undecoded(one, raw, subject.ref.kind) for one in outcomes))
+    found = analysis
+    if subject.ref.kind != "Pod":
+        refused = undecodable(raw)
+        if refused is not None:
+            drawn = structs.replace(refused, draft=outcomes[0].draft)
+            return structs.replace(analysis, outcomes=(_of_pod(drawn, analysis.start.prefix),))
+        found = _of_workload(store, subject, ask, with_claims(store, subject, analysis, ask.server))
+    unknown = unknown_fields(raw, subject.ref.kind)
+    if not unknown:
+        return found
+    refusal = _strict(raw, subject.ref.kind, unknown)
+    first = tuple(instead(one, refusal) for one in found.outcomes)
+    return structs.replace(found, outcomes=first, then=found.outcomes + found.then)
+
+
+def _undecoded(outcome: Outcome, raw: Raw, kind: str) -> Outcome:
+    """The server names the workload itself: it is not even stored with a quantity that does not parse."""
+    refusal = outcome.refusal
+    if kind == "Pod" or refusal is None or refusal.code != 400:
+        return outcome
+    error = refusal.findings[0]
+    refused = unparsable(kind, _version(raw), error.text, error.path, error.observed)
+    return structs.replace(outcome, refusal=refused)
+
+
+def _of_pod(outcome: Outcome, prefix: str) -> Outcome:
+    """With the path of a quantity in the template as that of its pod."""
+    refusal = outcome.refusal
+    if refusal is None or stands_in_object(refusal.findings[0]):
+        return outcome
+    findings = tuple(structs.replace(one, path=one.path.removeprefix(prefix)) for one in refusal.findings)
+    return structs.replace(outcome, refusal=structs.replace(refusal, findings=findings))
+
+
+def _version(raw: Raw) -> str:
+    return str(raw.get("apiVersion", "v1")).rpartition("/")[2]
+
+
+def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    raw, pods = subject.raw or {}, analysis.outcomes
+    place = template_in(raw)
+    if place is None:
+        return analysis
+    path, template = place
+    invalid = invalid_workload(raw, ".".join(path), template["spec"], analysis.start.pod, ask.server)
+    if invalid is not None:
+        drawn = invalid if invalid.draft is not None else structs.replace(invalid, draft=pods[0].draft)
+        return structs.replace(analysis, outcomes=(drawn,), undefaulted=invalid.draft is not None)
+    if exists(store, subject):
+        return analysis
+    full = uncounted(raw, analysis.known.policies, ask.server)
+    if not full:
+        return analysis
+    outcomes = tuple(instead(pod, one.refusal, warned=True) for one in full for pod in pods if one.refusal is not None)
+    return structs.replace(analysis, outcomes=outcomes, then=(*pods, *analysis.then))
+
+
+def exists(store: Store, subject: Subject) -> bool:
+    """Whether the cluster has an object of that name, so that sending the file is an update, which no quota counts."""
+    ref = subject.ref
+    return subject.kind.known and store.get(ref.kind, ref.name, ref.namespace) is not None
+
+
+def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[Assume]:
+    """That the object could not be read, where a quota refuses one more of its kind."""
+    ref, first = subject.ref, outcomes[0].refusal
+    if first is None or first.code != 403 or first.message.startswith(("pods ", "persistentvolumeclaims ")):
+        return
+    if not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
+        text = f"{ref} could not be looked up: it is taken as new"
+        yield Assume("request", "file/taken-as-new", text)
+
+
+def existing(store: Store, subject: Subject) -> Iterator[Assume]:
+    """That there is an object of that name already, so that it cannot be created."""
+    if not subject.file or store.origin.kind == "files" or not exists(store, subject):
+        return
+    ref = subject.ref
+    then = "this is the answer if it were not there" if ref.kind == "Pod" else "this is the answer to applying the file"
+    said = f'409 {subject.kind.qualified} "{ref.name}" already exists'
+    yield Assume("request", "file/exists", f"{ref} exists: creating it is answered with {said}; {then}")
+
+
+def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """The answers to an object that makes no pods, as kubectl sends it."""
+    kind = str(raw.get("kind", ""))
+    unknown = unknown_fields(raw, kind)
+    if not unknown or any(one.code == 400 for one in outcomes):
+        return tuple(outcomes)
+    refusal = _strict(raw, kind, unknown)
+    return tuple(instead(one, refusal) for one in outcomes)
+
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+def _order(path: str) -> tuple[tuple[bool, int, str], ...]:
+    """By name, and by number where they are numbers: kubectl sends fields in the order of their names."""
+    parts = _DIGITS.split(path)
+    return tuple((part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts)
+
+
+def _strict(raw: Raw, kind: str, unknown: Sequence[str]) -> Refusal:
+    """400 of kubectl's default ``--validate=strict``. Source: apiserver endpoints/handlers/create.go."""
+    texts = sorted(unknown, key=_order)
+    message = f"strict decoding error: {', '.join(texts)}"
+    findings = tuple(Finding(text, "kubectl/unknown-field", _path(text), resource=kind) for text in texts)
+    said = f'{kind} in version "{_version(raw)}" cannot be handled as a {kind}: {message}'
+    return Refusal(400, "BadRequest", said, findings)
+
+
+def _path(text: str) -> str:
+    return text.removeprefix("unknown field ").strip('"')
+
+
+def stands_in_object(finding: Finding) -> bool:
+    """Whether the path of what is not decoded leads from the object of the file, not from its pod."""
+    whole = finding.rule in {"kubectl/unknown-field", "decoding/type"}
+    return whole or finding.path.startswith("spec.volumeClaimTemplates[")

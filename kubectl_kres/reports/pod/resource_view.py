@@ -1,0 +1,84 @@
+"""A pod pruned to what resources and quotas depend on, as written, and its values by path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
+from kubectl_kres.admission.request.new_pod import shown_claims, shown_policies
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.meta import ResourceList
+from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+from kubectl_kres.quantity import stored
+
+
+def as_written(pod: Pod) -> dict[str, Any]:
+    """The counterpart of ``admission.request.new_pod.stored_pod``: the same shape, quantities as they stand."""
+    metadata: dict[str, Any] = {"name": pod.metadata.name or pod.metadata.generate_name}
+    annotation = (pod.metadata.annotations or {}).get(ANNOTATION)
+    if annotation is not None:
+        metadata["annotations"] = {ANNOTATION: annotation}
+    spec: dict[str, Any] = {}
+    if pod.spec.resources is not None:
+        spec["resources"] = _resources(pod.spec.resources)
+    if pod.spec.overhead:
+        spec["overhead"] = _texts(pod.spec.overhead)
+    if pod.spec.priority_class_name:
+        spec["priorityClassName"] = pod.spec.priority_class_name
+    for key, group in (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers)):
+        if group:
+            spec[key] = [_container(container) for container in group]
+    found = {"metadata": metadata, "spec": spec}
+    return {**found, "status": {"qosClass": pod.status.qos_class}} if pod.status.qos_class else found
+
+
+def _container(container: Container) -> dict[str, Any]:
+    shown: dict[str, Any] = {"name": container.name}
+    if container.restart_policy:
+        shown["restartPolicy"] = container.restart_policy
+    resources = _resources(container.resources) if container.resources is not None else {}
+    if resources:
+        shown["resources"] = resources
+    if container.resize_policy:
+        shown["resizePolicy"] = shown_policies(container.resize_policy)
+    return shown
+
+
+def _resources(resources: ResourceRequirements) -> dict[str, Any]:
+    sides = (("limits", resources.limits), ("requests", resources.requests))
+    shown: dict[str, Any] = {side: _texts(values) for side, values in sides if values}
+    if resources.claims:
+        shown["claims"] = shown_claims(resources.claims)
+    return shown
+
+
+def _texts(values: ResourceList) -> dict[str, str]:
+    return {name: "0" if value is None else str(value) for name, value in values.items()}
+
+
+def values_of(pod: Mapping[str, Any]) -> dict[tuple[str, str, str, str], Any]:
+    """Every request and limit of a pruned pod: list, container, side and resource to the number behind the text.
+
+    Containers go by name, since injectors change their positions; a text that is no quantity stands for itself.
+    """
+    spec = pod["spec"]
+    places = [("spec", "", spec.get("resources") or {})]
+    places += [
+        (key, one["name"], one.get("resources") or {})
+        for key in ("containers", "initContainers")
+        for one in spec.get(key) or ()
+    ]
+    return {
+        (key, name, side, resource): _number(text)
+        for key, name, resources in places
+        for side in ("limits", "requests")
+        for resource, text in (resources.get(side) or {}).items()
+    }
+
+
+def _number(text: str) -> Any:
+    try:
+        return stored(text)
+    except QuantityError:
+        return text

@@ -1,0 +1,122 @@
+"""What one line of a list says of a pod or workload, made without the values, sums and steps of an explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import structs
+
+from kubectl_kres.admission.pod import qos
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.explanation import Unseen, Verdict
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.condition import ready_of, state_of
+from kubectl_kres.reports.pod.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
+from kubectl_kres.reports.pod.manifest_source import Start, start_of
+from kubectl_kres.reports.pod.pod_signature import signature
+from kubectl_kres.reports.pod.values import names_of
+from kubectl_kres.reports.rollout.replicas import Replicas
+from kubectl_kres.reports.tekton.taskrun import run_behind
+from kubectl_kres.store.store import Store
+
+#: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
+_KEPT = 1000
+
+
+class Outline(Record, frozen=True):
+    """``verdict``: without the server's words. ``quality``: the QoS class; empty where nothing could be decoded.
+
+    ``remedy``: the smallest, with a count of further ones that are needed too; empty for what is admitted.
+    ``names``: of containers, by path. ``replicas``: of a workload that exists. ``ready`` and ``state``: how it fares,
+    as ``reports.pod.condition`` has it; ``live``: it is a pod that exists, ``ended``: a run that has.
+    """
+
+    subject: ObjectRef
+    verdict: Verdict
+    quality: str = ""
+    remedy: str = ""
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+    names: Mapping[str, str] = {}
+    replicas: Replicas | None = None
+    ready: str = ""
+    state: str = ""
+    live: bool = False
+    ended: bool = False
+
+
+class Outlines:
+    """Lines for many objects; live pods that are alike are looked at once."""
+
+    def __init__(self, store: Store, ask: Ask) -> None:
+        self._store, self._ask = store, ask
+        self._alike: dict[tuple[str, bytes, bytes], tuple[Known, Outline]] = {}
+
+    def outline(self, subject: Subject) -> Outline:
+        """Raises what ``explain`` raises."""
+        found = self._pod(subject) if _alone(self._store, subject) else self._any(subject)
+        unseen = unseen_of(self._store, subject)
+        complete = not any(one.required for one in unseen)
+        ref = subject.ref
+        stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
+        return structs.replace(
+            found,
+            subject=ref,
+            unseen=unseen,
+            complete=complete,
+            ready=ready_of(ref.kind, stored),
+            state=state_of(ref.kind, stored),
+        )
+
+    def _pod(self, subject: Subject) -> Outline:
+        """Of a live pod that no run made."""
+        space = subject.ref.namespace
+        start, known = start_of(self._store, subject), policies(self._store, space, self._ask.server)
+        assert start.live is not None
+        key = (space, *signature(start, start.live))
+        last = self._alike.get(key)
+        if last is None or last[0] is not known:
+            if len(self._alike) >= _KEPT:
+                self._alike.clear()
+            last = self._alike[key] = known, self._fresh(subject, start, known)
+        return last[1]
+
+    def _fresh(self, subject: Subject, start: Start, known: Known) -> Outline:
+        analysis = analyse(start, known, self._ask, journal=False)
+        if not all(outcome.allowed for outcome in analysis.outcomes):
+            # The remedies name what set the values.
+            analysis = analyse(start, known, self._ask)
+        return _outlined(self._store, subject, analysis)
+
+    def _any(self, subject: Subject) -> Outline:
+        analysis = analysis_of(self._store, subject, self._ask, journal=False)
+        if not all(outcome.allowed for outcome in analysis.outcomes):
+            analysis = analysis_of(self._store, subject, self._ask)
+        return _outlined(self._store, subject, analysis)
+
+
+def _alone(store: Store, subject: Subject) -> bool:
+    return subject.raw is None and subject.ref.kind == "Pod" and run_behind(store, subject) is None
+
+
+def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
+    draft = analysis.outcomes[0].draft
+    whole, remedies, replicas = verdict_and_sentences(store, subject, analysis)
+    # The words of a refusal name the pod, and those that are alike share their line.
+    verdict = structs.replace(whole, message="", causes=(), others=())
+    first, *more = remedies or ("",)
+    remedy = f"{first} (and {len(more)} more)" if more else first
+    part = analysis.tekton
+    return Outline(
+        subject.ref,
+        verdict,
+        qos.class_of(draft) if draft is not None else "",
+        remedy,
+        names={"spec": "the pod level", **names_of(analysis.start.pod)} if verdict.findings else {},
+        replicas=replicas,
+        live=analysis.start.live is not None,
+        ended=part is not None and part.about_another,
+    )

@@ -1,0 +1,99 @@
+"""One container, one value of it, or one task, out of an explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import structs
+
+from kubectl_kres.errors import ClusterError, UsageError
+from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, ResourceValue
+from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
+
+_SIDES = {"limit": "limits", "limits": "limits", "request": "requests", "requests": "requests"}
+
+
+def narrowed(explanation: Explanation, container: str, question: str) -> Explanation:
+    """The explanation with no more than was asked for, and what it depends on: of the pod as a whole the verdict. It
+    is the whole one where nothing is asked for. Raises as ``containers`` and ``value`` do.
+    """
+    if question:
+        one, found = value(explanation, question, container)
+        kept: tuple[ContainerValues, ...] = (structs.replace(one, values=(found,)),)
+    elif container:
+        kept = containers(explanation, container)
+    else:
+        return explanation
+    return Explanation(
+        explanation.subject,
+        explanation.start,
+        explanation.verdict,
+        explanation.remedies,
+        containers=kept,
+        live=explanation.live,
+        assumptions=explanation.assumptions,
+        unseen=explanation.unseen,
+        certain=explanation.certain,
+        order=explanation.order,
+        listed=explanation.listed,
+        complete=explanation.complete,
+    )
+
+
+def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:
+    """The same with one task alone, without what all ask for together. Raises UsageError naming those there are."""
+    kept = tuple(one for one in explanation.tasks if one.name == name)
+    if not kept:
+        names = ", ".join(one.name for one in explanation.tasks) or "none"
+        raise UsageError(f'{explanation.subject} has no task "{name}"', hint=f"its tasks: {names}")
+    return structs.replace(explanation, tasks=kept, at_once=(), assistants=())
+
+
+def containers(explanation: Explanation, name: str) -> tuple[ContainerValues, ...]:
+    """The containers of that name; ``pod`` is the pod level. Raises UsageError naming those there are."""
+    found = tuple(one for one in explanation.containers if one.name == name or (one.role == "pod" and name == "pod"))
+    if not found:
+        raise UsageError(
+            f'{explanation.subject} has no container "{name}"', hint=f"containers: {_listed(explanation.containers)}"
+        )
+    return found
+
+
+def value(explanation: Explanation, question: str, container: str = "") -> tuple[ContainerValues, ResourceValue]:
+    """The value that ``CONTAINER.limits.RESOURCE`` names; the container may be left out where ``container`` says which,
+    or there is one only.
+
+    Raises UsageError for a text of another form, or where the pod has no such value; ClusterError where a LimitRange
+    that could not be read may set it.
+    """
+    name, side, resource = _parts(question, explanation, container)
+    for one in containers(explanation, name):
+        for found in one.values:
+            if found.side == side and found.resource == resource:
+                return one, found
+    unread = next((one for one in explanation.unseen if one.kind == "LimitRange"), None)
+    if unread is not None:
+        raise ClusterError(f"{question} is not known: {unread.message or 'LimitRanges could not be read'}")
+    raise UsageError(f"{question}: nothing sets {side}.{resource} of {name}", hint="")
+
+
+def _parts(question: str, explanation: Explanation, container: str) -> tuple[str, str, str]:
+    head, _, rest = question.partition(".")
+    if head in _SIDES and container:
+        return container, _SIDES[head], rest
+    if head in _SIDES:
+        regular = [one.name for one in explanation.containers if one.role == "container"]
+        if len(regular) != 1:
+            hint = f"say CONTAINER.{question}; containers: {_listed(explanation.containers)}"
+            raise UsageError(f"{question}: which container?", hint=hint)
+        return regular[0], _SIDES[head], rest
+    side, _, resource = rest.partition(".")
+    if side not in _SIDES or not resource:
+        raise UsageError(f"{question}: say CONTAINER.requests.RESOURCE or CONTAINER.limits.RESOURCE")
+    if container and container != head:
+        raise UsageError(f"{question} is no value of container {container}", hint="leave -c or --for out")
+    return head, _SIDES[side], resource
+
+
+def _listed(found: Sequence[ContainerValues]) -> str:
+    return ", ".join(one.name or "pod" for one in found)

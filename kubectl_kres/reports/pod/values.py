@@ -1,0 +1,247 @@
+"""The requests and limits of an explanation: written, computed, live, with what set them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.admission.base.draft import SIDES, Draft, Slot
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.meta import ManagedMetadata
+from kubectl_kres.model.pod import Container as PodContainer
+from kubectl_kres.model.pod import Pod, ResourceRequirements
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
+from kubectl_kres.quantity import Quantity, stored
+from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue
+from kubectl_kres.reports.common.last_editor import last_edit
+from kubectl_kres.reports.pod.live_differences import injected, why_different
+from kubectl_kres.reports.pod.manifest_source import Start
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: What LimitRanges mostly fill in, and what stands there where nobody could read them.
+_FILLED = {(side, resource) for side in SIDES for resource in ("cpu", "memory")}
+_UNREAD = "what LimitRanges fill in is not known: they could not be read"
+
+
+class ValueTable:
+    """Everything that the values of one pod are made from."""
+
+    def __init__(
+        self, store: Store, start: Start, outcomes: Sequence[Outcome], listed: Sequence[tuple[str, ...]] = ()
+    ) -> None:
+        self.store, self.start, self.outcomes = store, start, outcomes
+        self._listed = listed or [()] * len(outcomes)
+        self.first = outcomes[0]
+        self._steps = [by_path(outcome.journal) for outcome in outcomes]
+        self._values_of = [_shown(outcome.draft) for outcome in outcomes]
+        self.written, self.names = _by_path(start.pod), names_of(start.pod)
+        self.live, self._added = _live_by_path(start.live, self.names) if start.live is not None else ({}, {})
+        self._edits: dict[tuple[Source, str], LastEdit | None] = {}
+
+    def containers(self) -> tuple[ContainerValues, ...]:
+        """The pod level if there is one, containers, init containers; then what only the live pod has."""
+        draft: Draft | None = self.first.draft
+        if draft is None:
+            return tuple(self._undecoded())
+        slots = sorted(draft.slots(), key=lambda slot: slot.role != "pod")
+        if draft.pod is None and self.start.pod.spec.resources is not None:
+            slots.insert(0, Slot("spec", "", "pod", {}, {}))
+        return (*map(self._container, slots), *self._injected())
+
+    def _container(self, slot: Slot) -> ContainerValues:
+        values = tuple(self._values(slot))
+        stated = {(one.side, one.resource) for one in values if one.value is not None}
+        unread = not self.store.covered(Need("LimitRange", self.start.source.namespace)).known
+        note = _UNREAD if unread and self.start.live is None and slot.role != "pod" and not stated >= _FILLED else ""
+        return ContainerValues(slot.name, slot.role, slot.path, values, note)
+
+    def edits(self) -> dict[str, LastEdit]:
+        """Who last changed each policy or template field that set a value or refused one, by ``Kind/name field``."""
+        for outcome in self.outcomes:
+            for finding in outcome.refusal.findings if outcome.refusal else ():
+                source = finding.source
+                # What is enforced is the status, which the controller copies from what somebody wrote.
+                self._edit(source and source.at(source.field.replace("status.hard", "spec.hard", 1)))
+        return {
+            str(source): edit
+            for (source, _), edit in sorted(self._edits.items(), key=lambda item: repr(item[0][0]))
+            if edit is not None
+        }
+
+    def _values(self, slot: Slot) -> Iterator[ResourceValue]:
+        for resource in _resources(slot, (self.written, self.live, *self._values_of)):
+            for side in reversed(SIDES):
+                path = slot.at(side, resource)
+                value = self._value(slot, side, resource, path)
+                if value is not None:
+                    yield value
+
+    def _value(self, slot: Slot, side: Any, resource: str, path: str) -> ResourceValue | None:
+        computed = slot.side(side).get(resource)
+        written, live = self.written.get(path), self.live.get(path)
+        others = tuple(self._alternatives(path, None if computed is None else str(computed)))
+        if computed is None and written is None and live is None and not others:
+            return None
+        taken = self._steps[0].get(path, ())
+        rule, source = self._set_by(path, taken, written)
+        edited = self._edit(source)
+        note = ""
+        if self.start.live is not None and not _same(live, None if computed is None else str(computed)):
+            unread = not self.store.covered(Need("LimitRange", self.start.live.metadata.namespace)).known
+            note = why_different(self.start.live, path, self.names, source, edited, unread=unread)
+        shown = None if computed is None else str(computed)
+        return ResourceValue(path, side, resource, written, shown, live, rule, source, others, taken, note, edited)
+
+    def _set_by(self, path: str, taken: Sequence[Entry], written: str | None) -> tuple[str, Source | None]:
+        sets = [entry for entry in taken if isinstance(entry, Set) and (entry.source or entry.after is None)]
+        if sets:
+            return sets[-1].rule, self._placed(sets[-1].source)
+        if written is None:
+            return "", None
+        return "manifest/written", self._at_start(path)
+
+    def _at_start(self, path: str) -> Source:
+        field = f"{self.start.prefix}{path}" if not self.start.source.field else self.start.source.field
+        return self.start.source.at(field)
+
+    def _placed(self, source: Source | None) -> Source | None:
+        """Where in the manifest a value of the pod itself was written: in the template that made it."""
+        if source is not None and source.kind == "Pod" and not source.field.startswith("sum of"):
+            return self._at_start(source.field)
+        return source
+
+    def _alternatives(self, path: str, shown: str | None) -> Iterator[Alternative]:
+        seen = {shown}
+        ways = zip(self.outcomes, self._values_of, self._steps, self._listed, strict=True)
+        for outcome, values, entries, listed in list(ways)[1:]:
+            value = str(values[path]) if path in values else None
+            if value in seen or value is None:
+                continue
+            seen.add(value)
+            sets = [entry for entry in entries.get(path, ()) if isinstance(entry, Set) and entry.source]
+            last = sets[-1] if sets else None
+            source = last.source if last else None
+            yield Alternative(value, last.rule if last else "", source, outcome.order, listed)
+
+    def _edit(self, source: Source | None) -> LastEdit | None:
+        if source is None:
+            return None
+        key = (source.at(source.field.partition("[")[0] if source.kind == "LimitRange" else source.field), "")
+        if key not in self._edits:
+            found = self.store.get(source.kind, source.name, source.namespace)
+            metadata = found.metadata if found is not None else None
+            managed = metadata.managed_fields if isinstance(metadata, ManagedMetadata) else None
+            names = {f"{self.start.prefix}{path}": name for path, name in self.names.items()}
+            self._edits[key] = last_edit(managed, source.field, names)
+        return self._edits[key]
+
+    @property
+    def injected(self) -> tuple[str, ...]:
+        """Containers that only the live pod has."""
+        return tuple(one.name for one in self._added.values())
+
+    def _injected(self) -> Iterator[ContainerValues]:
+        if self.start.live is None:
+            return
+        texts = _by_path(self.start.live)
+        for path, one in self._added.items():
+            values = tuple(
+                ResourceValue(at, side, resource, live=text) for at, side, resource, text in _below(texts, path)
+            )
+            role = "container" if path.startswith("spec.containers") else "sidecar" if one.restart_policy else "init"
+            yield ContainerValues(one.name, role, path, values, injected(self.start.live, one.name, path))
+
+    def _undecoded(self) -> Iterator[ContainerValues]:
+        """What was written, where a quantity does not parse and so nothing was computed."""
+        for path, name in ({"spec": ""} | self.names).items():
+            values = tuple(
+                ResourceValue(at, side, resource, written=text)
+                for at, side, resource, text in _below(self.written, path)
+            )
+            role = "pod" if path == "spec" else "init" if path.startswith("spec.init") else "container"
+            if values:
+                yield ContainerValues(name, role, path, values)
+
+
+def _below(texts: Raw, path: str) -> Iterator[tuple[str, str, str, str]]:
+    """Path, side, resource and text of each value of one container: cpu, memory, the others; requests first."""
+    heads = {side: f"{path}.resources.{side}[" for side in reversed(SIDES)}
+    found = [(at, side, at[len(head) : -1]) for side, head in heads.items() for at in texts if at.startswith(head)]
+    for at, side, resource in sorted(found, key=lambda one: _rank(one[2])):
+        yield at, side, resource, texts[at]
+
+
+def _shown(draft: Draft | None) -> Mapping[str, Quantity]:
+    return draft.values() if draft is not None else {}
+
+
+def _resources(slot: Slot, places: Iterable[Raw]) -> list[str]:
+    """Names that the slot has in any outcome or source, each by its paths: cpu, memory, then the others."""
+    places = tuple(places)
+    found = {name for side in SIDES for name in slot.side(side)}
+    for side in SIDES:
+        head = f"{slot.path}.resources.{side}["
+        for paths in places:
+            found |= {path[len(head) : -1] for path in paths if path.startswith(head)}
+    return sorted(found, key=_rank)
+
+
+def _rank(resource: str) -> tuple[bool, bool, str]:
+    """cpu, memory, then the others by name."""
+    return resource != "cpu", resource != "memory", resource
+
+
+def _containers(pod: Pod) -> dict[str, PodContainer]:
+    """Containers and init containers by their path."""
+    lists = (("containers", pod.spec.containers), ("initContainers", pod.spec.init_containers))
+    return {f"spec.{key}[{index}]": one for key, group in lists for index, one in enumerate(group or ())}
+
+
+def names_of(pod: Pod) -> dict[str, str]:
+    """Containers by their path."""
+    return {path: one.name for path, one in _containers(pod).items()}
+
+
+def _live_by_path(live: Pod, names: Mapping[str, str]) -> tuple[dict[str, str], dict[str, PodContainer]]:
+    """The live values at the paths of the manifest, for injectors move containers; and the containers they added."""
+    by_name = {(path.partition("[")[0], name): path for path, name in names.items()}
+    moved, added = {"spec": "spec"}, {}
+    for path, one in _containers(live).items():
+        home = by_name.get((path.partition("[")[0], one.name))
+        if home is None:
+            added[path] = one
+        else:
+            moved[path] = home
+    at_home = {}
+    for path, text in _by_path(live).items():
+        place, resources, rest = path.partition(".resources.")
+        if place in moved:
+            at_home[f"{moved[place]}{resources}{rest}"] = text
+    return at_home, added
+
+
+def _by_path(pod: Pod) -> dict[str, str]:
+    """Every written request and limit by its path, as text."""
+    spec = pod.spec
+    places: list[tuple[str, ResourceRequirements | None]] = [("spec", spec.resources)]
+    for key, group in (("containers", spec.containers), ("initContainers", spec.init_containers)):
+        places += [(f"spec.{key}[{index}]", one.resources) for index, one in enumerate(group or ())]
+    return {
+        f"{path}.resources.{side}[{name}]": "0" if value is None else str(value)
+        for path, resources in places
+        if resources is not None
+        for side, values in (("limits", resources.limits), ("requests", resources.requests))
+        for name, value in (values or {}).items()
+    }
+
+
+def _same(a: str | None, b: str | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    try:
+        return stored(a) == stored(b)
+    except QuantityError:
+        return a == b

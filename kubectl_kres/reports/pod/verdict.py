@@ -1,0 +1,112 @@
+"""One verdict out of every answer that the server can give: the words, and when each of them holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, cast
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.reports.common.explanation import Blocked, OutcomeWord, Unseen, Verdict
+from kubectl_kres.reports.policing.needs import DECIDING
+
+#: Ends a word where something that could not be read may change the verdict.
+AS_FAR_AS_SEEN: Final = "-as-far-as-seen"
+
+#: The words with what they mean, in the order in which docs/verdicts.md has them.
+MEANINGS: Final = {
+    "admitted": "all wanted pods exist or are admitted, and so is a further one",
+    "full": "all wanted pods exist or will, but a further one would be refused",
+    "refused": "wanted pods are missing and would be refused, or the object itself is refused",
+    "blocked": "wanted pods are missing; requests, limits and quotas admit them, something else rejects them",
+    "partly": "some of the missing pods are admitted, the rest is refused",
+    "depends-on-order": "pods are missing, and the order of LimitRanges or quotas decides whether they are refused",
+}
+
+#: The words that ``--exit-code`` answers with 1, and that keep ``--until admitted`` waiting.
+NEGATIVE: Final = frozenset({"refused", "blocked", "partly", "depends-on-order"})
+
+
+class Needed(Struct, frozen=True):
+    """What is still wanted of the object: ``missing`` pods, 1 for an object that is asked about itself.
+
+    ``fits``: how many of them are admitted one after the other; None: all. ``blocked``: who rejected them last.
+    ``comes``: a rollout is under way that ends with all of them, as old pods make room.
+    """
+
+    missing: int = 1
+    fits: int | None = None
+    blocked: Blocked | None = None
+    comes: bool = False
+
+
+#: Of an object that is asked about itself, and of a pod that nobody counts.
+ITSELF: Final = Needed()
+
+
+def word_of(verdict: Verdict) -> OutcomeWord:
+    """The word without what could not be read."""
+    return cast("OutcomeWord", verdict.outcome.removesuffix(AS_FAR_AS_SEEN))
+
+
+def is_negative(verdict: Verdict) -> bool:
+    """Whether the verdict is one that a gate must not let pass."""
+    return word_of(verdict) in NEGATIVE
+
+
+def verdict_of(outcomes: Sequence[Outcome]) -> Verdict:
+    """The first refusal, if there is one, with the other things that the server may say instead."""
+    refused = [outcome for outcome in outcomes if outcome.refusal is not None]
+    if not refused:
+        return Verdict(allowed=True, code=outcomes[0].code)
+    first = refused[0]
+    refusal = first.refusal
+    findings = refusal.findings if refusal is not None else ()
+    others = tuple(dict.fromkeys(one.message for one in refused[1:] if one.message != first.message))
+    allowed = False if len(refused) == len(outcomes) else None
+    return Verdict(allowed, first.code, first.message, first.reason, first.causes, tuple(_once(findings)), others)
+
+
+def worded(verdict: Verdict, unseen: Iterable[Unseen], needed: Needed = ITSELF) -> Verdict:
+    """The verdict with its word. ``unseen``: what could not be read."""
+    word = _word(verdict, needed)
+    kinds = {one.kind for one in unseen if one.required or one.kind in DECIDING}
+    partial = _may_change(word, verdict, kinds)
+    return structs.replace(
+        verdict,
+        outcome=cast("OutcomeWord", f"{word}{AS_FAR_AS_SEEN if partial else ''}"),
+        missing=needed.missing,
+        fits=needed.fits if word == "partly" else None,
+        blocked=needed.blocked if word == "blocked" else None,
+    )
+
+
+def _word(verdict: Verdict, needed: Needed) -> str:
+    if not needed.missing or (needed.comes and verdict.allowed is not True):
+        return "admitted" if verdict.allowed is True else "full"
+    if verdict.allowed is None:
+        return "depends-on-order"
+    if not verdict.allowed:
+        return "refused"
+    if needed.blocked is not None:
+        return "blocked"
+    return "partly" if needed.fits is not None and needed.fits < needed.missing else "admitted"
+
+
+def _may_change(word: str, verdict: Verdict, kinds: set[str]) -> bool:
+    """Whether kinds that were not read may make it another word.
+
+    Of refusals only that for what a container does not state can end with them: a LimitRange may fill it in.
+    """
+    if word in {"refused", "full"}:
+        return "LimitRange" in kinds and any(one.rule == "quota/must-specify" for one in verdict.findings)
+    return bool(kinds)
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Each sentence once: a quota's names all of its resources, and stands behind each of them."""
+    said: set[str] = set()
+    for finding in findings:
+        yield structs.replace(finding, text="") if finding.text in said else finding
+        said.add(finding.text)

@@ -1,0 +1,205 @@
+"""The smallest change to a manifest that leads to another QoS class, tried out on the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.admission.pod.qos import CONSIDERED, class_of
+from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.quantity import ZERO, Quantity, maximum, parse, quantity_of
+from kubectl_kres.reports.common.manifest_edits import FieldEdit, ManifestEdit, applied, edit_of, written
+from kubectl_kres.reports.common.record import Record
+
+CLASSES = ("Guaranteed", "Burstable", "BestEffort")
+
+#: Tried where any value would do, within the bounds of the LimitRanges.
+_EXAMPLES = {"cpu": parse("100m"), "memory": parse("128Mi")}
+#: Edits up to which each one is tried to be spared.
+_SPARED = 24
+#: How many single requests are tried for one that may be lowered.
+_TRIED = 8
+
+
+class Reach(Record, frozen=True):
+    """The fewest edits after which admission gives the class; none, if no edit of the manifest leads there.
+
+    ``refused``: what the server would say of the pod after the edits; empty: it would be admitted. ``gate``: the
+    feature gate that the edits need, where the pod did not need it before.
+    """
+
+    name: str
+    edits: tuple[FieldEdit, ...]
+    refused: str = ""
+    gate: str = ""
+
+
+class AdmittedPod(NamedTuple):
+    """A pod as written, and what admission made of it."""
+
+    pod: Pod
+    draft: Draft
+    policies: Policies
+    server: Server
+    live: bool = False
+
+
+QosChange = list[ManifestEdit]
+
+
+def reach(case: AdmittedPod, name: str) -> Reach:
+    """The way with the fewest edits that is admitted; if none is, the shortest of those refused."""
+    found = [_tried(case, name, [put for put in way if edit_of(case.pod, put)]) for way in _WAYS[name](case)]
+    return min((one for one in found if one is not None), key=_worth, default=Reach(name, ()))
+
+
+def _worth(one: Reach) -> tuple[bool, int]:
+    return bool(one.refused), len(one.edits)
+
+
+def _tried(case: AdmittedPod, name: str, way: QosChange) -> Reach | None:
+    """The way without the edits that can be spared; None if it does not lead to the class, or is no way."""
+    said = _refusal(case, name, way)
+    if said is None or not way:
+        return None
+    for put in way if len(way) <= _SPARED else ():
+        rest = [one for one in way if one is not put]
+        less = _refusal(case, name, rest) if rest else None
+        if less is not None and (said or not less):
+            way, said = rest, less
+    edits = tuple(edit for edit in (edit_of(case.pod, put) for put in way) if edit)
+    return Reach(name, edits, said, "PodLevelResources" if case.draft.pod is None and _leveling(edits) else "")
+
+
+def _refusal(case: AdmittedPod, name: str, way: QosChange) -> str | None:
+    """What the server would say of the pod, empty if it is admitted; None if it is of another class."""
+    outcomes = admit(applied(case.pod, way), case.policies, case.server, journal=False, counted=case.live)
+    if any(outcome.draft is None or class_of(outcome.draft) != name for outcome in outcomes):
+        return None
+    return next((outcome.message for outcome in outcomes if not outcome.allowed), "")
+
+
+def _leveling(edits: Iterable[FieldEdit]) -> bool:
+    return any(edit.path.startswith("spec.resources") for edit in edits)
+
+
+def _slots(draft: Draft) -> list[Slot]:
+    return [draft.pod] if draft.pod is not None else [*draft.containers, *draft.inits]
+
+
+def _to_guaranteed(case: AdmittedPod) -> Iterator[QosChange]:
+    """Each slot made complete, with no more than is needed; all values written out; the pod level."""
+    slots = _slots(case.draft)
+    for full in (False, True):
+        yield [put for slot in slots for resource in CONSIDERED for put in _completed(case, slot, resource, full=full)]
+    yield [put for slot in slots for resource in CONSIDERED for put in _both(case, slot, resource)]
+    if case.draft.pod is not None:
+        yield [ManifestEdit("spec", "")]
+    elif case.server.on("PodLevelResources"):
+        level = Slot("spec", "", "pod", {}, {})
+        for full in (False, True):
+            yield [put for resource in CONSIDERED for put in _completed(case, level, resource, full=full)]
+
+
+def _completed(case: AdmittedPod, slot: Slot, resource: str, *, full: bool) -> Iterator[ManifestEdit]:
+    """Requests follow limits; a missing limit takes the request, and a missing request will follow the limit.
+
+    ``full``: a pod-level request is written where the containers' sum would become it.
+    """
+    limit, request = _given(slot, "limits", resource), _given(slot, "requests", resource)
+    if limit is not None:
+        if request != limit:
+            yield ManifestEdit(slot.path, "requests", resource, limit)
+        return
+    value = maximum(request or ZERO, _floor(case, slot, resource))
+    free = not value
+    value = value or _example(case, resource)
+    yield ManifestEdit(slot.path, "limits", resource, value, free)
+    sums = of_containers(case.draft.containers, case.draft.inits, "requests") if slot.role == "pod" and full else {}
+    if written(case.pod, slot.path, "requests", resource) is not None or sums.get(resource, value) != value:
+        yield ManifestEdit(slot.path, "requests", resource, value, free)
+
+
+def _both(case: AdmittedPod, slot: Slot, resource: str) -> Iterator[ManifestEdit]:
+    """Limit and request written out, against what LimitRanges fill in."""
+    value = _given(slot, "limits", resource) or _given(slot, "requests", resource) or ZERO
+    value = maximum(value, _floor(case, slot, resource))
+    free = not value
+    for side in SIDES:
+        yield ManifestEdit(slot.path, side, resource, value or _example(case, resource), free)
+
+
+def _floor(case: AdmittedPod, slot: Slot, resource: str) -> Quantity:
+    """What a pod-level value may not be below: the containers' sum, and the limit of any of them."""
+    if slot.role != "pod":
+        return ZERO
+    containers, inits = case.draft.containers, case.draft.inits
+    requests, limits = (of_containers(containers, inits, side).get(resource, ZERO) for side in reversed(SIDES))
+    return maximum(requests, limits)
+
+
+def _given(slot: Slot, side: Side, resource: str) -> Quantity | None:
+    """The value if it counts for the class, which it does above zero."""
+    value = slot.side(side).get(resource)
+    return value if value is not None and value.nano > 0 else None
+
+
+def _to_burstable(case: AdmittedPod) -> Iterator[QosChange]:
+    """From Guaranteed one request below its limit; from nothing one request."""
+    slots = _slots(case.draft)
+    limited = [(slot, resource) for slot in slots for resource in CONSIDERED if _given(slot, "limits", resource)]
+    for slot, resource in limited[:_TRIED]:
+        yield [ManifestEdit(slot.path, "requests", resource, _half(slot.limits[resource], resource), free=True)]
+    for slot, resource in limited[:_TRIED]:
+        double = slot.limits[resource] + slot.limits[resource]
+        kept = ManifestEdit(slot.path, "requests", resource, slot.limits[resource])
+        yield [ManifestEdit(slot.path, "limits", resource, double, free=True), kept]
+    if limited:
+        return
+    if case.draft.pod is not None:
+        yield [ManifestEdit("spec", "")]
+    for slot in slots[:1]:
+        for resource in CONSIDERED:
+            value = maximum(_example(case, resource), _floor(case, slot, resource))
+            yield [ManifestEdit(slot.path, "requests", resource, value, free=True)]
+
+
+def _to_best_effort(case: AdmittedPod) -> Iterator[QosChange]:
+    """Nothing written; where LimitRanges fill that in, a pod-level stanza without values, which hides it."""
+    puts = [
+        ManifestEdit(slot.path, side, resource)
+        for slot in _slots(case.draft)
+        for side in SIDES
+        for resource in CONSIDERED
+    ]
+    yield puts
+    if case.draft.pod is None and case.server.on("PodLevelResources") and _refusal(case, "BestEffort", puts) is None:
+        yield [ManifestEdit("spec", "", empty=True)]
+
+
+_WAYS: Mapping[str, Callable[[AdmittedPod], Iterator[QosChange]]] = {
+    "Guaranteed": _to_guaranteed,
+    "Burstable": _to_burstable,
+    "BestEffort": _to_best_effort,
+}
+
+
+def _example(case: AdmittedPod, resource: str) -> Quantity:
+    """A usual value, moved into the bounds that the LimitRanges set for containers and pods."""
+    items = [item for limits in case.policies.limits for item in limits.items if item.type in {"Container", "Pod"}]
+    value = _EXAMPLES[resource]
+    for item in items:
+        value = maximum(value, item.min.get(resource, value))
+    for item in items:
+        value = min(value, item.max.get(resource, value))
+    return value
+
+
+def _half(limit: Quantity, resource: str) -> Quantity:
+    if resource == "cpu":
+        return parse(f"{limit.milli_value() // 2}m")
+    return quantity_of(limit.value() // 2, limit.format)

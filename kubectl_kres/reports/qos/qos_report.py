@@ -1,0 +1,252 @@
+"""The QoS class of pods and workloads: what decides it, how to reach another one, and what hangs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.kubelet.cgroup_files import Machine
+from kubectl_kres.admission.kubelet.kernel import Driver
+from kubectl_kres.admission.kubelet.oom import oom_score, unassigned
+from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.pod.defaulting import decoded_draft
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.quantity import quantity_of
+from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.node import needs_with_node, node_of
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.pod.explain import Analysis, analyse, analysis_of
+from kubectl_kres.reports.pod.feature_gates import gates
+from kubectl_kres.reports.pod.manifest_source import start_of
+from kubectl_kres.reports.pod.pod_claims import with_claims
+from kubectl_kres.reports.qos.cgroups import Cgroups, machine_of, tree_of
+from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, Reach, reach
+from kubectl_kres.reports.tekton.qos_run import reaches, run_case
+from kubectl_kres.reports.tekton.run_facts import SETTLING, tekton_remarks
+from kubectl_kres.reports.tekton.taskrun import makes_one_pod, of_pod, taskrun_analysis
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+def unclassed(subject: Subject) -> str:
+    """Why ``quality`` has no answer for the object."""
+    return "it gets no pod" if makes_one_pod(subject) else "a quantity cannot be parsed"
+
+
+class Culprit(Record, frozen=True):
+    """A value that keeps the pod from Guaranteed. ``request``, ``limit`` absent: there is none that counts."""
+
+    path: str
+    container: str
+    resource: str
+    request: str | None = None
+    limit: str | None = None
+
+
+class Score(Record, frozen=True):
+    """``oom_score_adj`` of a container's processes; absent: it depends on the node's memory, as ``of`` says."""
+
+    container: str
+    value: int | None = None
+    of: str = ""
+
+
+class Quality(Record, frozen=True):
+    """The class that admission gives today. ``live``: the pod exists, and ``live_class`` is kept from its creation.
+
+    ``alternatives``: classes under other orders of LimitRanges. ``refused``: the pod would not be admitted, in the
+    server's words, and the class is that of what admission had come to; ``code`` is the answer's. Scores and cgroups
+    are those of the live pod, if there is one. ``memory``: of the node in bytes, 0: not known.
+    """
+
+    subject: ObjectRef
+    qos: qos.QoS
+    culprits: tuple[Culprit, ...] = ()
+    start: str = ""
+    live: bool = False
+    live_class: str = ""
+    alternatives: tuple[str, ...] = ()
+    refused: str = ""
+    reach: tuple[Reach, ...] = ()
+    scores: tuple[Score, ...] = ()
+    node: str = ""
+    memory: int = 0
+    cgroups: Cgroups | None = None
+    assumptions: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+    @property
+    def differs(self) -> bool:
+        """Whether the live pod has another class than it would get today."""
+        return bool(self.live_class) and self.live_class not in {self.qos.name, *self.alternatives}
+
+
+def quality(
+    store: Store, subject: Subject, ask: Ask, *, version: int = 0, driver: Driver = "systemd"
+) -> Quality | None:
+    """``version`` of cgroups 0: without them. None where a quantity does not parse, so that there is no class.
+
+    Raises what ``explain`` raises.
+    """
+    analysis = analysis_of(store, subject, ask)
+    of_run = analysis.tekton is not None
+    unseen = tuple(one for one in _unseen(store, subject) if not of_run or one.required or one.kind not in SETTLING)
+    found = _brief(subject, analysis, ask.server, unseen)
+    draft = analysis.outcomes[0].draft
+    if found is None or draft is None:
+        return None
+    start, known = analysis.start, analysis.known
+    live, node = start.live, node_of(store, start.live) if start.live is not None else None
+    machine = machine_of(node, version or 2, driver)
+    running, stored = _running(live, draft, found.live_class or found.qos.name, ask.server)
+    case = AdmittedPod(start.pod, draft, known.policies, ask.server, live is not None)
+    stated = tuple(Assume("server", "server/assumed", text) for text in ask.assumptions)
+    supposed = (start.assumed,) if start.assumed else ()
+    return Quality(
+        found.subject,
+        found.qos,
+        found.culprits,
+        start.text,
+        found.live,
+        found.live_class,
+        found.alternatives,
+        found.refused,
+        () if _blind(live, unseen) else _reach(store, subject, ask, case, analysis),
+        tuple(_scores(running, stored, machine)),
+        live.spec.node_name if live is not None else "",
+        machine.memory,
+        tree_of(running, stored, machine, live.metadata.uid if live is not None else "") if version else None,
+        (
+            *supposed,
+            *known.assumptions,
+            *gates(live or start.pod, ask.server),
+            *stated,
+            *(tekton_remarks(store, subject.ref.namespace, ask, analysis.outcomes[0].journal) if of_run else ()),
+        ),
+        unseen,
+        not any(one.required for one in unseen),
+    )
+
+
+def _reach(store: Store, subject: Subject, ask: Ask, case: AdmittedPod, analysis: Analysis) -> tuple[Reach, ...]:
+    """The ways to the other classes; of a run by what people write of it, since nobody writes its pod."""
+    if analysis.tekton is None:
+        now = qos.class_of(case.draft)
+        return tuple(reach(case, name) for name in CLASSES if name != now)
+    run = run_case(store, subject, ask, case.draft)
+    return tuple(reaches(run)) if run is not None else ()
+
+
+class Brief:
+    """Answers for many objects, with the policies of each namespace parsed once."""
+
+    def __init__(self, store: Store, ask: Ask) -> None:
+        self._store, self._ask = store, ask
+        self._known: dict[str, Known] = {}
+        self._unseen: dict[str, tuple[Unseen, ...]] = {}
+
+    def quality(self, subject: Subject) -> Quality | None:
+        """Class, culprits and refusal without a journal; no reach, no scores. Raises what ``explain`` raises."""
+        made = taskrun_of(self._store, subject, self._ask)
+        if made is not None:
+            return _brief(subject, made, self._ask.server)
+        space = subject.ref.namespace
+        if space not in self._known:
+            self._known[space] = policies(self._store, space, self._ask.server)
+            self._unseen[space] = tuple(unread(self._store, (Need("LimitRange", space),)))
+        start, known, unseen = start_of(self._store, subject), self._known[space], self._unseen[space]
+        server = self._ask.server
+        if subject.raw is not None:
+            return _brief(subject, analysis_of(self._store, subject, self._ask, journal=False), server, unseen)
+        found = with_claims(self._store, subject, analyse(start, known, self._ask, journal=False), server)
+        return _brief(subject, found, server, unseen)
+
+
+def taskrun_of(store: Store, subject: Subject, ask: Ask) -> Analysis | None:
+    """Of a run, or of the run that made a pod, without a journal; None for anything else."""
+    if makes_one_pod(subject):
+        return taskrun_analysis(store, subject, ask, journal=False)
+    return of_pod(store, subject, ask, journal=False)
+
+
+def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[Unseen, ...] = ()) -> Quality | None:
+    first = analysis.outcomes[0]
+    draft: Draft | None = first.draft
+    if draft is None:
+        return None
+    live = analysis.start.live
+    if live is not None and _blind(live, unseen):
+        draft = _running(live, draft, "", server)[0]
+    brought = analysis.start.pod.status.qos_class if live is None else ""
+    found = qos.explain(draft, brought)
+    others = (
+        set()
+        if brought
+        else {qos.class_of(one.draft) for one in analysis.outcomes if one.draft is not None} - {found.name}
+    )
+    stored = ""
+    if live is not None:
+        stored = live.status.qos_class or qos.class_of(draft_pod(live, server))
+    refused = next((one.message for one in analysis.outcomes if not one.allowed), "")
+    return Quality(
+        subject.ref,
+        found,
+        tuple(_culprits(draft)) if found.name != "Guaranteed" else (),
+        live=live is not None,
+        live_class=stored,
+        alternatives=tuple(sorted(others)),
+        refused=refused,
+        unseen=unseen,
+        complete=not unseen,
+    )
+
+
+def _blind(live: Pod | None, unseen: Iterable[Unseen]) -> bool:
+    """Whether a live pod has what LimitRanges set that cannot be read: what they would set today nobody can say."""
+    return live is not None and any(one.kind == "LimitRange" for one in unseen)
+
+
+def _culprits(draft: Draft) -> Iterator[Culprit]:
+    for slot in (draft.pod,) if draft.pod is not None else (*draft.containers, *draft.inits):
+        for resource in qos.CONSIDERED:
+            request, limit = (
+                str(values[resource]) if resource in values and values[resource].nano > 0 else None
+                for values in (slot.requests, slot.limits)
+            )
+            if limit is None or request != limit:
+                side = "limits" if limit is None else "requests"
+                yield Culprit(f"{slot.path}.resources.{side}[{resource}]", slot.name, resource, request, limit)
+
+
+def _running(live: Pod | None, draft: Draft, qos_class: str, server: Server) -> tuple[Draft, str]:
+    """What a kubelet has before it: the live pod, if there is one, with the class that it keeps."""
+    if live is None:
+        return draft, qos_class
+    try:
+        return decoded_draft(live, server), qos_class
+    except Unparsable:
+        return draft, qos_class
+
+
+def _scores(draft: Draft, qos_class: str, machine: Machine) -> Iterator[Score]:
+    part = unassigned(draft)
+    for slot in (*draft.inits, *draft.containers):
+        value = oom_score(draft, slot, qos_class, machine.memory)
+        request = slot.requests.get("memory")
+        of = f"memory request {request}" if request else "no memory request"
+        of += f" and {quantity_of(part, 'BinarySI')} of the pod level's" if part else ""
+        yield Score(slot.title, value, of if qos_class == "Burstable" else f"the class {qos_class}")
+
+
+def _unseen(store: Store, subject: Subject) -> Iterator[Unseen]:
+    """A node that nobody could ask for is told by the scores."""
+    for one in unread(store, needs_with_node(store, subject)):
+        if one.kind != "Node" or one.state != "unread":
+            yield one

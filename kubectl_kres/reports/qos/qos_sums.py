@@ -1,0 +1,110 @@
+"""Pods by class, requests and limits of each namespace, added up pod by pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.draft import Quantities, Unparsable, draft_pod
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.pod.aggregate import add_into, of_pod, with_status
+from kubectl_kres.admission.pod.qos import class_of
+from kubectl_kres.admission.quota.usage import is_terminal
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.qos.qos_reach import CLASSES
+
+
+class NamespaceSums(Record, frozen=True):
+    """The pods of a namespace, or with ``total`` of all of them. ``classes``: how many pods have each class.
+
+    ``requests``, ``limits``: effective, as a quota without scopes counts them. ``finished``: pods that have ended,
+    which count in nothing else. ``namespaces``: how many there are in a total.
+    """
+
+    namespace: str = ""
+    pods: int = 0
+    classes: Mapping[str, int] = {}
+    requests: Mapping[str, str] = {}
+    limits: Mapping[str, str] = {}
+    finished: int = 0
+    total: bool = False
+    namespaces: int = 0
+
+
+class PodAmounts(Struct, frozen=True, gc=False):
+    """What one pod counts for: its class, and its requests and limits by resource."""
+
+    qos_class: str
+    requests: Quantities
+    limits: Quantities
+
+
+def amounts(pod: Pod, server: Server) -> PodAmounts | None:
+    """As a quota without scopes counts the pod while it runs; None where a quantity does not parse."""
+    try:
+        draft = draft_pod(pod, server)
+    except Unparsable:
+        return None
+    stored = pod.status.qos_class
+    counted = with_status(draft, pod.status) if server.on("InPlacePodVerticalScaling") else draft
+    return PodAmounts(
+        stored if stored in CLASSES else class_of(draft), of_pod(counted, "requests"), of_pod(counted, "limits")
+    )
+
+
+class _Space:
+    """What was added up so far."""
+
+    __slots__ = ("classes", "finished", "limits", "requests")
+
+    def __init__(self) -> None:
+        self.classes = dict.fromkeys(CLASSES, 0)
+        self.requests: Quantities = {}
+        self.limits: Quantities = {}
+        self.finished = 0
+
+    def add(self, other: _Space) -> None:
+        for name, count in other.classes.items():
+            self.classes[name] += count
+        add_into(self.requests, other.requests)
+        add_into(self.limits, other.limits)
+        self.finished += other.finished
+
+
+class Adding:
+    """Grows with each pod, and keeps numbers only: one set for each namespace."""
+
+    def __init__(self, server: Server) -> None:
+        self._server, self._spaces = server, dict[str, _Space]()
+
+    def add(self, pod: Pod) -> bool:
+        """False for a pod with a quantity that does not parse, which is not counted."""
+        space = self._spaces.setdefault(pod.metadata.namespace, _Space())
+        if is_terminal(pod):
+            space.finished += 1
+            return True
+        found = amounts(pod, self._server)
+        if found is None:
+            return False
+        space.classes[found.qos_class] += 1
+        add_into(space.requests, found.requests)
+        add_into(space.limits, found.limits)
+        return True
+
+    def sums(self) -> Iterator[NamespaceSums]:
+        """The namespaces by name, then the total."""
+        whole = _Space()
+        for name in sorted(self._spaces):
+            whole.add(self._spaces[name])
+            yield _shown(self._spaces[name], namespace=name)
+        yield _shown(whole, total=True, namespaces=len(self._spaces))
+
+
+def _shown(space: _Space, *, namespace: str = "", total: bool = False, namespaces: int = 0) -> NamespaceSums:
+    requests, limits = (
+        {name: str(values[name]) for name in sorted(values)} for values in (space.requests, space.limits)
+    )
+    pods = sum(space.classes.values())
+    return NamespaceSums(namespace, pods, dict(space.classes), requests, limits, space.finished, total, namespaces)

@@ -1,0 +1,118 @@
+"""The workloads whose pods are being refused now, with what the next pod would be told and what would unblock it."""
+
+from __future__ import annotations
+
+from kubectl_kres.capsule.rules.managed import pool_of
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.tekton import TaskRun
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.explanation import Explanation, Fact, QuotaCost, Unseen, Verdict
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.rollout.replicas import Replicas
+from kubectl_kres.reports.rollout.workload_pods import pods_of
+from kubectl_kres.reports.tekton.tekton_part import TektonPart
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.controller.quota_retry import waits
+from kubectl_kres.tekton.pipeline.pipeline_run import has_ended
+
+#: Kinds that keep a number of pods, so that a pod of theirs can be missing.
+KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
+#: What says that a pod was refused; other events and conditions are about pods that exist.
+_REFUSED = {"FailedCreate"}
+
+
+class Denied(Record, frozen=True):
+    """A workload that lacks pods because they are refused. ``verdict``: of the next pod; ``remedies`` let it in.
+
+    ``replicas`` absent: a TaskRun, of which ``tekton`` says what it waits for. ``seen``: what the cluster says of
+    earlier tries; none: nobody has tried yet, or the events have expired.
+    """
+
+    subject: ObjectRef
+    replicas: Replicas | None
+    verdict: Verdict
+    remedies: tuple[Remedy, ...]
+    quotas: tuple[QuotaCost, ...] = ()
+    seen: tuple[Fact, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+    tekton: TektonPart | None = None
+
+
+def denied_needs(namespace: str) -> tuple[Need, ...]:
+    """The reads for all workloads of a namespace; of pods there are none. Claims are those of StatefulSets."""
+    policies = (Need("LimitRange", namespace), Need("ResourceQuota", namespace))
+    workloads = tuple(Need(kind, namespace) for kind in KINDS)
+    events = Need("Event", namespace, field_selector="type=Warning", required=False)
+    runs = Need("TaskRun", namespace, required=False)
+    claims = Need("PersistentVolumeClaim", namespace, required=False)
+    return (
+        *policies,
+        *workloads,
+        runs,
+        claims,
+        events,
+        Need("PriorityClass", required=False),
+        Need("RuntimeClass", required=False),
+    )
+
+
+def pool_needs(store: Store, namespace: str) -> tuple[Need, ...]:
+    """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
+    if not any(map(pool_of, store.all("ResourceQuota", namespace or None))):
+        return ()
+    return Need("ResourcePool", required=False), Need("ResourcePoolClaim", namespace, required=False)
+
+
+def stands_alone(workload: Workload) -> bool:
+    """Whether no workload that is asked itself makes this one."""
+    return controller(workload)[0] not in KINDS
+
+
+def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
+    """None if no pod of the workload is being refused."""
+    workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    if isinstance(workload, TaskRun):
+        return _run(store, subject, ask, workload)
+    if not isinstance(workload, Workload):
+        return None
+    replicas = pods_of(store, subject.ref.kind, workload)
+    if replicas is None or not (replicas.failing or replicas.missing):
+        return None
+    found = explain(store, subject, ask)
+    seen = tuple(fact for fact in found.facts if fact.reason in _REFUSED)
+    if not (replicas.failing or seen) and found.verdict.allowed is True:
+        return None
+    return _denied(found, replicas, seen)
+
+
+def is_open(run: TaskRun) -> bool:
+    """Whether the run can still get a pod."""
+    return not has_ended(run)
+
+
+def _run(store: Store, subject: Subject, ask: Ask, run: TaskRun) -> Denied | None:
+    """A run that a quota holds up; what else refuses its pod has ended it."""
+    if waits(run) is None:
+        return None
+    found = explain(store, subject, ask)
+    return _denied(found, None, found.facts[:1])
+
+
+def _denied(found: Explanation, replicas: Replicas | None, seen: tuple[Fact, ...]) -> Denied:
+    return Denied(
+        found.subject,
+        replicas,
+        found.verdict,
+        found.remedies,
+        tuple(cost for cost in found.quotas if cost.exceeded),
+        seen,
+        tuple(one for one in found.unseen if one.required),
+        found.complete,
+        found.tekton,
+    )

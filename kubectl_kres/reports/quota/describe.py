@@ -1,0 +1,106 @@
+"""What kubectl describe shows of quotas, LimitRanges and namespaces, for those who compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
+from kubectl_kres.quantity import ZERO, Quantity, quantity_of
+from kubectl_kres.store.coverage import Need
+
+#: Resource, used and hard.
+UsedRow = tuple[str, str, str]
+#: Type, resource, min, max, default request, default limit, ratio.
+LimitRow = tuple[str, str, str, str, str, str, str]
+
+
+class QuotaBlock(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A quota: rows by name of the resource. A selector is not shown."""
+
+    name: str
+    namespace: str
+    scopes: tuple[str, ...] = ()
+    rows: tuple[UsedRow, ...] = ()
+
+
+class LimitRangeBlock(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A LimitRange: its items in order, the rows of each by name (kubectl's own order of those is arbitrary)."""
+
+    name: str
+    namespace: str
+    items: tuple[tuple[LimitRow, ...], ...] = ()
+
+
+class NamespaceBlock(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A namespace with its quotas and LimitRanges. Conditions, which come with deletion only, are left out."""
+
+    name: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    phase: str
+    quotas: tuple[QuotaBlock, ...] = ()
+    limit_ranges: tuple[LimitRangeBlock, ...] = ()
+
+
+def describe_needs(ref: ObjectRef) -> tuple[Need, ...]:
+    """The object, and of a namespace the policies in it."""
+    own = Need(ref.kind, ref.namespace, ref.name)
+    if ref.kind != "Namespace":
+        return (own,)
+    return (own, Need("ResourceQuota", ref.name), Need("LimitRange", ref.name))
+
+
+def quota_block(quota: ResourceQuota, *, converted: bool = True) -> QuotaBlock:
+    """``converted``: a use in another notation than its limit is shown in whole units of that one, rounded up.
+
+    Source: kubectl describe.go describeQuota; DescribeResourceQuotas for False. Raises Unparsable.
+    """
+    meta, status = quota.metadata, quota.status
+    hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
+    rows = tuple(
+        (name, str(_like(used.get(name, ZERO), hard[name]) if converted else used.get(name, ZERO)), str(hard[name]))
+        for name in sorted(hard)
+    )
+    return QuotaBlock(meta.name, meta.namespace, tuple(sorted(quota.spec.scopes or ())), rows)
+
+
+def _like(used: Quantity, hard: Quantity) -> Quantity:
+    return used if used.format == hard.format else quantity_of(used.value(), hard.format)
+
+
+def limit_range_block(limit_range: LimitRange) -> LimitRangeBlock:
+    """Source: kubectl describe.go describeLimitRangeSpec. Raises Unparsable."""
+    items: list[tuple[LimitRow, ...]] = []
+    for item in limit_range.spec.limits or ():
+        lists = [
+            parse_list(held, "spec.limits")
+            for held in (item.min, item.max, item.default_request, item.default, item.max_limit_request_ratio)
+        ]
+        names = sorted({name for held in lists for name in held})
+        items.append(tuple(_row(item.type, name, lists) for name in names))
+    return LimitRangeBlock(limit_range.metadata.name, limit_range.metadata.namespace, tuple(items))
+
+
+def _row(scope: str, name: str, lists: Iterable[Mapping[str, Quantity]]) -> LimitRow:
+    low, high, request, limit, ratio = (str(held[name]) if name in held else "-" for held in lists)
+    return scope, name, low, high, request, limit, ratio
+
+
+def namespace_block(
+    namespace: Namespace, quotas: Iterable[ResourceQuota], limit_ranges: Iterable[LimitRange]
+) -> NamespaceBlock:
+    """``limit_ranges`` as listed: kubectl does not sort them. Source: kubectl describe.go describeNamespace."""
+    by_name = sorted(quotas, key=lambda quota: quota.metadata.name)
+    meta = namespace.metadata
+    return NamespaceBlock(
+        meta.name,
+        dict(meta.labels or {}),
+        dict(meta.annotations or {}),
+        namespace.status.phase,
+        tuple(quota_block(quota, converted=False) for quota in by_name),
+        tuple(map(limit_range_block, limit_ranges)),
+    )

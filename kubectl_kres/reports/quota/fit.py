@@ -1,0 +1,161 @@
+"""How many more pods of a template the quotas have room for, and whether all replicas and a rolling update fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import field
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.explanation import QuotaCost, Unseen, Verdict
+from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.explain import analysis_of_another, explained
+from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.rollout.replicas import Replicas
+from kubectl_kres.reports.rollout.rolling_update import RolloutEnd, if_started, under_way
+from kubectl_kres.reports.rollout.room import least, pods_in_a_row
+from kubectl_kres.reports.rollout.workload_pods import pods_of
+from kubectl_kres.store.store import Store
+
+#: fits: with its whole surge. slow: with fewer surge pods at a time. shrinking: no surge pod fits, it completes as old
+#: pods end first. replaced: there is no surge, pods end first, and it completes. stuck: it never completes.
+Rollout = Literal["fits", "slow", "shrinking", "stuck", "replaced"]
+
+
+class Over(Record, frozen=True):
+    """What a quota has used beyond its hard, ``by`` how much: as long as that lasts, nothing more is admitted."""
+
+    quota: str
+    resource: str
+    used: str
+    hard: str
+    by: str
+
+
+class UnderWay(RolloutEnd, frozen=True):
+    """A rollout that has begun. moving: it ends with all pods of the newest template; stuck: it rests as it says."""
+
+    state: Literal["moving", "stuck"] = "moving"
+
+
+class Fit(Record, frozen=True):
+    """``fits``: how many more pods there is room for, one after the other, their claims with them; absent: no quota
+    limits them. ``verdict`` is that of the next.
+
+    ``at_most``: how many under a luckier order of LimitRanges, where that differs. ``tightest``: the quotas that end
+    it. ``lacking``: replicas that neither exist nor fit. ``surge_fits``: how many of the surge pods fit once all
+    replicas are there; absent: there is no surge.
+    ``would``: how a rollout would go that is started now, with ``would_end`` where it comes to rest; ``is``: the one
+    that is under way. ``over``: quotas that have used more than their hard. ``never``: the next pod is refused for
+    something that no room helps. ``enough``: everything fits. Where quotas could not be read, ``enough`` is False and
+    nothing is said of rollouts.
+    """
+
+    subject: ObjectRef
+    start: str
+    verdict: Verdict
+    remedies: tuple[Remedy, ...]
+    quotas: tuple[QuotaCost, ...]
+    enough: bool
+    fits: int | None = None
+    at_most: int | None = None
+    tightest: tuple[str, ...] = ()
+    replicas: Replicas | None = None
+    lacking: int = 0
+    surge_fits: int | None = None
+    would: Rollout | None = None
+    would_end: RolloutEnd | None = None
+    is_: UnderWay | None = field(default=None, name="is")
+    over: tuple[Over, ...] = ()
+    never: bool = False
+    assumptions: tuple[Assume, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+
+def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
+    """Raises NotFound if the object is not in the store, UsageError if it neither is a pod nor makes pods.
+
+    A live pod stands for another one like it.
+    """
+    analysis = analysis_of_another(store, subject, ask)
+    found = explained(store, subject, ask, analysis)
+    counts = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
+    fits, most = least(counts), _most(counts)
+    workload = analysis.start.owner or manifest_workload(subject)
+    replicas = pods_of(store, subject.ref.kind, workload) if isinstance(workload, Workload) else None
+    unread = any(unseen.kind == "ResourceQuota" for unseen in found.unseen)
+    known = None if unread else replicas
+    room = fits if fits is not None else known.missing + known.surge if known is not None else 0
+    begun = under_way(store, subject, analysis, known) if known is not None else None
+    later = if_started(store, subject, analysis, known) if known is not None and begun is None else None
+    # Old pods of a rollout that is under way make room for what is missing.
+    lacking = 0 if known is None else begun.of - begun.updated if begun is not None else max(0, known.missing - room)
+    surge = _surge(known, room) if known is not None else None
+    would = _would(known, later, surge) if known is not None and later is not None else None
+    return Fit(
+        subject.ref,
+        found.start,
+        found.verdict,
+        found.remedies,
+        found.quotas,
+        enough=not unread
+        and not lacking
+        and would in {None, "fits", "replaced"}
+        and (replicas is not None or fits != 0),
+        fits=fits,
+        at_most=most if most != fits else None,
+        tightest=tuple(cost.quota for cost in found.quotas if cost.fits is not None and cost.fits == fits),
+        replicas=replicas,
+        lacking=lacking,
+        surge_fits=surge,
+        would=would,
+        would_end=later,
+        is_=_state(begun),
+        over=tuple(_over(analysis, found.quotas)),
+        never=fits == 0 and any(finding.rule != "quota/exceeded" for finding in found.verdict.findings),
+        assumptions=found.assumptions,
+        unseen=tuple(one for one in found.unseen if one.required),
+        complete=found.complete,
+    )
+
+
+def _most(counts: Sequence[int | None]) -> int | None:
+    return None if None in counts else max(count for count in counts if count is not None)
+
+
+def _state(end: RolloutEnd | None) -> UnderWay | None:
+    if end is None:
+        return None
+    return UnderWay(end.updated, end.of, end.old, end.gives_back, "moving" if end.complete else "stuck")
+
+
+def _surge(replicas: Replicas, room: int) -> int | None:
+    """How many of the surge pods fit once all replicas are there; None where there is no surge."""
+    if replicas.strategy in {"", "OnDelete"} or not replicas.surge:
+        return None
+    return min(replicas.surge, max(0, room - replicas.missing))
+
+
+def _would(replicas: Replicas, end: RolloutEnd, surge: int | None) -> Rollout:
+    if not end.complete:
+        return "stuck"
+    if surge is None:
+        return "replaced"
+    return "fits" if surge == replicas.surge else "slow" if surge else "shrinking"
+
+
+def _over(analysis: Analysis, quotas: Sequence[QuotaCost]) -> Iterator[Over]:
+    """What quotas that such a pod counts for have used beyond their hard."""
+    asked = {cost.quota: cost.charge.requested for cost in quotas}
+    for quota in analysis.known.policies.quotas:
+        for name in asked.get(quota.name, ()):
+            used, hard = quota.used.get(name), quota.hard.get(name)
+            if used is not None and hard is not None and used > hard:
+                yield Over(quota.name, name, str(used), str(hard), str(used - hard))

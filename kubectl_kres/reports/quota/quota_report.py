@@ -1,0 +1,215 @@
+"""The answer of ``quota``: what a quota limits, what is used and left, who uses it, and whether that is true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
+from kubectl_kres.admission.pod.aggregate import add_into
+from kubectl_kres.admission.quota import quota_object
+from kubectl_kres.admission.quota.recount import recount
+from kubectl_kres.admission.quota.scopes import requirements
+from kubectl_kres.admission.quota.usage_drift import Drift, drift
+from kubectl_kres.capsule.rules.managed import pool_of
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.common.effective_policies import enforced
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.resource_lists import percent_of
+from kubectl_kres.reports.common.scope_words import scope_words
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.quota.counted import CountedObjects, counting_needs, every, objects_of, owner_of, unreadable
+from kubectl_kres.store.store import Store
+
+#: Percent of what is used although nothing may be.
+_OF_NOTHING = 10_000
+
+
+class Use(Record, frozen=True):
+    """One name of a quota: ``used`` + ``left`` = ``hard``. ``used`` absent: the quota controller has not counted yet.
+
+    percent: ``used`` of ``hard`` in whole hundredths, rounded down; of a ``hard`` of zero 10000, absent if nothing is
+    used. wanted: ``spec.hard`` where it is not what is enforced, empty if it no longer names the resource. counted:
+    what a recount found. unread:
+    the kind that a recount would need and that was not read.
+    """
+
+    name: str
+    hard: str
+    used: str | None = None
+    left: str | None = None
+    percent: int | None = None
+    wanted: str | None = None
+    counted: str | None = None
+    drift: Drift | None = None
+    unread: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether more is used than allowed, as it can be after ``hard`` was lowered."""
+        return self.left is not None and self.left.startswith("-")
+
+
+class UsageShare(Record, frozen=True):
+    """What one workload, pod, priority class or other object uses. ``pods``: how many pods that is."""
+
+    who: str
+    pods: int
+    usage: Mapping[str, str]
+    percents: Mapping[str, int] = {}
+
+
+class QuotaReport(Record, frozen=True):
+    """A quota. ``scopes``: what it counts, in words; empty: everything. ``enforced`` False: it has no status yet.
+    ``supposed``: it comes from a file, and is taken as enforced with nothing used.
+
+    ``by`` says what ``shares`` are by; the largest of each name come first there. ``recounted``: the uses carry what
+    was counted. ``faults``: why the server would not store it. ``pool``: the resource pool of Capsule that keeps it.
+    ``shared``: the namespaces that share it, of a quota of Capsule, which are told from its status.
+    """
+
+    subject: ObjectRef
+    uses: tuple[Use, ...]
+    scopes: tuple[str, ...] = ()
+    enforced: bool = True
+    supposed: bool = False
+    by: str = ""
+    shares: tuple[UsageShare, ...] = ()
+    recounted: bool = False
+    faults: tuple[str, ...] = ()
+    pool: str = ""
+    shared: tuple[str, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    complete: bool = True
+
+
+def quota_reports(
+    store: Store, quotas: Sequence[ResourceQuota], ask: Ask, *, recounted: bool = False, by: str = ""
+) -> Iterator[QuotaReport]:
+    """One report for each quota; all are of one namespace, whose objects are looked at once.
+
+    Raises UsageError where a quota, or an object to count, holds what is no quantity.
+    """
+    if not quotas:
+        return
+    namespace = quotas[0].metadata.namespace
+    try:
+        objects = objects_of(store, quotas, namespace, ask) if recounted or by else {}
+    except Unparsable as fault:
+        raise UsageError(f"an object of namespace {namespace} cannot be counted: {fault}") from fault
+    for quota in quotas:
+        try:
+            yield _report(store, quota, ask, objects, recounted=recounted, by=by)
+        except Unparsable as fault:
+            name = f"ResourceQuota/{quota.metadata.name}"
+            raise UsageError(f"{name}: {fault}", hint="no API server stores such a quota") from fault
+
+
+def _report(
+    store: Store, quota: ResourceQuota, ask: Ask, objects: CountedObjects, *, recounted: bool, by: str
+) -> QuotaReport:
+    meta = quota.metadata
+    hard = parse_list(quota.spec.hard, "spec.hard")
+    faults = tuple(dict.fromkeys(map(str, quota_object.validate(quota.spec, hard))))
+    as_if = quota if faults else enforced(quota, store)
+    supposed, quota = as_if is not quota, as_if
+    reads = counting_needs([quota], ask.server, meta.namespace) if objects else ()
+    unseen = tuple(unread(store, reads))
+    uses = _uses(quota, hard)
+    return QuotaReport(
+        ObjectRef("ResourceQuota", meta.name, meta.namespace),
+        _recounted(uses, quota, objects, ask, told=not supposed) if recounted else uses,
+        scopes=scope_words(quota.spec),
+        enforced=bool(quota.status.hard) or not hard or bool(faults),
+        supposed=supposed,
+        by=by,
+        shares=_shares(store, quota, hard, objects, by) if by else (),
+        recounted=recounted,
+        faults=faults,
+        pool=pool_of(quota),
+        unseen=unseen,
+        complete=not unseen,
+    )
+
+
+def _uses(quota: ResourceQuota, wanted: Quantities) -> tuple[Use, ...]:
+    """The names of status and spec; what is enforced is the status."""
+    status = quota.status
+    hard, used = parse_list(status.hard, "status.hard"), parse_list(status.used, "status.used")
+    return tuple(
+        _use(name, hard.get(name), used.get(name) if name in hard else None, wanted.get(name))
+        for name in sorted({*hard, *wanted})
+    )
+
+
+def _percent(used: Quantity, hard: Quantity) -> int | None:
+    """A quota that has something of nothing is the worst there is, and must not be missed by who looks at figures."""
+    found = percent_of(used, hard)
+    return _OF_NOTHING if found is None and used.nano > 0 else found
+
+
+def _use(name: str, hard: Quantity | None, used: Quantity | None, wanted: Quantity | None) -> Use:
+    bound = hard if hard is not None else wanted or ZERO
+    other = None if hard is None or hard == wanted else "" if wanted is None else str(wanted)
+    if used is None:
+        return Use(name, str(bound), wanted=other)
+    return Use(name, str(bound), str(used), str(bound - used), _percent(used, bound), other)
+
+
+def _recounted(
+    uses: Sequence[Use], quota: ResourceQuota, objects: CountedObjects, ask: Ask, *, told: bool
+) -> tuple[Use, ...]:
+    """``told``: the status is the server's, so that a count that is another one is a drift."""
+    requests = {resource: None if held is None else [one.request for one in held] for resource, held in objects.items()}
+    found = recount(quota, requests, ask.server)
+    missing = unreadable(quota, objects, ask.server)
+    pods = [one.item for one in objects.get("pods") or () if isinstance(one.item, Pod)]
+    now = datetime.fromisoformat(ask.now) if ask.now else None
+    drifts = {one.name: one for one in drift(quota, found, missing, pods, ask.server, now)} if told else {}
+    return tuple(
+        Use(
+            use.name,
+            use.hard,
+            use.used,
+            use.left,
+            use.percent,
+            use.wanted,
+            str(found[use.name]) if use.name in found else None,
+            None if use.name in missing else drifts.get(use.name),
+            missing.get(use.name, ""),
+        )
+        for use in uses
+    )
+
+
+def _shares(
+    store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, by: str
+) -> tuple[UsageShare, ...]:
+    """Who uses what a quota counts, the largest share of any name first; what uses nothing of it is left out."""
+    scopes = requirements(quota.spec)
+    sums: dict[str, Quantities] = {}
+    pods: dict[str, int] = {}
+    for item, request in every(objects):
+        usage = {name: value for name, value in request.usage.items() if value.nano and name in hard}
+        if not usage or not all(map(request.in_scope, scopes)):
+            continue
+        who = owner_of(item, by, store)
+        add_into(sums.setdefault(who, {}), usage)
+        pods[who] = pods.get(who, 0) + isinstance(item, Pod)
+    totals: Quantities = {}
+    for held in sums.values():
+        add_into(totals, held)
+
+    def share(who: str) -> UsageShare:
+        values = {name: sums[who][name] for name in sorted(sums[who])}
+        percents = {name: value.nano * 100 // totals[name].nano for name, value in values.items()}
+        return UsageShare(who, pods[who], {name: str(value) for name, value in values.items()}, percents)
+
+    ranked = sorted(map(share, sums), key=lambda one: (-max(one.percents.values()), one.who))
+    return tuple(ranked)

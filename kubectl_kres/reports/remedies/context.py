@@ -1,0 +1,104 @@
+"""Findings that one change mends, with what the sentence about it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from kubectl_kres.admission.base.draft import Draft, Side, Slot
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.admission.pod.aggregate import of_containers
+from kubectl_kres.provenance.journal import Journal, Set
+from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.remedies.limit_bounds import RULES
+
+
+class Most(NamedTuple):
+    """A max and the LimitRange that has it."""
+
+    quantity: Quantity
+    by: str
+
+
+class RemedyContext:
+    """Findings that one change mends, with what its remedy looks at; ``finding`` is the first of them.
+
+    ``names`` gives a container's name by its path, where there is no draft to ask. ``lacking``: how many such pods are
+    missing.
+    """
+
+    __slots__ = ("draft", "finding", "findings", "journal", "lacking", "limits", "names")
+
+    def __init__(
+        self,
+        findings: Sequence[Finding],
+        outcome: Outcome,
+        names: Mapping[str, str],
+        limits: Sequence[Limits] = (),
+        lacking: int = 1,
+    ) -> None:
+        self.lacking = lacking
+        self.findings, self.finding, self.names, self.limits = findings, findings[0], names, limits
+        self.draft: Draft | None = outcome.draft
+        self.journal: Journal = outcome.journal
+
+    def slot(self) -> Slot | None:
+        """The container that the finding's path starts with; None for the pod as a whole."""
+        path = self.finding.path
+        slots = () if self.draft is None else tuple(self.draft.slots())
+        return next((slot for slot in slots if path == slot.path or path.startswith(f"{slot.path}.")), None)
+
+    def who(self) -> str:
+        slot = self.slot()
+        return "the pod level" if slot is None else slot.title
+
+    def setter(self, side: Side) -> str:
+        """The LimitRange that filled in one side of the resource; empty if somebody wrote it."""
+        last = self.last_set(side)
+        if last is None or not last.rule.startswith("limitrange/") or last.source is None:
+            return ""
+        return str(last.source.ref)
+
+    def last_set(self, side: Side) -> Set | None:
+        """The last step of one side of the resource; None if it is as written, or the finding is about sums."""
+        slot = self.slot()
+        path = slot.at(side, self.finding.resource) if slot is not None else ""
+        sets = [step for step in self.journal if isinstance(step, Set) and step.path == path]
+        return sets[-1] if sets else None
+
+    def most(self, name: str = "", kind: str = "") -> Most | None:
+        """The smallest max of a LimitRange for the resource, of a container or (pod level) of the pod; None: none."""
+        slot = self.slot()
+        kind = kind or ("Pod" if slot is None or slot.role == "pod" else "Container")
+        name = name or self.finding.resource
+        found = [
+            Most(item.max[name], str(limits.source.ref))
+            for limits in self.limits
+            for item in limits.items
+            if item.type == kind and name in item.max
+        ]
+        return min(found, key=lambda one: one.quantity.nano, default=None)
+
+    def in_sum(self) -> Quantity:
+        """What the containers request together."""
+        if self.draft is None:
+            return ZERO
+        return of_containers(self.draft.containers, self.draft.inits, "requests").get(self.finding.resource, ZERO)
+
+
+#: What to say of one group of findings.
+Remedy = Callable[[RemedyContext], Iterator[str]]
+
+
+def grouped(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
+    """Findings that one change mends together: the bounds on one value, the containers that state no value."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in findings:
+        key = (finding.rule, finding.text, finding.path, finding.resource)
+        if finding.rule in RULES:
+            key = ("", "", finding.path, finding.resource)
+        elif finding.rule == "quota/must-specify":
+            key = (finding.rule, finding.text, "", finding.resource)
+        groups.setdefault(key, []).append(finding)
+    yield from groups.values()

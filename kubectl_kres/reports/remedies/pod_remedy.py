@@ -1,0 +1,343 @@
+"""The smallest change that would make a refused pod pass, as something to type or change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+
+from kubectl_kres.admission.base.draft import Side
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.resource_names import is_huge_page, is_integer
+from kubectl_kres.admission.decoding.unknown_fields import better_place
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.provenance.journal import Set
+from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
+from kubectl_kres.reports.pod.unplaced import nearest_kind
+from kubectl_kres.reports.policing.remedy import POLICING_REMEDIES
+from kubectl_kres.reports.remedies.catalogue import BY_HAND
+from kubectl_kres.reports.remedies.context import Most, Remedy, RemedyContext, grouped
+from kubectl_kres.reports.remedies.overrun import Overrun, asking_less, overrun
+from kubectl_kres.reports.remedies.remedy_bounds import within_bounds
+from kubectl_kres.reports.remedies.similar_quantity import near
+
+
+def remedies(
+    outcomes: Sequence[Outcome],
+    names: Mapping[str, str] | None = None,
+    special: Mapping[str, Remedy] | None = None,
+    limits: Sequence[Limits] = (),
+    lacking: int = 1,
+) -> tuple[str, ...]:
+    """One sentence for each change that the refusals ask for; none for an admitted pod.
+
+    ``names``: containers by their path, for a pod that could not be decoded. ``special``: remedies by rule that come
+    before those for a new pod. ``limits``: the LimitRanges that are looked at after what refuses now. ``lacking``:
+    how many such pods are missing.
+    """
+    said = {**REMEDIES, **(special or {})}
+    found: dict[str, None] = {}
+    for case in _largest([*_cases(outcomes, names or {}, limits, lacking)]):
+        found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
+    if not found:
+        return ()
+    first, *rest = found
+    return f"{first}{_merging(outcomes)}", *rest
+
+
+def _cases(
+    outcomes: Sequence[Outcome], names: Mapping[str, str], limits: Sequence[Limits], lacking: int
+) -> Iterator[RemedyContext]:
+    for outcome in outcomes:
+        for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
+            yield RemedyContext(group, outcome, names, limits, lacking)
+
+
+def _largest(cases: Sequence[RemedyContext]) -> Iterator[RemedyContext]:
+    """Of one name of one quota, which several orders of LimitRanges exceed, the most: its remedy is enough for all."""
+    most: dict[tuple[str, str], RemedyContext] = {}
+    for case in cases:
+        key = _quota_of(case)
+        if key not in most or _asked(case) > _asked(most[key]):
+            most[key] = case
+    yield from (case for case in cases if not _quota_of(case)[1] or case is most[_quota_of(case)])
+
+
+def _quota_of(case: RemedyContext) -> tuple[str, str]:
+    """The quota and the name of it that is exceeded; empty for another refusal."""
+    finding = case.finding
+    if finding.rule != "quota/exceeded" or finding.source is None:
+        return "", ""
+    return finding.source.name, finding.resource
+
+
+def _asked(case: RemedyContext) -> Quantity:
+    found = overrun(case.finding)
+    return found.asked if found is not None else ZERO
+
+
+def _merging(outcomes: Sequence[Outcome]) -> str:
+    """What else helps where only some orders of LimitRanges refuse; empty where the order decides nothing."""
+    orders = {outcome.order for outcome in outcomes}
+    if len(orders) < 2 or len({outcome.allowed for outcome in outcomes}) < 2:
+        return ""
+    names = sorted({name for order in orders for name in order})
+    return f", or merge the LimitRanges {' and '.join(names)} into one"
+
+
+def _unknown(case: RemedyContext) -> Iterator[str]:
+    told = BY_HAND.get(case.finding.rule)
+    yield told or f"change what {case.finding.path or 'the pod'} says: {case.finding.rule}"
+
+
+_SUM = "what the containers add up to"
+
+
+def request_over_limit(case: RemedyContext) -> Iterator[str]:
+    """For a request above its limit."""
+    finding, slot, who = case.finding, case.slot(), case.who()
+    name = finding.resource
+    request = slot.requests.get(name) if slot is not None else None
+    filled_limit, filled_request = case.setter("limits"), case.setter("requests")
+    most = case.most()
+    if filled_limit and filled_request:
+        yield f"write requests.{name} and limits.{name} of {who}: {filled_request} and {filled_limit} differ"
+    elif filled_limit and most is not None and request is not None and request > most.quantity:
+        both = f" and limits.{name}" if parse(finding.limit) < most.quantity else ""
+        yield f"set requests.{name}{both} of {who} to at most {most.quantity}, the max of {most.by}"
+    elif filled_limit:
+        yield f"set limits.{name} of {who} to at least {request} ({filled_limit} fills in {finding.limit})"
+    elif filled_request:
+        yield f"set requests.{name} of {who} to at most {finding.limit} ({filled_request} fills in {request})"
+    elif slot is not None and slot.role == "pod" and case.in_sum() > parse(finding.limit):
+        least = maximum(request or ZERO, case.in_sum())
+        if most is not None and least > most.quantity:
+            yield _less(name, most)
+            return
+        yield f"set limits.{name} of {who} to at least {least}{f', {_SUM}' if least == case.in_sum() else ''}"
+    else:
+        yield f"set requests.{name} of {who} to at most {finding.limit}, or limits.{name} to at least {request}"
+
+
+def _less(name: str, most: Most) -> str:
+    """What is left where a Pod's max keeps the pod level from being raised."""
+    return f"set requests.{name} of the containers, in sum, to at most {most.quantity}, the max of {most.by}"
+
+
+def _whole(name: str, quantity: Quantity) -> Quantity:
+    """The next whole number of what comes only in whole numbers."""
+    if not is_integer(name):
+        return quantity
+    unit = 10**9
+    return Quantity(-(-quantity.nano // unit) * unit, quantity.format)
+
+
+def _integer(case: RemedyContext) -> Iterator[str]:
+    path, place, slot = case.finding.path, case.finding.at, case.slot()
+    side: Side = "limits" if place.side == "limits" else "requests"
+    value = slot.side(side).get(place.resource) if slot is not None else None
+    such = f", as {_whole(place.resource, value)}," if value is not None else ""
+    yield f"use a whole number{such} at {path}"
+
+
+def _request_equals_limit(case: RemedyContext) -> Iterator[str]:
+    slot, name, bound = case.slot(), case.finding.resource, parse(case.finding.limit)
+    if slot is not None and slot.role == "pod" and case.in_sum() > bound:
+        yield f"set requests.{name} and limits.{name} of {case.who()} to at least {case.in_sum()}, {_SUM}"
+        return
+    yield f"set requests.{name} of {case.who()} to {_whole(name, bound)}, equal to its limit"
+
+
+def _limit_required(case: RemedyContext) -> Iterator[str]:
+    slot, name = case.slot(), case.finding.resource
+    request = slot.requests.get(name, ZERO) if slot is not None else ZERO
+    yield f"set limits.{name} of {case.who()} to {_whole(name, request)}, equal to its request"
+
+
+def _pod_request(case: RemedyContext) -> Iterator[str]:
+    """Huge pages are requested as they are limited."""
+    place = case.finding.at
+    side, name = (place.side, place.resource) if place.resource else ("requests", case.finding.resource)
+    most = case.most(name)
+    if most is not None and parse(case.finding.limit) > most.quantity:
+        yield _less(name, most)
+        return
+    sides = f"requests.{name} and limits.{name}" if is_huge_page(name) else f"{side}.{name}"
+    yield f"set {sides} of the pod level to at least {case.finding.limit}, {_SUM}"
+
+
+def _container_limit(case: RemedyContext) -> Iterator[str]:
+    """The server's path is odd (``spec.resources.containers[0][cpu].limits``); ours names the container."""
+    place, draft = case.finding.at, case.draft
+    if place.container is None or draft is None:
+        yield from _unknown(case)
+        return
+    slot, name = draft.containers[place.container], place.resource
+    sets = [step for step in case.journal if isinstance(step, Set) and step.path == slot.at("limits", name)]
+    source = sets[-1].source if sets else None
+    filled = f" ({source.kind}/{source.name} fills in {slot.limits[name]})" if source is not None else ""
+    most = case.most(name, "Pod")
+    raised = f", or limits.{name} of the pod level to at least {slot.limits[name]}"
+    if most is not None and slot.limits[name] > most.quantity:
+        raised = f": the max of {most.by} for a pod is {most.quantity}"
+    yield f"set limits.{name} of container {slot.name} to at most {case.finding.limit}{filled}{raised}"
+
+
+def exceeded(case: RemedyContext) -> Iterator[str]:
+    """For a quota that is full."""
+    finding = case.finding
+    name, quota = finding.resource, finding.source.name if finding.source else ""
+    found = overrun(finding)
+    if found is None:
+        yield f"raise {name} of quota {quota}"
+    elif found.lack > found.used:
+        # Nothing that is freed would be enough.
+        yield f"raise {name} of quota {quota} to {found.after}{_for_all(case, found)}{asking_less(name, found)}"
+    else:
+        free = f"free {found.lack} of {name} in quota {quota}"
+        yield f"{free}, or raise its hard to {found.after}{_for_all(case, found)}{asking_less(name, found)}"
+
+
+def _for_all(case: RemedyContext, found: Overrun) -> str:
+    """What it takes where more pods than the next one are missing; claims of a StatefulSet are another number."""
+    if case.lacking < 2 or case.finding.at.claim_template:
+        return ""
+    asked = Quantity(found.asked.nano * case.lacking, found.asked.format)
+    return f" ({found.used + asked} for the {case.lacking} missing pods)"
+
+
+def _must_specify(case: RemedyContext) -> Iterator[str]:
+    side, _, name = case.finding.resource.rpartition(".")
+    who = [finding.path for finding in case.findings]
+    whose = f"container {who[0]}" if len(who) == 1 else f"containers {', '.join(who[:-1])} and {who[-1]}"
+    default = "default" if side == "limits" else "defaultRequest"
+    yield f"set {side or 'requests'}.{name} of {whose}, or add a LimitRange with {default}.{name}"
+
+
+def _unparsable(case: RemedyContext) -> Iterator[str]:
+    text, at, place = case.finding.observed, case.finding.path, case.finding.at
+    name = case.names.get(str(place.holder))
+    if place.resource and (name or str(place.holder) == "spec"):
+        at = f"{place.side}.{place.resource} of {f'container {name}' if name else 'the pod level'}"
+    better = near(text)
+    yield f'write {at} as {better or "a quantity such as 500m or 128Mi"}, not "{text}"'
+
+
+def _unknown_field(case: RemedyContext) -> Iterator[str]:
+    """Kubectl sends ``--validate=strict`` unless told otherwise."""
+    path, kind = case.finding.path, case.finding.resource
+    better = better_place(kind, path)
+    drop = "or send it with --validate=warn, which drops it"
+    yield f"write {better}, not {path}, {drop}" if better else f"take {path} out, {drop}"
+
+
+def _containers(case: RemedyContext) -> Iterator[str]:
+    path = case.finding.path
+    yield f"give each container a name of its own: {path}" if path.endswith(".name") else f"list a container: {path}"
+
+
+_NAMED = ("cpu", "memory", "ephemeral-storage")
+_SHORT = {"mem": "memory", "ram": "memory", "cores": "cpu", "storage": "ephemeral-storage", "disk": "ephemeral-storage"}
+
+
+def _resource_name(case: RemedyContext) -> Iterator[str]:
+    path = case.finding.path
+    name = case.finding.at.resource
+    near_names = get_close_matches(name.lower(), _NAMED, 1, 0.7)
+    better = _SHORT.get(name.lower()) or (near_names[0] if near_names else "")
+    if better and better != name:
+        yield f"write {better}, not {name}, at {path}"
+    else:
+        yield f"name cpu, memory, ephemeral-storage or DOMAIN/NAME at {path}"
+
+
+def _fixed(text: str) -> Callable[[RemedyContext], Iterator[str]]:
+    def say(case: RemedyContext) -> Iterator[str]:
+        yield text.format(path=case.finding.path, who=case.who(), resource=case.finding.resource)
+
+    return say
+
+
+def _bounds(case: RemedyContext) -> Iterator[str]:
+    """A claim of a StatefulSet is asked for by a template, which no update changes."""
+    finding = case.finding
+    template = finding.at.claim_template
+    if not template:
+        yield from within_bounds(case)
+        return
+    most = finding.rule == "limitrange/max"
+    word, change, side = ("most", "raise", "max") if most else ("least", "lower", "min")
+    by = f" of {finding.source.ref}" if finding.source is not None else ""
+    asked = f"set requests.{finding.resource} of {template} to at {word} {finding.limit}"
+    yield f"{change} {side}.{finding.resource}{by}, or {asked} (a StatefulSet that exists is made anew for that)"
+
+
+def _no_namespace(case: RemedyContext) -> Iterator[str]:
+    name = case.finding.observed
+    yield f"create the namespace first (kubectl create namespace {name}), or name one that there is"
+
+
+def _ending(case: RemedyContext) -> Iterator[str]:
+    yield f"wait until namespace {case.finding.observed} is gone and create it again, or name another one"
+
+
+def _no_kind(case: RemedyContext) -> Iterator[str]:
+    yield nearest_kind(case.finding.resource, case.finding.observed)
+
+
+def _wrong_type(case: RemedyContext) -> Iterator[str]:
+    found, wanted = case.finding.observed, case.finding.expected
+    quoted = ", in quotes," if wanted == "string" and found in {"number", "boolean"} else ""
+    yield f"write a {wanted}{quoted} at {case.finding.path}, not a {found}"
+
+
+REMEDIES: Mapping[str, Remedy] = {
+    "decoding/type": _wrong_type,
+    "namespace/not-found": _no_namespace,
+    "namespace/terminating": _ending,
+    "kubectl/no-match": _no_kind,
+    "limitrange/max": _bounds,
+    "limitrange/min": _bounds,
+    "limitrange/ratio": within_bounds,
+    "validation/request-over-limit": request_over_limit,
+    "validation/request-equals-limit": _request_equals_limit,
+    "validation/limit-required": _limit_required,
+    "validation/integer": _integer,
+    "validation/non-negative": _fixed("use 0 or more at {path}"),
+    "validation/hugepages": _fixed("use a multiple of the page size at {path}"),
+    "validation/hugepages-alone": _fixed("give {who} cpu or memory beside the huge pages"),
+    "validation/resource-name": _resource_name,
+    "validation/name": _fixed("write a name of lower case letters, digits and '-' at {path}"),
+    "validation/containers": _containers,
+    "validation/image": _fixed("name an image at {path}"),
+    "validation/choice": _fixed("choose a supported value at {path}"),
+    "validation/deadline": _fixed("set {path} to at least 1"),
+    "kubectl/unknown-field": _unknown_field,
+    "validation/port": _fixed("use a port of its own, from 1 to 65535, at {path}"),
+    "validation/tag": _fixed("write a key or a value that {path} may have: letters, digits, '-', '_' and '.'"),
+    "validation/claim": _fixed("write what a claim may have at {path}"),
+    "validation/selector": _fixed("make spec.selector and the labels of the template agree: {path}"),
+    "validation/service": _fixed("write what a Service of that type may have at {path}"),
+    "validation/resource-claim": _fixed("declare the claim in spec.resourceClaims, or take it out of {path}"),
+    "validation/claim-size": _fixed("request more than no storage: spec.resources.requests.storage"),
+    "validation/resize-policy": _fixed("correct {path}"),
+    "validation/ephemeral": _fixed("take spec.ephemeralContainers out: kubectl debug adds them later"),
+    "pod-level/resource-name": _fixed("name only cpu, memory or hugepages-SIZE at the pod level: {path}"),
+    "pod-level/claims": _fixed("move the claims from the pod level to a container"),
+    "pod-level/windows": _fixed("take spec.resources out: Windows pods have no pod-level resources"),
+    "pod-level/request-below-containers": _pod_request,
+    "pod-level/hugepages-below-containers": _pod_request,
+    "pod-level/container-limit": _container_limit,
+    "quantity/unparsable": _unparsable,
+    "priority/unknown-class": _fixed("name a PriorityClass that exists (kubectl get priorityclasses), or create it"),
+    "priority/brought": _fixed("take spec.priority and spec.preemptionPolicy out: the PriorityClass sets them"),
+    "runtime-class/unknown": _fixed("name a RuntimeClass that exists (kubectl get runtimeclasses), or create it"),
+    "runtime-class/overhead-differs": _fixed("take spec.overhead out: the RuntimeClass sets it"),
+    "runtime-class/overhead-unexplained": _fixed("take spec.overhead out, or name a RuntimeClass with overhead"),
+    "quota/exceeded": exceeded,
+    "quota/must-specify": _must_specify,
+    "quota/status-unknown": _fixed("wait until the quota controller has counted, then try again"),
+    "quota/negative-usage": _fixed("use 0 or more everywhere"),
+    "quota/limited-resource": _fixed("create a quota in the namespace that names {resource}"),
+    "quota/limited-scope": _fixed("create a quota in the namespace with that scope"),
+    **POLICING_REMEDIES,
+}

@@ -1,0 +1,111 @@
+"""What refuses a pod once it states what a quota wants stated, or keeps within LimitRanges: quotas come after both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from msgspec import structs
+
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.pod import qos
+from kubectl_kres.admission.request.new_pod import admit
+from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.remedies.context import RemedyContext, grouped
+from kubectl_kres.reports.remedies.limit_bounds import RULES, BoundsFit, bounds_of, fit
+
+#: Request and limit by the path of a container and the resource.
+Fits = Mapping[tuple[str, str], BoundsFit]
+
+_RULE = "quota/must-specify"
+
+
+def following(analysis: Analysis) -> Iterator[Outcome]:
+    """The refusals that come once those of now are mended as their remedies say."""
+    yield from _in_scope(analysis)
+    yield from _over_quota(analysis)
+
+
+def _over_quota(analysis: Analysis) -> Iterator[Outcome]:
+    """The refusals of quotas that a pod comes under once its containers are within what LimitRanges demand."""
+    fits = _fits(analysis.outcomes[0]) if len(analysis.outcomes) == 1 else {}
+    if not fits:
+        return
+    pod, counted = _changed(analysis.start.pod, partial(_fitting, fits)), analysis.start.live is not None
+    for outcome in admit(pod, analysis.known.policies, analysis.server, counted=counted):
+        refused = outcome.refusal.findings if outcome.refusal else ()
+        if refused and all(one.rule.startswith("quota/") for one in refused):
+            yield outcome
+
+
+def _fits(outcome: Outcome) -> Fits:
+    """What to set where nothing but the bounds of containers refuses; empty where more or something else does."""
+    found: dict[tuple[str, str], BoundsFit] = {}
+    for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
+        case = RemedyContext(group, outcome, {})
+        name, slot = case.finding.resource, case.slot()
+        if case.finding.rule not in RULES or slot is None or slot.role == "pod":
+            return {}
+        held = bounds_of(case.journal, case.findings, case.finding.path, name)
+        if held.contradictory:
+            return {}
+        found[slot.path, name] = fit(slot.requests.get(name), slot.limits.get(name), held, name)
+    return found
+
+
+def _changed(pod: Pod, change: Callable[[Container, str], Container]) -> Pod:
+    """The pod with each container as ``change`` makes it, which is told the path."""
+
+    def changed(path: str, containers: Sequence[Container] | None) -> tuple[Container, ...]:
+        return tuple(change(one, f"{path}[{index}]") for index, one in enumerate(containers or ()))
+
+    spec = pod.spec
+    containers = changed("spec.containers", spec.containers)
+    inits = changed("spec.initContainers", spec.init_containers)
+    return structs.replace(pod, spec=structs.replace(spec, containers=containers, init_containers=inits))
+
+
+def _fitting(fits: Fits, container: Container, path: str) -> Container:
+    resources = container.resources or ResourceRequirements()
+    requests, limits = dict(resources.requests or {}), dict(resources.limits or {})
+    for (where, name), (request, limit) in fits.items():
+        if where == path:
+            requests |= {name: str(request)} if request is not None else {}
+            limits |= {name: str(limit)} if limit is not None else {}
+    return structs.replace(container, resources=structs.replace(resources, requests=requests, limits=limits))
+
+
+def _in_scope(analysis: Analysis) -> Iterator[Outcome]:
+    """The refusals of quotas that a pod without any request or limit comes under by obeying another quota.
+
+    What it would state is taken as small: how much there is room for is for the next answer.
+    """
+    outcomes = analysis.outcomes
+    findings = [one for outcome in outcomes if outcome.refusal for one in outcome.refusal.findings]
+    first = outcomes[0].draft
+    if not findings or first is None or any(one.rule != _RULE for one in findings):
+        return
+    if qos.class_of(first) != "BestEffort":
+        return
+    known = {(one.path, one.resource) for one in findings}
+    pod = _changed(analysis.start.pod, partial(_stating, findings))
+    for outcome in admit(pod, analysis.known.policies, analysis.server):
+        refused = outcome.refusal.findings if outcome.refusal else ()
+        if (
+            refused
+            and all(one.rule == _RULE for one in refused)
+            and not known & {(o.path, o.resource) for o in refused}
+        ):
+            yield outcome
+
+
+def _stating(findings: Sequence[Finding], container: Container, _path: str) -> Container:
+    resources = container.resources or ResourceRequirements()
+    sides = {"limits": dict(resources.limits or {}), "requests": dict(resources.requests or {})}
+    for finding in findings:
+        side, _, name = finding.resource.rpartition(".")
+        if finding.path == container.name:
+            sides[side or "requests"].setdefault(name, "1m" if name == "cpu" else "1")
+    changed = structs.replace(resources, limits=sides["limits"] or None, requests=sides["requests"] or None)
+    return structs.replace(container, resources=changed)

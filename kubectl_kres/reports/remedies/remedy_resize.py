@@ -1,0 +1,71 @@
+"""What to do about a refused resize, by the rule that refused it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from kubectl_kres.reports.remedies.context import RemedyContext
+from kubectl_kres.reports.remedies.overrun import overrun
+
+_REPLACE = "make a new pod: change the template, or delete the pod and create it again"
+_CLASSES = {
+    "Guaranteed": "keep cpu and memory requests equal to the limits {place}: the pod stays Guaranteed",
+    "Burstable": "leave at least one cpu or memory request below its limit: the pod stays Burstable",
+    "BestEffort": f"{_REPLACE}; a BestEffort pod stays without cpu and memory",
+}
+
+
+def _kept_class(case: RemedyContext) -> Iterator[str]:
+    stored = re.search(r'Invalid value: "(\w+)"', case.finding.text)
+    place = "at the pod level" if case.draft is not None and case.draft.pod is not None else "in every container"
+    yield _CLASSES.get(stored[1] if stored else "", "keep the QoS class as it is").format(place=place)
+
+
+def _room(case: RemedyContext) -> Iterator[str]:
+    finding = case.finding
+    node = finding.source.name if finding.source is not None else "the node"
+    yield f"ask for at most {finding.limit} of {finding.resource} in total, which is what {node} has, or {_REPLACE}"
+
+
+def _features(case: RemedyContext) -> Iterator[str]:
+    source = case.finding.source
+    node = source.name if source is not None else "the node"
+    yield f"resize containers and sidecars only: {node} does not declare {case.finding.observed}; or {_REPLACE}"
+
+
+def _exceeded(case: RemedyContext) -> Iterator[str]:
+    """A resize pays for what grows only."""
+    finding = case.finding
+    quota = finding.source.name if finding.source is not None else ""
+    found = overrun(finding)
+    if found is None:
+        yield f"raise {finding.resource} of quota {quota}"
+        return
+    left = found.hard - found.used
+    less = f"grow by at most {left}" if left.nano > 0 else "do not grow"
+    yield f"free {found.lack} of {finding.resource} in quota {quota}, or raise its hard to {found.after}, or {less}"
+
+
+def _fixed(text: str) -> Callable[[RemedyContext], Iterator[str]]:
+    def say(case: RemedyContext) -> Iterator[str]:
+        yield text.format(path=case.finding.path)
+
+    return say
+
+
+REMEDIES: Mapping[str, Callable[[RemedyContext], Iterator[str]]] = {
+    "quota/exceeded": _exceeded,
+    "resize/absent": _fixed(f"{_REPLACE}; resizes in place need Kubernetes 1.33, or its gate in 1.27 and later"),
+    "resize/qos": _kept_class,
+    "resize/removed": _fixed("lower the values of {path} instead of removing them"),
+    "resize/immutable": _fixed("change cpu and memory only; for anything else make a new pod"),
+    "resize/containers": _fixed("name the containers as they are, and in their order"),
+    "resize/init": _fixed("leave plain init containers as they are: they have run, or run with what they have"),
+    "resize/pod-level": _fixed(f"{_REPLACE}; this server resizes no pods with pod-level resources"),
+    "resize/unsupported": _fixed(_REPLACE),
+    "resize/node-features": _features,
+    "resize/node-absent": _fixed("wait until the pod has been removed with its node"),
+    "resize/node-platform": _fixed(_REPLACE),
+    "resize/node-capacity": _room,
+}

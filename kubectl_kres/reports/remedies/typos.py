@@ -1,0 +1,95 @@
+"""What figures of a pod probably meant that are absurd as they are written: CPUs without an m, bytes without an Mi."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.quantity import parse, quantity_of
+
+#: A whole number without a suffix, or with the one that stands for thousandths.
+_BARE = re.compile(r"0*([1-9][0-9]{0,5})(m?)")
+_BYTES = ("memory", "ephemeral-storage")
+#: Fewer bytes than any program runs with. More CPUs than any node has, and thousandths as one may have.
+_FEW_BYTES, _MANY_CPUS = 65536, range(1000, 100_000)
+#: From here a number of CPUs may be one of thousandths, if it is so many times what is allowed.
+_CPUS, _TIMES = 50, 4
+#: Below this a number of bytes without a suffix is rather one of Gi.
+_FEW = 10
+#: What refuses a figure that is too large, and one that is too small.
+_TOO_MUCH = {"quota/exceeded", "limitrange/max", "validation/request-over-limit"}
+_TOO_LITTLE = {"limitrange/min", "limitrange/ratio", "validation/request-over-limit"}
+
+
+class Doubt(NamedTuple):
+    """One figure of one container: where it stands, what it says, what was probably meant.
+
+    refused: something that refuses the pod is about it.
+    """
+
+    sides: str
+    says: str
+    meant: str
+    refused: bool
+
+
+def meant(pod: Pod, outcomes: Sequence[Outcome]) -> tuple[str, str]:
+    """What was probably meant by the figure that is refused, and by others; empty where there is no doubt."""
+    doubts = [*_doubts(pod, [one for outcome in outcomes if outcome.refusal for one in outcome.refusal.findings])]
+    refused = " and ".join(f"{one.meant} in {one.sides} ({one.says})" for one in doubts if one.refused)
+    others = [f"look at {one.sides}: {one.says}; did you mean {one.meant}?" for one in doubts if not one.refused]
+    return f"did you mean {refused}?" if refused else "", "; ".join(others)
+
+
+def _doubts(pod: Pod, findings: Sequence[Finding]) -> Iterator[Doubt]:
+    """Values are those that somebody wrote: what LimitRanges fill in is not the author's slip."""
+    inits = [
+        ("sidecar" if one.restart_policy == "Always" else "init container", one)
+        for one in pod.spec.init_containers or ()
+    ]
+    for role, container in (*inits, *(("container", one) for one in pod.spec.containers or ())):
+        resources = container.resources
+        held: dict[tuple[str, str], list[str]] = {}
+        for side, values in (("requests", resources.requests), ("limits", resources.limits)) if resources else ():
+            for name, value in (values or {}).items():
+                held.setdefault((name, str(value)), []).append(f"{side}.{name}")
+        for (name, text), sides in held.items():
+            about = [one for one in findings if one.resource.rpartition(".")[2] == name]
+            found = _cpus(text, about) if name == "cpu" else _few(text, about) if name in _BYTES else None
+            if found is not None:
+                yield Doubt(f"{' and '.join(sides)} of {role} {container.name}", *found)
+
+
+def _cpus(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:
+    """``500``, where no more than a few are allowed and 500m are; without a refusal only what no node has."""
+    number = _BARE.fullmatch(text)
+    if number is None or number[2]:
+        return None
+    cpus = int(number[1])
+    refused = any(_is_far_above(cpus, one) for one in findings)
+    return (f"{cpus} is {cpus} CPUs", f"{cpus}m", refused) if refused or cpus in _MANY_CPUS else None
+
+
+def _is_far_above(cpus: int, finding: Finding) -> bool:
+    if finding.rule not in _TOO_MUCH or cpus < _CPUS:
+        return False
+    try:
+        bound = parse(finding.limit)
+    except QuantityError:
+        return False
+    return bound.nano * _TIMES <= quantity_of(cpus).nano <= bound.nano * 1000
+
+
+def _few(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None:
+    """``512`` and ``100m``, which are less than any program runs with."""
+    number = _BARE.fullmatch(text)
+    if number is None or int(number[1]) >= _FEW_BYTES:
+        return None
+    count = int(number[1])
+    says = f"{text} is {f'{count} thousandths of a byte' if number[2] else f'{count} byte' + 's' * (count > 1)}"
+    meant = f"{count}Gi" if count < _FEW and not number[2] else f"{count}Mi"
+    return says, meant, any(one.rule in _TOO_LITTLE for one in findings)

@@ -1,0 +1,166 @@
+"""How many pods a workload wants and has, and how many more a rolling update needs for a while."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import structs
+
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.pod_places import KINDS
+from kubectl_kres.model.workload import Strategy, Workload
+from kubectl_kres.reports.common.record import Record
+
+_PERCENT = re.compile(r"[0-9]{1,6}%")
+_DEFAULT = "25%"
+#: Statuses that end a job.
+_ENDED = {"Complete", "Failed", "Suspended"}
+
+
+class Replicas(Record, frozen=True):
+    """The pods of a workload. ``wanted`` 0: it makes pods by itself, as a CronJob does, or none at present.
+
+    ``updated``: how many of the existing ones are of the newest template; absent: all, or the kind replaces none by
+    itself. ``kept``: pods that may stay of an older template, as the partition of a StatefulSet or a pause has it.
+    strategy: how its pods are replaced, empty if they are not. surge: how many pods more than ``wanted`` there may be
+    meanwhile, unavailable: how many fewer; both after the server's rounding of percentages.
+    failing: pods are being refused. resting: why none is wanted, or none is made at present.
+    """
+
+    wanted: int
+    existing: int
+    strategy: str = ""
+    surge: int = 0
+    unavailable: int = 0
+    failing: bool = False
+    updated: int | None = None
+    kept: int = 0
+    resting: str = ""
+
+    @property
+    def newest(self) -> int:
+        """Pods of the newest template."""
+        return self.existing if self.updated is None else self.updated
+
+    @property
+    def old(self) -> int:
+        """Pods of older templates."""
+        return max(0, self.existing - self.newest)
+
+    @property
+    def missing(self) -> int:
+        """Pods of the newest template that are wanted and do not exist."""
+        return max(0, self.wanted - self.existing, self.wanted - min(self.kept, self.old) - self.newest)
+
+
+def replicas_of(kind: str, workload: Workload) -> Replicas | None:
+    """None for kinds that keep no number of pods, and for a number below zero, which a server refuses.
+
+    Raises UsageError for a surge that is no count and no percentage.
+    """
+    spec, status = workload.spec, workload.status
+    wanted = 1 if spec.replicas is None else spec.replicas
+    if wanted < 0:
+        return None
+    match kind:
+        case "Deployment":
+            found = _deployment(wanted, status.replicas, spec.strategy)
+            kept = wanted if spec.paused else 0
+            updated = _updated(workload, status.updated_replicas)
+            return structs.replace(found, updated=updated, kept=kept, resting="" if wanted else resting(workload))
+        case "StatefulSet":
+            return _stateful_set(wanted, workload)
+        case "ReplicaSet" | "ReplicationController":
+            return Replicas(wanted, status.replicas)
+        case "DaemonSet":
+            return _daemon_set(workload)
+        case "Job":
+            parallel = _parallel(workload)
+            return Replicas(parallel, status.running_pods, resting="" if parallel else resting(workload))
+        case _:
+            # Of a kind that makes pods elsewhere, the part that was asked about.
+            return Replicas(wanted, status.replicas) if kind in KINDS else None
+
+
+def is_failing(workload: Workload) -> bool:
+    """Whether the cluster says that pods of it are being refused. Events of a time that is over may say so, too."""
+    return any(one.type == "ReplicaFailure" and one.status == "True" for one in workload.status.conditions or ())
+
+
+def resting(workload: Workload) -> str:
+    """Why a workload that wants no pods wants none."""
+    for one in workload.status.conditions or ():
+        if one.status == "True" and one.type in {"Complete", "Failed"}:
+            how = "is complete" if one.type == "Complete" else f"has failed{f' ({one.reason})' if one.reason else ''}"
+            return f"the job {how} and makes no more pods"
+    if workload.spec.suspend:
+        return "the job is suspended and makes no pods until it goes on"
+    return "it wants no pods at present"
+
+
+def _deployment(wanted: int, existing: int, strategy: Strategy | None) -> Replicas:
+    """Source: deployment/util ResolveFenceposts: surge is rounded up, unavailable down, and not both are zero."""
+    if strategy is not None and strategy.type == "Recreate":
+        return Replicas(wanted, existing, "Recreate", 0, wanted)
+    rolling = strategy.rolling_update if strategy is not None else None
+    surge, unavailable = (rolling.max_surge, rolling.max_unavailable) if rolling is not None else (None, None)
+    most = scaled(_DEFAULT if surge is None else surge, wanted, up=True)
+    fewest = scaled(_DEFAULT if unavailable is None else unavailable, wanted, up=False)
+    return Replicas(wanted, existing, "RollingUpdate", most, fewest if most or fewest else 1)
+
+
+def _updated(workload: Workload, count: int) -> int | None:
+    """Pods of the newest template, as the controller counts them; None where no controller has."""
+    return count if workload.status.observed_generation else None
+
+
+def _stateful_set(wanted: int, workload: Workload) -> Replicas:
+    """Source: controller/statefulset stateful_set_control.go updateStatefulSet: pods below the partition stay."""
+    strategy, status = workload.spec.update_strategy, workload.status
+    kind = (strategy.type if strategy else "") or "RollingUpdate"
+    if kind != "RollingUpdate":
+        return Replicas(wanted, status.replicas, kind)
+    rolling = strategy.rolling_update if strategy is not None else None
+    partition = rolling.partition or 0 if rolling is not None else 0
+    known = status.current_revision and status.update_revision
+    same = not known or status.current_revision == status.update_revision
+    updated = None if same else status.updated_replicas
+    return Replicas(wanted, status.replicas, kind, 0, 1, updated=updated, kept=max(0, min(partition, wanted)))
+
+
+def _daemon_set(workload: Workload) -> Replicas:
+    """Without a surge old pods end first. Source: daemon/util SurgeCount."""
+    status, strategy = workload.status, workload.spec.update_strategy
+    kind = (strategy.type if strategy else "") or "RollingUpdate"
+    rolling = strategy.rolling_update if strategy is not None else None
+    surge = rolling.max_surge if rolling is not None else None
+    wanted = status.desired_number_scheduled
+    most = scaled(surge, wanted, up=True) if surge is not None and kind == "RollingUpdate" else 0
+    updated = _updated(workload, status.updated_number_scheduled) if kind == "RollingUpdate" else None
+    fewest = 0 if most or kind != "RollingUpdate" else 1
+    return Replicas(wanted, status.current_number_scheduled, kind, most, fewest, updated=updated)
+
+
+def _parallel(job: Workload) -> int:
+    """Pods that a job runs side by side now; of one without completions none is added after the first success."""
+    spec, status = job.spec, job.status
+    ended = any(one.type in _ENDED and one.status == "True" for one in status.conditions or ())
+    if ended or spec.suspend:
+        return 0
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
+    if spec.completions is None:
+        return min(parallelism, status.running_pods) if status.succeeded else parallelism
+    return max(0, min(parallelism, spec.completions - status.succeeded))
+
+
+def scaled(text: int | str, total: int, *, up: bool) -> int:
+    """A count, or a percentage of ``total`` rounded up or down. Source: util/intstr GetScaledValueFromIntOrPercent.
+
+    Raises UsageError for a text that is neither.
+    """
+    if isinstance(text, int):
+        return max(0, text)
+    if _PERCENT.fullmatch(text) is None:
+        raise UsageError(f'"{text}" is neither a count nor a percentage', hint="maxSurge is written as 2 or 25%")
+    part = int(text[:-1]) * total
+    return -(-part // 100) if up else part // 100

@@ -1,0 +1,256 @@
+"""The rollout of a workload, under way or started now, as the quotas let it go: where it comes to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.quota.quota_admission import Quota, charges
+from kubectl_kres.admission.quota.requests import pod_request
+from kubectl_kres.admission.request.new_pod import admit, quota_request
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.pod_claims import ordinals_with_claims
+from kubectl_kres.reports.rollout.replicas import Replicas
+from kubectl_kres.reports.rollout.workload_pods import newest_set, revision_of
+from kubectl_kres.simulate.rollout import Prices, Rest, deployment_rests, stateful_set_rests
+from kubectl_kres.simulate.shapes import Cost, without_quotas
+from kubectl_kres.simulate.state import DeploymentState, Pods, Replica, ReplicaSetState, StatefulSetState, with_pod
+from kubectl_kres.store.store import Store
+
+#: Template and shape of new pods; those of older templates count on from the next.
+_NEW = 0
+#: Pods that have ended count for nothing that a rollout waits for.
+_ENDED = {"Succeeded", "Failed"}
+
+
+class RolloutEnd(Record, frozen=True):
+    """Where a rollout comes to rest: pods of the newest template, how many there should be, and pods of older ones.
+
+    ``gives_back``: what one old pod frees, per quota.
+    """
+
+    updated: int
+    of: int
+    old: int = 0
+    gives_back: Mapping[str, Mapping[str, str]] = {}
+
+    @property
+    def complete(self) -> bool:
+        """Whether all pods are of the newest template that should be."""
+        return self.updated >= self.of
+
+
+def under_way(store: Store, subject: Subject, analysis: Analysis, pods: Replicas) -> RolloutEnd | None:
+    """Where the rollout ends that is under way; None if none is, or if it rests on purpose."""
+    owner = analysis.start.owner
+    if owner is None or owner.spec.paused or not pods.old or not pods.missing:
+        return None
+    return _Rollout(store, subject, owner, analysis, pods).end(restart=False)
+
+
+def if_started(store: Store, subject: Subject, analysis: Analysis, pods: Replicas) -> RolloutEnd | None:
+    """Where a restart of all pods would end, the template as it is; None for kinds that replace none, and if paused."""
+    owner = analysis.start.owner or manifest_workload(subject)
+    if owner is None or owner.spec.paused or pods.strategy in {"", "OnDelete"} or not pods.wanted:
+        return None
+    return _Rollout(store, subject, owner, analysis, pods).end(restart=True)
+
+
+class _Measures:
+    """Numbers for what quotas limit, and for each way in which a pod is charged."""
+
+    def __init__(self, quotas: Iterable[Quota]) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._shapes: dict[Cost, int] = {}
+        self.free: dict[int, int] = {}
+        for quota in quotas:
+            for name, hard in quota.hard.items():
+                used = quota.used.get(name)
+                self.free[self._number(quota.name, name)] = hard.nano - (used.nano if used is not None else 0)
+
+    def _number(self, quota: str, name: str) -> int:
+        return self._numbers.setdefault((quota, name), len(self._numbers))
+
+    def cost(self, charged: Iterable[QuotaCharge]) -> Cost:
+        """What charges come to, in billionths."""
+        return tuple(
+            (self._number(charge.quota, name), parse(text).nano)
+            for charge in charged
+            for name, text in charge.requested.items()
+        )
+
+    def shape(self, charged: Iterable[QuotaCharge]) -> int:
+        """The number of pods that cost this."""
+        return self._shapes.setdefault(self.cost(charged), len(self._shapes))
+
+    @property
+    def prices(self) -> Mapping[int, Cost]:
+        return {number: cost for cost, number in self._shapes.items()}
+
+
+Charges = tuple[QuotaCharge, ...]
+
+
+class _Set(Struct, frozen=True):
+    """Pods of one template: how many its controller wants, and what each that exists costs."""
+
+    wanted: int
+    costs: tuple[Charges, ...]
+
+
+class _Rollout:
+    def __init__(self, store: Store, subject: Subject, owner: Workload, analysis: Analysis, pods: Replicas) -> None:
+        self.store, self.subject, self.owner, self.analysis, self.pods = store, subject, owner, analysis, pods
+        self.policies, self.server = analysis.known.policies, analysis.server
+        self.name, self.namespace = subject.ref.name, subject.ref.namespace
+        stored = store.get(subject.ref.kind, self.name, self.namespace)
+        self.stored = stored if isinstance(stored, Workload) else None
+
+    def end(self, *, restart: bool) -> RolloutEnd:
+        """The worst rest of all that the order of LimitRanges and of the controllers' moves can lead to."""
+        wanted = self.pods.wanted - min(self.pods.kept, self.pods.wanted)
+        new = [self._of_outcome(outcome) for outcome in self.analysis.outcomes]
+        price = next((charged for charged in new if charged is not None), ())
+        old, newest = self._sets(price, restart=restart)
+        rests = [rest for charged in new for rest in self._rests(charged, old, newest)]
+        worst = min(rests, key=lambda rest: (min(rest.updated, wanted), -rest.old))
+        gone = next((charged for item in old for charged in item.costs), ())
+        back = {charge.quota: charge.requested for charge in gone}
+        return RolloutEnd(min(worst.updated, wanted), wanted, worst.old, back)
+
+    def _of_outcome(self, outcome: Outcome) -> Charges | None:
+        """What a new pod costs; None if it is refused whatever room there is."""
+        refusal = outcome.refusal
+        findings = refusal.findings if refusal is not None else ()
+        if outcome.draft is None or any(finding.rule != "quota/exceeded" for finding in findings):
+            return None
+        return charges(quota_request(self.analysis.start.pod, outcome.draft), self.policies.quotas)
+
+    def _rests(self, new: Charges | None, old: Sequence[_Set], newest: _Set | None) -> tuple[Rest, ...]:
+        measures = _Measures(self.policies.quotas)
+        shape_of = {
+            place: measures.shape(item.costs[0] if item.costs else new or ()) for place, item in enumerate(old, 1)
+        }
+        sets = [self._set(measures, place, item) for place, item in enumerate(old, 1)]
+        if newest is not None:
+            sets.append(self._set(measures, _NEW, newest))
+        if new is not None:
+            shape_of[_NEW] = measures.shape(new)
+        if self.subject.ref.kind == "StatefulSet":
+            return self._stateful_set(measures, shape_of, sets, restart=newest is None)
+        pods = self.pods
+        recreate = pods.strategy == "Recreate"
+        state = DeploymentState(_NEW, pods.wanted, pods.surge, pods.unavailable, recreate, sets=tuple(sets))
+        return deployment_rests(state, Prices(measures.prices, shape_of), measures.free)
+
+    def _set(self, measures: _Measures, template: int, item: _Set) -> ReplicaSetState:
+        pods: Pods = ()
+        for charged in item.costs:
+            pods = with_pod(pods, measures.shape(charged))
+        return ReplicaSetState(template, item.wanted, pods, self.pods.wanted, self.pods.wanted + self.pods.surge)
+
+    def _stateful_set(
+        self, measures: _Measures, shape_of: Mapping[int, int], sets: Sequence[ReplicaSetState], *, restart: bool
+    ) -> tuple[Rest, ...]:
+        spec = self.owner.spec
+        start = spec.ordinals.start if spec.ordinals is not None else 0
+        replicas = tuple(self._named(measures, restart=restart)) or tuple(self._numbered(sets, start))
+        made = self.analysis.claims
+        claims: Cost | None = ()
+        if made is not None:
+            refused = any(one.rule != "quota/exceeded" for refusal in made.refusals for one in refusal.findings)
+            claims = None if refused else measures.cost(made.charges)
+        current = 1 if any(replica.template for replica in replicas) else _NEW
+        state = StatefulSetState(
+            self.name, _NEW, current, self.pods.wanted, start, spec.pod_management_policy == "Parallel",
+            self.pods.kept, pods=replicas,
+        )  # fmt: skip
+        with_claims = ordinals_with_claims(self.store, self.subject, self.owner)
+        have = frozenset({replica.ordinal for replica in replicas} | set(with_claims))
+        return stateful_set_rests(state, Prices(measures.prices, shape_of, claims), measures.free, claims=have)
+
+    def _named(self, measures: _Measures, *, restart: bool) -> Iterator[Replica]:
+        """The pods of a StatefulSet that were read."""
+        newest = self.stored.status.update_revision if self.stored is not None else ""
+        for pod in self._pods((self.subject.ref.kind, self.name)):
+            ordinal = pod.metadata.name.rpartition("-")[2]
+            revision = (pod.metadata.labels or {}).get("controller-revision-hash", "")
+            older = restart or (bool(newest) and revision != newest)
+            if ordinal.isdecimal() and len(ordinal) < 10:
+                charged = charges(pod_request(pod, self.server), self.policies.quotas)
+                yield Replica(int(ordinal), 1 if older else _NEW, measures.shape(charged))
+
+    def _numbered(self, sets: Sequence[ReplicaSetState], start: int) -> Iterator[Replica]:
+        """Pods that were not read: an update goes from the highest ordinal down."""
+        for item in sets:
+            shapes = [shape for shape, _, number in item.pods for _ in range(number)]
+            first = start if item.template != _NEW else start + max(0, self.pods.wanted - len(shapes))
+            yield from (Replica(first + place, item.template, shape) for place, shape in enumerate(shapes))
+
+    def _sets(self, price: Charges, *, restart: bool) -> tuple[list[_Set], _Set | None]:
+        """The pods of older templates, the oldest first, and those of the newest; with a restart all are of older ones.
+
+        ``price``: what a pod costs of which nothing is known.
+        """
+        found = list(self._replica_sets(price)) if self.subject.ref.kind == "Deployment" else []
+        newest = newest_set(self.store, self.stored) if self.stored is not None else None
+        if not found:
+            known = self._costs((self.subject.ref.kind, self.name))
+            costs = (known + [price] * self.pods.existing)[: max(self.pods.existing, 0)]
+            old, new = costs[: self.pods.old], costs[self.pods.old :]
+            found = [(None, _Set(len(old), tuple(old)))] if old else []
+            if new or not old:
+                found.append((self.name, _Set(self.pods.wanted - len(old), tuple(new))))
+        else:
+            found = [
+                (None if newest is None or name != newest.metadata.name else self.name, item) for name, item in found
+            ]
+        if restart:
+            return [item for _, item in found if item.wanted or item.costs], None
+        return [item for name, item in found if name is None], next((one for name, one in found if name), None)
+
+    def _replica_sets(self, price: Charges) -> Iterator[tuple[str | None, _Set]]:
+        """Those of the Deployment, the oldest first."""
+        owned = [
+            item
+            for item in self.store.all("ReplicaSet", self.namespace)
+            if controller(item) == ("Deployment", self.name)
+        ]
+        for item in sorted(owned, key=revision_of):
+            count = item.status.replicas
+            known = self._costs(("ReplicaSet", item.metadata.name))
+            costs = (known + [self._of_template(item, price)] * (count - len(known)))[:count]
+            yield item.metadata.name, _Set(item.spec.replicas if item.spec.replicas is not None else 1, tuple(costs))
+
+    def _of_template(self, item: Workload, price: Charges) -> Charges:
+        """What a pod of a ReplicaSet costs of which no pod was read."""
+        template = template_of(item)[1]
+        if template is None or template.spec.containers is None:
+            return price
+        pod = pod_of_template(template, self.subject)
+        for outcome in admit(pod, without_quotas(self.policies), self.server, journal=False):
+            if outcome.draft is not None:
+                return charges(quota_request(pod, outcome.draft), self.policies.quotas)
+        return price
+
+    def _costs(self, owner: tuple[str, str]) -> list[Charges]:
+        """What the pods of an owner cost that exist, the oldest first."""
+        pods = self._pods(owner)
+        return [charges(pod_request(pod, self.server), self.policies.quotas) for pod in pods]
+
+    def _pods(self, owner: tuple[str, str]) -> list[Pod]:
+        pods = [
+            pod
+            for pod in self.store.all("Pod", self.namespace)
+            if isinstance(pod, Pod) and controller(pod) == owner and pod.status.phase not in _ENDED
+        ]
+        return sorted(pods, key=lambda pod: pod.metadata.creation_timestamp or "")

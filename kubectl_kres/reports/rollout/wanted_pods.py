@@ -1,0 +1,81 @@
+"""What is still wanted of an object when its verdict is made: the missing pods, how many fit, who rejected them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.pod.last_refusal import blocked_by
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.verdict import Needed
+from kubectl_kres.reports.rollout.replica_fit import lacking
+from kubectl_kres.reports.rollout.replicas import Replicas
+from kubectl_kres.reports.rollout.rolling_update import under_way
+from kubectl_kres.reports.rollout.room import pods_in_a_row
+from kubectl_kres.reports.rollout.workload_pods import newest_set
+from kubectl_kres.store.store import Store
+
+
+def needed_of(
+    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, seen: Sequence[Fact]
+) -> Needed:
+    """``pods``: of a workload that exists and keeps a number of them. ``seen``: what the cluster says of it."""
+    missing = _missing(store, subject, analysis, pods)
+    end = under_way(store, subject, analysis, pods) if pods is not None and missing else None
+    comes = end is not None and end.complete
+    if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
+        return Needed(missing, comes=comes)
+    if analysis.tekton is not None:
+        return Needed(missing)
+    if subject.raw is not None or analysis.start.owner is None:
+        return Needed(missing, _fits(analysis))
+    newest = newest_pod(store, subject, analysis)
+    about = [fact for fact in seen if not _of_older_set(store, subject, analysis, fact)]
+    blocked = blocked_by(about, newest, claims=analysis.claims is not None)
+    # An old pod that goes gives room: how far a rollout comes is no matter of what is free now.
+    fits = _fits(analysis) if end is None or pods is None else max(0, end.updated - pods.newest)
+    return Needed(missing, None if comes else fits, blocked, comes=comes)
+
+
+def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> int:
+    """None is missing of what runs, has ended, or rests. 1: the object itself, or the next pod that it makes."""
+    start, part = analysis.start, analysis.tekton
+    if part is not None:
+        # A run that has failed is wanted once more; one that has succeeded is not.
+        done = part.ended and not part.failed
+        return 0 if done or (start.live is not None and not part.about_another) else 1
+    if start.live is not None:
+        return 0
+    if subject.raw is not None:
+        return lacking(store, subject, pods)
+    if pods is None:
+        return 0 if start.owner is not None and start.owner.spec.suspend else 1
+    # Where the ReplicaSets were not read, a condition alone says that new pods do not come.
+    return pods.missing or int(pods.failing)
+
+
+def _fits(analysis: Analysis) -> int | None:
+    return pods_in_a_row(analysis.outcomes[0], analysis)
+
+
+def newest_pod(store: Store, subject: Subject, analysis: Analysis) -> str:
+    """When the last pod of the workload was made, of a Deployment's newest ReplicaSet; empty if there is none."""
+    owner = analysis.start.owner
+    assert owner is not None
+    by = (subject.ref.kind, subject.ref.name)
+    if subject.ref.kind == "Deployment":
+        newest = newest_set(store, owner)
+        by = ("ReplicaSet", newest.metadata.name) if newest is not None else by
+    pods = store.all("Pod", subject.ref.namespace)
+    times = [one.metadata.creation_timestamp or "" for one in pods if isinstance(one, Pod) and controller(one) == by]
+    return max(times, default="")
+
+
+def _of_older_set(store: Store, subject: Subject, analysis: Analysis, fact: Fact) -> bool:
+    """Whether it is about a ReplicaSet of a template that the Deployment has no more."""
+    owner = analysis.start.owner
+    newest = newest_set(store, owner) if subject.ref.kind == "Deployment" and owner is not None else None
+    return newest is not None and fact.source.kind == "ReplicaSet" and fact.source.name != newest.metadata.name

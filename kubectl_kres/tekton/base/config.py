@@ -1,0 +1,254 @@
+"""How Tekton is configured: its ConfigMaps, the flags that a run was made with, its version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.configmap import ConfigMap, ConfigMapData
+from kubectl_kres.model.pod import ResourceRequirements
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.tekton import PodTemplate, Provenance
+from kubectl_kres.model.tekton_parts import Named
+from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.tekton.base.amounts import read
+
+#: Names of the ConfigMaps, unless the controller's environment says otherwise.
+DEFAULTS, FLAGS, INFO = "config-defaults", "feature-flags", "pipelines-info"
+NAMESPACE = "tekton-pipelines"
+KEY = "default-container-resource-requirements"
+
+TektonVersion = tuple[int, int, int]
+
+#: The rules of today hold from here on.
+OLDEST: TektonVersion = (0, 40, 0)
+
+#: What has changed since, with the version from which on today's rule holds.
+_CHANGES = (
+    ((0, 53, 0), "resources of a whole Task need enable-api-fields alpha"),
+    ((0, 56, 0), "config-defaults gives containers nothing"),
+    (
+        (0, 62, 0),
+        "values for single steps and sidecars need enable-api-fields alpha, sidecars are never init containers",
+    ),
+    ((0, 63, 0), "config-defaults comes after the LimitRange"),
+    ((0, 68, 0), "resources of a whole Task are divided into thousandths of a byte"),
+)
+
+Entries = Mapping[str, ResourceRequirements]
+
+
+class Flags(Struct, frozen=True):
+    """The feature flags that pods depend on, with the defaults that are shipped."""
+
+    api_fields: str = "beta"
+    results_from: str = "termination-message"
+    kubernetes_sidecar: bool = False
+    coschedule: str = "workspaces"
+    security_context: bool = False
+    artifacts: bool = False
+    param_enum: bool = False
+    concise_resolver: bool = False
+    cel: bool = False
+    creds_init: bool = True
+    keep_pod: bool = False
+    injected_sidecars: bool = True
+    await_sidecars: bool = True
+
+
+class TektonConfig(Struct, frozen=True):
+    """A controller's configuration.
+
+    entries: what config-defaults gives to containers, by entry name, in the order of the text. source: of the entries.
+    pod_template: what runs without one have. binds_workspaces: workspaces that a TaskRun leaves open get a default.
+    version: None if unknown. assumed: what could not be known, one remark each.
+    """
+
+    entries: Entries = {}
+    flags: Flags = Flags()
+    timeout_minutes: int = 60
+    pod_template: PodTemplate = PodTemplate()
+    version: TektonVersion | None = None
+    source: Source = Source("ConfigMap", DEFAULTS, NAMESPACE)
+    assumed: tuple[Assume, ...] = ()
+    binds_workspaces: bool = False
+
+
+def config_of(
+    defaults: ConfigMap | None,
+    flags: ConfigMap | None,
+    info: ConfigMap | None,
+    read_yaml: Callable[[str], Any],
+    *,
+    known: bool = True,
+) -> TektonConfig:
+    """The configuration that the ConfigMaps say; what is shipped where one is None.
+
+    ``known`` False: one that is None may exist but could not be read, which the answer then says. ``read_yaml`` is only
+    asked for text that is no JSON (``msgspec.yaml.decode`` will do); KresError, MsgspecError and ValueError of it mean
+    that the text cannot be read.
+    """
+    missing = [name for name, held in ((DEFAULTS, defaults), (FLAGS, flags), (INFO, info)) if held is None]
+    remarks = [] if known else [_unread(name) for name in missing]
+    data = defaults.data if defaults is not None else ConfigMapData()
+    entries, fault = entries_of(data.default_container_resource_requirements, read_yaml)
+    template, other = template_of(data.default_pod_template, read_yaml)
+    for key, text in ((KEY, fault), ("default-pod-template", other)):
+        if text:
+            remark = f"{key} of {DEFAULTS} cannot be read ({text}): assumed empty"
+            remarks.append(Assume("", "tekton/config-unreadable", remark))
+    version = None if info is None else version_of(info.data.version)
+    remarks += _older(version)
+    namespace = next((held.metadata.namespace for held in (defaults, flags, info) if held is not None), NAMESPACE)
+    source = Source("ConfigMap", DEFAULTS, namespace or NAMESPACE)
+    minutes = _minutes(data.default_timeout_minutes)
+    binds = bool(data.default_task_run_workspace_binding)
+    return TektonConfig(entries, _flags(flags), minutes, template, version, source, tuple(remarks), binds)
+
+
+def entries_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[Entries, str]:
+    """The entries that the text holds, and why it cannot be read (empty: it can).
+
+    Source: config/default.go NewDefaultsFromMap.
+    """
+    if not text.strip():
+        return {}, ""
+    try:
+        raw = _parsed(text, read_yaml)
+        entries = {str(name): decoded(_folded(held or {}), ResourceRequirements) for name, held in (raw or {}).items()}
+        for entry in entries.values():
+            read(entry.requests)
+            read(entry.limits)
+    except (KresError, msgspec.MsgspecError, AttributeError, TypeError, ValueError) as error:
+        return {}, str(error)
+    return entries, ""
+
+
+def template_of(text: str, read_yaml: Callable[[str], Any]) -> tuple[PodTemplate, str]:
+    """The pod template that runs have by default, and why it cannot be read (empty: it can)."""
+    if not text.strip():
+        return PodTemplate(), ""
+    try:
+        return decoded(_parsed(text, read_yaml) or {}, PodTemplate), ""
+    except (KresError, msgspec.MsgspecError, AttributeError, TypeError, ValueError) as error:
+        return PodTemplate(), str(error)
+
+
+def merged(over: PodTemplate | None, under: PodTemplate | None) -> PodTemplate | None:
+    """Two templates in one, field by field. Source: pkg/apis/pipeline/pod/template.go MergePodTemplateWithDefault."""
+    if over is None or under is None:
+        return over if under is None else under
+    return PodTemplate(
+        under.runtime_class_name if over.runtime_class_name is None else over.runtime_class_name,
+        under.priority_class_name if over.priority_class_name is None else over.priority_class_name,
+        over.affinity or under.affinity,
+        over.security_context or under.security_context,
+        _by_name(over.volumes or (), under.volumes or ()) or None,
+    )
+
+
+def _by_name(over: Sequence[Named], under: Sequence[Named]) -> tuple[Named, ...]:
+    names = {one.name for one in over}
+    return (*(one for one in under if one.name not in names), *over)
+
+
+def flags_of(provenance: Provenance | None, otherwise: Flags) -> Flags:
+    """The flags that a run says it was made with; those it does not name are as ``otherwise``.
+
+    Only flags that differ from Go's zero are written, so that a missing bool is false where any flag is named.
+    """
+    held = provenance.feature_flags if provenance is not None else None
+    if not held:
+        return otherwise
+    by_name = {str(name).lower(): value for name, value in held.items()}
+    return Flags(
+        api_fields=str(by_name.get("enableapifields") or otherwise.api_fields),
+        results_from=str(by_name.get("resultextractionmethod") or otherwise.results_from),
+        kubernetes_sidecar=bool(by_name.get("enablekubernetessidecar", False)),
+        coschedule=str(by_name.get("coschedule") or otherwise.coschedule),
+        security_context=bool(by_name.get("setsecuritycontext", False)),
+        artifacts=bool(by_name.get("enableartifacts", False)),
+        param_enum=bool(by_name.get("enableparamenum", False)),
+        concise_resolver=bool(by_name.get("enableconciseresolversyntax", False)),
+        cel=bool(by_name.get("enablecelinwhenexpression", False)),
+        creds_init=not by_name.get("disablecredsinit", False),
+        keep_pod=bool(by_name.get("enablekeeppodoncancel", False)),
+        injected_sidecars=bool(by_name.get("runninginenvwithinjectedsidecars", False)),
+        await_sidecars=bool(by_name.get("awaitsidecarreadiness", False)),
+    )
+
+
+def version_of(text: str) -> TektonVersion | None:
+    """``v1.15.0`` as numbers; None for what is no version (``devel``)."""
+    match = re.match(r"v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text)
+    return None if match is None else (int(match[1]), int(match[2]), int(match[3] or 0))
+
+
+def _parsed(text: str, read_yaml: Callable[[str], Any]) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return read_yaml(text)
+
+
+def _folded(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry with its fields in small letters, as Go reads them in any; lists of two spellings are one."""
+    found: dict[str, Any] = {}
+    for field, held in entry.items():
+        name = str(field).lower()
+        both = isinstance(held, Mapping) and isinstance(found.get(name), Mapping)
+        found[name] = {**found[name], **held} if both else held
+    return found
+
+
+def _flags(held: ConfigMap | None) -> Flags:
+    if held is None:
+        return Flags()
+    data, shipped = held.data, Flags()
+    coschedule = data.coschedule.lower()
+    if not coschedule and _on(data.disable_affinity_assistant):
+        coschedule = "disabled"
+    return Flags(
+        api_fields=data.enable_api_fields.lower() or shipped.api_fields,
+        results_from=data.results_from.lower() or shipped.results_from,
+        kubernetes_sidecar=_on(data.enable_kubernetes_sidecar),
+        coschedule=coschedule or shipped.coschedule,
+        security_context=_on(data.set_security_context),
+        artifacts=_on(data.enable_artifacts),
+        param_enum=_on(data.enable_param_enum),
+        concise_resolver=_on(data.enable_concise_resolver_syntax),
+        cel=_on(data.enable_cel_in_whenexpression),
+        creds_init=not _on(data.disable_creds_init),
+        keep_pod=_on(data.keep_pod_on_cancel),
+        injected_sidecars=_on(data.injected_sidecars or "true"),
+        await_sidecars=_on(data.await_sidecar_readiness or "true"),
+    )
+
+
+def _on(text: str) -> bool:
+    return text.lower() in {"true", "1", "t"}
+
+
+def _minutes(text: str) -> int:
+    return int(text) if re.fullmatch(r"\d{1,9}", text) else 60
+
+
+def _older(version: TektonVersion | None) -> Iterator[Assume]:
+    """What the version did otherwise, as far as that is known; the pods shown are those of today's rules."""
+    if version is None or version >= _CHANGES[-1][0]:
+        return
+    name = ".".join(map(str, version))
+    if version < OLDEST:
+        yield Assume("", "tekton/too-old", f"Tekton {name} is older than 0.40: the rules of 0.40 and later are shown")
+        return
+    changes = "; ".join(text for since, text in _CHANGES if version < since)
+    yield Assume("", "tekton/older", f"Tekton {name}: today's rules are shown, not those of then ({changes})")
+
+
+def _unread(name: str) -> Assume:
+    return Assume("", "tekton/config-unknown", f"ConfigMap {name} could not be read: assumed as shipped")

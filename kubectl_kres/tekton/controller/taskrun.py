@@ -1,0 +1,218 @@
+"""The questions: what becomes of a TaskRun, from the objects to the stored pod or the condition that says why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.policy import Namespace
+from kubectl_kres.model.tekton import Reference, Task, TaskRun, TaskRunSpec
+from kubectl_kres.model.tekton_parts import Param, WorkspaceBinding
+from kubectl_kres.provenance.journal import Assume, Journal, Source
+from kubectl_kres.tekton.base.config import TektonConfig, flags_of, merged
+from kubectl_kres.tekton.base.naming import pod_name
+from kubectl_kres.tekton.base.result import Built, Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.controller import creation
+from kubectl_kres.tekton.controller.pod_build import pods
+from kubectl_kres.tekton.controller.pod_security import enforces, is_bare, refusal
+from kubectl_kres.tekton.controller.resolution import without_actions, without_task
+from kubectl_kres.tekton.controller.resolve import Lookups, UsedTask, remarks, task_of
+from kubectl_kres.tekton.resources.virtual_limitrange import Virtual, virtuals
+from kubectl_kres.tekton.validation import webhook
+
+
+class RunWorld(Struct, frozen=True):
+    """What a run meets in its namespace; made by ``world_of`` once for all runs of it."""
+
+    policies: Policies
+    server: Server
+    config: TektonConfig
+    lookups: Lookups
+    virtuals: tuple[Virtual, ...]
+    namespace: Namespace | None = None
+
+
+class RunResult(Struct, frozen=True):
+    """One way in which a run can go.
+
+    built: the pod that Tekton submits; None if it does not come to that. outcome: the API server's answer to it.
+    problem: why there is no pod; None if there is. journal: of Tekton's steps, then of the API server's.
+    """
+
+    built: Built | None = None
+    outcome: Outcome | None = None
+    problem: Problem | None = None
+    journal: Journal = ()
+
+    @property
+    def submitted(self) -> Pod | None:
+        """The pod as Tekton sends it."""
+        return self.built.pod if self.built is not None else None
+
+    @property
+    def stored(self) -> Mapping[str, Any] | None:
+        """The pod as the server stores it, pruned as ``Outcome.object``."""
+        return self.outcome.object if self.outcome is not None else None
+
+    @property
+    def condition(self) -> tuple[str, str, str]:
+        """Status, reason and message of the condition ``Succeeded`` right afterwards."""
+        if self.problem is None:
+            return ("Unknown", "Pending", "Pending")
+        return (self.problem.status, self.problem.reason, self.problem.message)
+
+
+class Sent(Struct, frozen=True):
+    """What becomes of an object that is sent: ``item`` as stored (v1), or every refusal that can come."""
+
+    item: Any = None
+    refusals: tuple[Problem, ...] = ()
+
+
+def world_of(
+    policies: Policies,
+    server: Server,
+    config: TektonConfig,
+    lookups: Lookups | None = None,
+    *,
+    namespace: Namespace | None = None,
+) -> RunWorld:
+    """What all runs of a namespace share. ``namespace``: itself, for its labels; None: not known."""
+    return RunWorld(policies, server, config, lookups or Lookups(), virtuals(policies.limits), namespace)
+
+
+def sent(raw: Mapping[str, Any], world: RunWorld) -> Sent:
+    """A TaskRun, PipelineRun, Task, Pipeline or StepAction as written, v1 or v1beta1, on its way into the cluster.
+
+    Webhooks first, then quotas that count objects of the kind.
+    """
+    item = webhook.admitted(raw, world.config.flags, world.config.timeout_minutes)
+    if isinstance(item, Problem):
+        return Sent(refusals=(item,))
+    refused = tuple(one for one in create(raw, world.policies, world.server) if not one.allowed)
+    if not refused:
+        return Sent(item)
+    kind = str(raw.get("kind", ""))
+    return Sent(refusals=tuple(
+        Problem("object", kind, one.message, "tekton/object-refused", one.reason, code=one.code) for one in refused
+    ))  # fmt: skip
+
+
+def task_run(
+    run: TaskRun,
+    world: RunWorld,
+    *,
+    task: UsedTask | None = None,
+    fields: Fields | None = None,
+    journal: bool = True,
+    counted: bool = False,
+) -> tuple[RunResult, ...] | Gap:
+    """Every way in which the run can go, or what is missing to tell.
+
+    task: instead of looking for it. fields: where the run's values stand, if not in itself. journal False: keep no
+    steps (lists of many runs). counted: its pod exists and is in ``used`` of the quotas already. A run that has a pod
+    is answered as if the pod were made now.
+    """
+    found = task if task is not None else task_of(run, world.lookups)
+    if isinstance(found, Gap):
+        gone = found.why == "missing" and found.name and not run.status.pod_name
+        return (RunResult(problem=without_task(run, found)),) if gone else found
+    if found.unresolved and not run.status.pod_name:
+        return tuple(RunResult(problem=one) for one in without_actions(found.unresolved))
+    flags = flags_of(run.status.provenance, world.config.flags)
+    config = msgspec.structs.replace(world.config, flags=flags)
+    own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
+    version = world.server.version
+    answers = pods(run, found.spec, found.origin, world.virtuals, config, version, fields=own, journal=journal)
+    template = merged(run.spec.pod_template, config.pod_template)
+    if isinstance(answers[0], Built):
+        answers = creation.unmountable(run, found.spec, template, config.flags) or answers
+    assumed = (*(Assume("", "tekton/step-action-unknown", text) for text in remarks(found.gaps)),)
+    bare = is_bare(found.spec, template) and not flags.security_context
+    if not bare and enforces(world.namespace):
+        text = "the namespace enforces Pod Security and the run has security contexts: not looked at"
+        assumed = (*assumed, Assume("", "tekton/pod-security-unknown", text))
+    return distinct(_results(run, answers, assumed, world, bare=bare, journal=journal, counted=counted))
+
+
+def alone(task: Task) -> TaskRun:
+    """A run of the Task with defaults, as ``tkn task start`` makes one; it is named like the Task.
+
+    It has all that it needs, but not known what: parameters without a default stay names.
+    """
+    meta, spec = task.metadata, task.spec
+    params = tuple(Param(one.name, f"$(params.{one.name})") for one in spec.params or () if one.default is None)
+    workspaces = tuple(WorkspaceBinding(one.name) for one in spec.workspaces or () if not one.optional)
+    run = TaskRunSpec(task_ref=Reference(name=meta.name), params=params or None, workspaces=workspaces or None)
+    return TaskRun(Metadata(name=meta.name, namespace=meta.namespace), run)
+
+
+def distinct(results: Iterator[RunResult]) -> tuple[RunResult, ...]:
+    """Results that differ in what is stored or said, each with the first journal that leads to it.
+
+    Different pods that end in the same refusal, or in the same stored pod, are one.
+    """
+    found: dict[str, RunResult] = {}
+    for one in results:
+        key = repr((one.problem, one.stored, one.outcome.charges if one.outcome is not None else ()))
+        found.setdefault(key, one)
+    return tuple(found.values())
+
+
+def _results(
+    run: TaskRun,
+    answers: tuple[Built, ...] | tuple[Problem, ...],
+    assumed: Journal,
+    world: RunWorld,
+    *,
+    bare: bool,
+    journal: bool,
+    counted: bool,
+) -> Iterator[RunResult]:
+    for answer in answers:
+        if isinstance(answer, Problem):
+            yield RunResult(problem=answer, journal=assumed)
+            continue
+        insecure = refusal(answer.pod, world.namespace) if bare else None
+        for outcome in _tried(run, answer, world, journal=journal, counted=counted):
+            said = outcome
+            if insecure is not None and _passed_limits(outcome):
+                said = Outcome(False, 403, insecure, outcome.warnings, journal=outcome.journal, draft=outcome.draft)
+            problem = None
+            if said.refusal is not None:
+                problem = creation.refused(run, said.code, said.reason, said.message)
+            yield RunResult(answer, said, problem, (*assumed, *answer.journal, *said.journal))
+
+
+def _tried(run: TaskRun, answer: Built, world: RunWorld, *, journal: bool, counted: bool) -> Iterator[Outcome]:
+    """What admission says of the pod; what is refused for good is tried as often as the run may, each time anew named.
+
+    Source: reconciler/taskrun/taskrun.go, which retries a run whose pod could not be created.
+    """
+    last = pod_name(run.metadata.name or run.metadata.generate_name, run.spec.retries)
+    for outcome in admit(answer.pod, world.policies, world.server, journal=journal, counted=counted):
+        refusal = outcome.refusal
+        again = run.spec.retries > len(run.status.retries_status or ()) and not counted
+        if (
+            refusal is None
+            or not again
+            or not creation.refused(run, refusal.code, refusal.reason, refusal.message).final
+        ):
+            yield outcome
+            continue
+        message = refusal.message.replace(f'"{answer.pod.metadata.name}"', f'"{last}"', 1)
+        yield msgspec.structs.replace(outcome, refusal=msgspec.structs.replace(refusal, message=message))
+
+
+def _passed_limits(outcome: Outcome) -> bool:
+    """Whether the pod got as far as the quotas, which are asked after Pod Security."""
+    return outcome.refusal is None or outcome.refusal.findings[0].rule.startswith("quota/")

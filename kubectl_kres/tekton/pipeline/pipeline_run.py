@@ -1,0 +1,132 @@
+"""What becomes of a PipelineRun: each task's pod or refusal, what can run at once, the affinity assistants."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from kubectl_kres.model.tekton import PipelineRun, PipelineSpec, TaskRun
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
+from kubectl_kres.tekton.controller.resolution import without_pipeline, without_pipeline_task
+from kubectl_kres.tekton.controller.resolve import UsedPipeline, UsedTask, task_of
+from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run
+from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant, assistants
+from kubectl_kres.tekton.pipeline.concurrent_tasks import Peak, peaks
+from kubectl_kres.tekton.pipeline.pipeline_tasks import Plan, Planned, plan
+from kubectl_kres.tekton.validation.webhook import refused
+
+
+class PipelineAnswer(Struct, frozen=True):
+    """results: by the name of the pipeline task; a task that cannot be told (``Planned.gap``) has none.
+
+    finished: tasks that are done or skipped, which ``peaks`` leaves out.
+    """
+
+    plan: Plan
+    results: Mapping[str, tuple[RunResult, ...]] = {}
+    peaks: tuple[Peak, ...] = ()
+    assistants: tuple[Assistant, ...] = ()
+    finished: frozenset[str] = frozenset()
+
+
+def pipeline_run(
+    run: PipelineRun, world: RunWorld, *, children: Mapping[str, TaskRun] | None = None, journal: bool = True
+) -> PipelineAnswer | Gap:
+    """The answer for each task as if nothing else ran, and what the tasks ask for together.
+
+    children: TaskRuns of the run by name, as far as they are there; what they say of themselves (status.taskSpec) is
+    used. A plan with a problem has no results.
+    """
+    found = plan(run, world.lookups, world.config.timeout_minutes)
+    if isinstance(found, Gap):
+        return PipelineAnswer(_without_pipeline(run, found)) if found.why == "missing" and found.name else found
+    problem = _lacks_params(run, found) or found.problem or _task_not_there(run, found)
+    if problem is not None:
+        return PipelineAnswer(structs.replace(found, problem=problem))
+    held = children or {}
+    answers = {one.name: one_task(one, world, held, journal=journal) for one in found.tasks}
+    results = {name: answer for name, answer in answers.items() if answer}
+    done = finished(run, found.tasks, held)
+    extra = assistants(run, found.pipeline, world)
+    return PipelineAnswer(found, results, peaks(found, results, done), extra, done)
+
+
+def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
+    origin = SpecOrigin(Source("Pipeline", gap.name, run.metadata.namespace, "spec"))
+    return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
+
+
+def _lacks_params(run: PipelineRun, found: Plan) -> Problem | None:
+    """A run has to give what its Pipeline has no default for; what has started has given it.
+
+    Source: pipelinerun/pipelinerun.go reconcile, resources/validate_params.go ValidateRequiredParametersProvided.
+    """
+    given = {one.name for one in run.spec.params or ()}
+    params = found.pipeline.spec.params or ()
+    missing = [one.name for one in params if one.default is None and one.name not in given]
+    if not missing or run.status.child_references:
+        return None
+    meta = run.metadata
+    text = (
+        f"[User error] PipelineRun {meta.namespace}/{meta.name} is missing some parameters required by Pipeline "
+        f"{meta.namespace}/{found.pipeline.name or meta.name}: pipelineRun missing parameters: [{' '.join(missing)}]"
+    )
+    return Problem("reconcile", "PipelineRun", text, "tekton/params", "ParameterMissing", "False")
+
+
+def _task_not_there(run: PipelineRun, found: Plan) -> Problem | None:
+    """All Tasks are looked for before the first one runs; what has started keeps its own."""
+    started = {one.pipeline_task_name for one in run.status.child_references or ()}
+    for one in found.tasks:
+        gap = one.gap
+        if gap is not None and gap.why == "missing" and gap.name and one.name not in started:
+            return without_pipeline_task(run, found.pipeline.name, gap)
+    return None
+
+
+def one_task(
+    task: Planned, world: RunWorld, children: Mapping[str, TaskRun] | None = None, *, journal: bool = True
+) -> tuple[RunResult, ...]:
+    """The answer for one task; empty if what it runs is not known. Its TaskRun passes the webhook like any other."""
+    if task.gap is not None and task.gap.why in {"custom", "nested"}:
+        return ()
+    problem = refused(task.run, world.config.flags)
+    if problem is not None:
+        return (RunResult(problem=problem),)
+    child = (children or {}).get(task.names[0]) if task.names else None
+    own = task_of(child, world.lookups) if child is not None else None
+    used = task.task
+    if isinstance(own, UsedTask) and (used is None or own.spec != used.spec):
+        used = own
+    if used is None:
+        return ()
+    answer = task_run(child or task.run, world, task=used, fields=task.fields, journal=journal)
+    return () if isinstance(answer, Gap) else answer
+
+
+def finished(run: PipelineRun, tasks: Sequence[Planned], children: Mapping[str, TaskRun]) -> frozenset[str]:
+    """Tasks that ask for nothing any more: skipped, or all their TaskRuns have ended."""
+    skipped = {one.name for one in run.status.skipped_tasks or ()}
+    made = {one.pipeline_task_name for one in run.status.child_references or ()}
+    ended = {one.name for one in tasks if one.name in made and _all_ended(one.names, children)}
+    return frozenset(skipped | ended)
+
+
+def _all_ended(names: Collection[str], children: Mapping[str, TaskRun]) -> bool:
+    return all(name in children and has_ended(children[name]) for name in names)
+
+
+def has_ended(run: TaskRun | PipelineRun) -> bool:
+    """Whether a run has succeeded or failed."""
+    return any(one.type == "Succeeded" and one.status in {"True", "False"} for one in run.status.conditions or ())
+
+
+def progress(failed: int, incomplete: int, completed: int = 0, skipped: int = 0) -> tuple[str, str, str]:
+    """Status, reason and message of a PipelineRun's condition while tasks are left.
+
+    ``completed``: with the failed ones. Source: pipelinerun/resources/pipelinerunstate.go GetPipelineConditionStatus.
+    """
+    text = f"Tasks Completed: {completed} (Failed: {failed}, Cancelled 0), Incomplete: {incomplete}, Skipped: {skipped}"
+    return ("Unknown", "PipelineRunStopping" if failed else "Running", text)

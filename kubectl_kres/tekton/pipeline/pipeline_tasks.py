@@ -1,0 +1,253 @@
+"""What a PipelineRun asks for: a TaskRun for each task, with its values, and the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import Metadata
+from kubectl_kres.model.tekton import (
+    Pipeline,
+    PipelineRun,
+    PipelineRunSpec,
+    PipelineTask,
+    PipelineTaskRunSpec,
+    Reference,
+    TaskRun,
+    TaskRunSpec,
+    Timeouts,
+)
+from kubectl_kres.model.tekton_parts import ClaimVolume, Param, WorkspaceBinding
+from kubectl_kres.provenance.journal import Source
+from kubectl_kres.tekton.base.config import merged
+from kubectl_kres.tekton.base.duration import go_text, seconds
+from kubectl_kres.tekton.base.naming import PIPELINE_RUN, PIPELINE_TASK, child_name
+from kubectl_kres.tekton.base.result import Fields, Gap, Problem, fields_below
+from kubectl_kres.tekton.base.task_order import waits_for
+from kubectl_kres.tekton.base.variables import parameters, replaced
+from kubectl_kres.tekton.controller.resolve import Lookups, UsedPipeline, UsedTask, pipeline_of, task_by_reference, used
+from kubectl_kres.tekton.pipeline.dag import cycle_in
+from kubectl_kres.tekton.pipeline.matrix import runs, values_of
+
+
+class Planned(Struct, frozen=True):
+    """A pipeline task with the TaskRun made for it, or the first of those that its matrix makes.
+
+    names: of its TaskRuns, as far as their number is known. number: of runs; None: only known once a task has a result.
+    after: the tasks it waits for. fields: where the run's values stand. task: None where ``gap`` says why.
+    """
+
+    name: str
+    run: TaskRun
+    fields: Fields
+    names: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    is_finally: bool = False
+    number: int | None = 1
+    task: UsedTask | None = None
+    gap: Gap | None = None
+
+
+class Plan(Struct, frozen=True):
+    """The tasks in the Pipeline's order, then ``finally``. problem: why none runs. cycle: tasks that wait in a ring."""
+
+    pipeline: UsedPipeline
+    tasks: tuple[Planned, ...] = ()
+    problem: Problem | None = None
+    cycle: tuple[str, ...] = ()
+
+    @property
+    def graph(self) -> dict[str, tuple[str, ...]]:
+        """What each task, ``finally`` apart, waits for."""
+        return {one.name: one.after for one in self.tasks if not one.is_finally}
+
+
+def plan(run: PipelineRun, lookups: Lookups, minutes: int = 60) -> Plan | Gap:
+    """The TaskRuns of a run, or what is missing to tell. ``minutes``: how long runs may take that do not say so.
+
+    Source: reconciler/pipelinerun/pipelinerun.go, apis/pipeline/v1/pipelinerun_types.go GetTaskRunSpec.
+    """
+    found = pipeline_of(run, lookups)
+    if isinstance(found, Gap):
+        return found
+    spec = found.spec
+    params = values_of(run.spec.params, spec.params)
+    tasks = tuple(
+        _planned(task, run, found, lookups, params, _timeout(run, minutes, is_finally=last), is_finally=last)
+        for group, last in ((spec.tasks, False), (spec.finally_, True))
+        for task in group or ()
+    )
+    graph = {one.name: one.after for one in tasks if not one.is_finally}
+    return Plan(found, tasks, _wrong_name(run, tasks), cycle_in(graph))
+
+
+def alone(pipeline: Pipeline) -> PipelineRun:
+    """A run of the Pipeline with nothing but defaults; it is named like the Pipeline.
+
+    It has all that it needs, but not known what: parameters without a default stay names.
+    """
+    meta = Metadata(name=pipeline.metadata.name, namespace=pipeline.metadata.namespace)
+    bare = (one.name for one in pipeline.spec.params or () if one.default is None)
+    params = tuple(Param(name, f"$(params.{name})") for name in bare)
+    return PipelineRun(meta, PipelineRunSpec(pipeline_ref=Reference(name=meta.name), params=params or None))
+
+
+def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
+    """An entry of ``taskRunSpecs`` for a task that is not there ends the run."""
+    known = {one.name for one in tasks}
+    for entry in run.spec.task_run_specs or ():
+        if entry.pipeline_task_name not in known:
+            text = (
+                f"[User error] PipelineRun {run.metadata.namespace}/{run.metadata.name} doesn't define taskRunSpecs "
+                f'correctly: pipelineRun\'s taskrunSpecs defined wrong taskName: "{entry.pipeline_task_name}", '
+                "does not exist in Pipeline"
+            )
+            return Problem(
+                "reconcile", "PipelineRun", text, "tekton/unknown-pipeline-task", "InvalidTaskRunSpecs", "False"
+            )
+    return None
+
+
+def _planned(
+    task: PipelineTask,
+    run: PipelineRun,
+    pipeline: UsedPipeline,
+    lookups: Lookups,
+    params: Mapping[str, Any],
+    timeout: str | None,
+    *,
+    is_finally: bool,
+) -> Planned:
+    index, entry = _entry(run, task.name)
+    source = Source("PipelineRun", run.metadata.name, run.metadata.namespace, f"spec.taskRunSpecs[{index}]")
+    number = runs(task.matrix, params)
+    names = _names(run, task, number)
+    name = names[0] if names else child_name(run.metadata.name, f"-{task.name}")
+    made = _task_run(task, run, entry, name, timeout, _params(task, params))
+    held = _task(task, pipeline, lookups, is_finally=is_finally)
+    return Planned(
+        task.name,
+        made,
+        fields_below(source),
+        names,
+        tuple(dict.fromkeys(waits_for(task))),
+        is_finally,
+        number,
+        None if isinstance(held, Gap) else held,
+        held if isinstance(held, Gap) else None,
+    )
+
+
+def _entry(run: PipelineRun, name: str) -> tuple[int, PipelineTaskRunSpec]:
+    """The last entry for a task, whose values count as a whole; templates are merged, later ones over earlier ones."""
+    template = run.spec.task_run_template.pod_template if run.spec.task_run_template is not None else None
+    found, at = PipelineTaskRunSpec(name), 0
+    for index, entry in enumerate(run.spec.task_run_specs or ()):
+        if entry.pipeline_task_name == name:
+            found, at = entry, index
+            template = merged(entry.pod_template, template)
+    values = (found.compute_resources, found.step_specs, found.sidecar_specs)
+    return at, PipelineTaskRunSpec(name, *values, template, found.timeout)
+
+
+def _timeout(run: PipelineRun, minutes: int, *, is_finally: bool) -> str | None:
+    """What the PipelineRun's timeouts leave to each task of a part; None: what config-defaults says.
+
+    Source: reconciler/pipelinerun/pipelinerun.go pipelineRunTimeout.
+    """
+    given = run.spec.timeouts or Timeouts()
+    own, other = (given.finally_, given.tasks) if is_finally else (given.tasks, given.finally_)
+    length = seconds(own) if own is not None else None
+    if own is None and other is not None:
+        whole, rest = seconds(given.pipeline or f"{minutes}m"), seconds(other)
+        length = whole - rest if whole and rest else None
+    if length is None or 0 < length <= minutes * 60:
+        return None
+    return go_text(length)
+
+
+def _task_run(
+    task: PipelineTask,
+    run: PipelineRun,
+    entry: PipelineTaskRunSpec,
+    name: str,
+    timeout: str | None,
+    params: tuple[Param, ...],
+) -> TaskRun:
+    meta = run.metadata
+    labels = {PIPELINE_RUN: meta.name, PIPELINE_TASK: task.name}
+    spec = TaskRunSpec(
+        task_ref=task.task_ref,
+        task_spec=task.task_spec,
+        compute_resources=entry.compute_resources,
+        step_specs=entry.step_specs,
+        sidecar_specs=entry.sidecar_specs,
+        pod_template=entry.pod_template,
+        params=params or None,
+        workspaces=_bindings(task, run) or None,
+        timeout=entry.timeout or task.timeout or timeout,
+        retries=task.retries,
+    )
+    return TaskRun(Metadata(name=name, namespace=meta.namespace, labels=labels), spec)
+
+
+def _bindings(task: PipelineTask, run: PipelineRun) -> tuple[WorkspaceBinding, ...]:
+    """What the run's workspaces are bound to: a claim that is made from a template is one by then.
+
+    Source: pipelinerun/pipelinerun.go taskWorkspaceByWorkspaceVolumeSource.
+    """
+    held = {one.name: one for one in run.spec.workspaces or ()}
+    return tuple(
+        _bound(one.name, held.get(one.workspace or one.name, WorkspaceBinding())) for one in task.workspaces or ()
+    )
+
+
+def _bound(name: str, binding: WorkspaceBinding) -> WorkspaceBinding:
+    claim = binding.persistent_volume_claim
+    if binding.volume_claim_template is not None:
+        claim = ClaimVolume(f"pvc of {binding.name}")
+    return WorkspaceBinding(name, claim)
+
+
+def _params(task: PipelineTask, params: Mapping[str, Any]) -> tuple[Param, ...]:
+    """The texts that a task's runs are given, with the PipelineRun's in place of the names in them.
+
+    An embedded Task also sees the PipelineRun's own, where it declares none of that name. Lists and what a matrix
+    gives are left out. Source: pipelinerun/resources/apply.go ApplyParameters, propagateParams.
+    """
+    known = parameters([Param(name, value) for name, value in params.items()], None)
+    given = {one.name: replaced(one.value, known) for one in task.params or () if isinstance(one.value, str)}
+    if task.task_spec is not None:
+        own = {one.name for one in (*(task.task_spec.params or ()), *(task.params or ()))}
+        given |= {name: value for name, value in params.items() if name not in own and isinstance(value, str)}
+    return tuple(Param(name, value) for name, value in given.items())
+
+
+def _names(run: PipelineRun, task: PipelineTask, number: int | None) -> tuple[str, ...]:
+    """The names of the task's runs: those that are there, else those that will be."""
+    made = tuple(one.name for one in run.status.child_references or () if one.pipeline_task_name == task.name)
+    if made:
+        return made
+    if task.matrix is None or not (task.matrix.params or task.matrix.include):
+        return (child_name(run.metadata.name, f"-{task.name}"),)
+    return tuple(child_name(run.metadata.name, f"-{task.name}-{index}") for index in range(number or 0))
+
+
+def _task(task: PipelineTask, pipeline: UsedPipeline, lookups: Lookups, *, is_finally: bool) -> UsedTask | Gap:
+    if task.pipeline_ref is not None or task.pipeline_spec is not None:
+        return Gap("Pipeline", task.pipeline_ref.name if task.pipeline_ref is not None else task.name, "nested")
+    if task.task_spec is None:
+        ref = task.task_ref or Reference()
+        if ref.api_version and ref.kind not in {"", "Task", "ClusterTask"}:
+            return Gap(ref.kind, ref.name, "custom")
+        return task_by_reference(ref, lookups)
+    kind, version = task.task_spec.kind, task.task_spec.api_version
+    if version and not version.startswith("tekton.dev/"):
+        return Gap(kind, task.name, "custom")
+    field = "finally" if is_finally else "tasks"
+    group = (pipeline.spec.finally_ if is_finally else pipeline.spec.tasks) or ()
+    place = next(index for index, one in enumerate(group) if one is task)
+    origin = pipeline.origin.below(f"{field}[{place}].taskSpec")
+    return used(task.task_spec, origin, lookups)

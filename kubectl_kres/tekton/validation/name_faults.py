@@ -1,0 +1,73 @@
+"""What the webhook refuses in names: given twice, bound to nothing, no names at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.admission.base.resource_names import qualified_faults
+from kubectl_kres.model.tekton_parts import Param
+from kubectl_kres.tekton.validation.webhook_error import WebhookError, keyed
+
+_VOLUMES = ("configmap", "emptydir", "persistentvolumeclaim", "secret", "volumeclaimtemplate")
+#: What a workspace can be bound to, with the field that it must have, as Tekton writes it.
+_BOUND = {
+    "configMap": ("name", "configmap.name"),
+    "csi": ("driver", "csi.driver"),
+    "emptyDir": ("", ""),
+    "persistentVolumeClaim": ("claimName", "persistentvolumeclaim.claimname"),
+    "projected": ("sources", "projected.sources"),
+    "secret": ("secretName", "secret.secretName"),
+    "volumeClaimTemplate": ("", ""),
+}
+_TWICE = "tekton/given-twice"
+
+
+def given_faults(params: Sequence[Param] | None) -> Iterator[WebhookError]:
+    """Parameters of a run that are given twice; capitals do not count. Source: v1/taskrun_validation.go."""
+    seen: set[str] = set()
+    for one in params or ():
+        if one.name.lower() in seen:
+            yield WebhookError("expected exactly one, got both", f"{keyed('spec.params', one.name)}.name", _TWICE)
+        seen.add(one.name.lower())
+
+
+def binding_faults(spec: Any, kind: str) -> Iterator[WebhookError]:
+    """What a run binds its workspaces to, as written: exactly one thing each, under a name of its own.
+
+    Source: v1/workspace_validation.go, taskrun_validation.go, pipelinerun_validation.go.
+    """
+    held = spec.get("workspaces") if isinstance(spec, Mapping) else None
+    seen: dict[str, int] = {}
+    for index, one in enumerate(held if isinstance(held, list | tuple) else ()):
+        if not isinstance(one, Mapping):
+            continue
+        path, name = f"spec.workspaces[{index}]", str(one.get("name", ""))
+        if name in seen:
+            many = f'workspace "{name}" provided by pipelinerun more than once, at index {seen[name]} and {index}'
+            text = "expected exactly one, got both" if kind == "TaskRun" else many
+            yield WebhookError(text, f"{path}.name", _TWICE)
+        seen.setdefault(name, index)
+        yield from _bound(one, path)
+
+
+def name_faults(name: str, path: str) -> Iterator[WebhookError]:
+    """What is no name of an object. Source: apimachinery validation.IsQualifiedName."""
+    found = ",".join(qualified_faults(name))
+    if found:
+        yield WebhookError(f"invalid value: {found}", path, "tekton/name")
+
+
+def _bound(one: Mapping[str, Any], path: str) -> Iterator[WebhookError]:
+    if all(value is None or value == "" for value in one.values()):
+        yield WebhookError("missing field(s)", path, "tekton/workspace-binding")
+        return
+    given = [field for field in _BOUND if one.get(field) is not None]
+    if len(given) != 1:
+        text = f"expected exactly one, got {'both' if given else 'neither'}"
+        yield from (WebhookError(text, f"{path}.{field}", "tekton/workspace-binding") for field in _VOLUMES)
+        return
+    wanted, said = _BOUND[given[0]]
+    held = one[given[0]]
+    if wanted and isinstance(held, Mapping) and not held.get(wanted):
+        yield WebhookError("missing field(s)", f"{path}.{said}", "tekton/workspace-binding")

@@ -1,0 +1,87 @@
+"""What the webhook refuses in declared results, of Tasks and of steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubectl_kres.model.tekton_parts import DeclaredResult
+from kubectl_kres.tekton.validation.declarations import TYPES, type_of
+from kubectl_kres.tekton.validation.webhook_error import LABEL, WebhookError, quote
+
+_RULE = "tekton/result"
+_FORMAT = "^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$"
+_NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_STEP = re.compile(r"\$\(steps\.([^)\n]{0,300}?)\.results\.([^)\n]{0,300})\)")
+_CONSIST = (
+    "must consist of alphanumeric characters, '-', '_', and must start and end with an alphanumeric character (e.g. "
+    f"'MyName',  or 'my-name',  or 'my_name', regex used for validation is '{_FORMAT}')"
+)
+_OF_STEP = "$(steps.<stepName>.results.<resultName>)"
+_LABEL = (
+    f"stepName in {_OF_STEP} must be a valid DNS Label, For more info refer to "
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names"
+)
+
+
+def of_task(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
+    """The faults of a Task's results, which stand at ``path``. Source: v1/result_validation.go TaskResult.Validate."""
+    for index, one in enumerate(results or ()):
+        where = f"{path}[{index}]"
+        if not _NAME.fullmatch(one.name):
+            yield _misnamed(one, where)
+            continue
+        if one.type not in {"", *TYPES}:
+            yield WebhookError(f"invalid value: {one.type}", f"{where}.type", _RULE, "type must be string")
+        if one.type == "object" or (not one.type and one.properties is not None):
+            yield from _object(one, where, "The", untyped=True)
+        yield from _taken(one, where)
+
+
+def of_step(results: Sequence[DeclaredResult] | None, path: str) -> Iterator[WebhookError]:
+    """The faults of a step's results. Source: v1/result_validation.go StepResult.Validate."""
+    for index, one in enumerate(results or ()):
+        where = f"{path}[{index}]"
+        if not _NAME.fullmatch(one.name):
+            yield _misnamed(one, where)
+        elif one.type not in {"", *TYPES}:
+            yield WebhookError(f"invalid value: {one.type}", f"{where}.type", _RULE, f"invalid type {one.type}")
+        elif one.type == "object":
+            yield from _object(one, where, "the", untyped=False)
+
+
+def _misnamed(one: DeclaredResult, path: str) -> WebhookError:
+    return WebhookError(f"invalid key name {quote(one.name)}", f"{path}.name", _RULE, f"Name {_CONSIST}")
+
+
+def _object(one: DeclaredResult, path: str, article: str, *, untyped: bool) -> Iterator[WebhookError]:
+    """``untyped``: whether keys may be without a type. An empty map is gone once the object is written again."""
+    if not one.properties:
+        yield WebhookError("missing field(s)", f"{path}.{one.name}.properties", _RULE)
+        return
+    types = {key: held.get("type") if isinstance(held, Mapping) else None for key, held in one.properties.items()}
+    odd = sorted(key for key, kind in types.items() if kind != "string" and not (untyped and not kind))
+    if odd:
+        text = f"{article} value type specified for these keys [{' '.join(odd)}] is invalid, the type must be string"
+        yield WebhookError(text, f"{path}.{one.name}.properties", _RULE)
+
+
+def _taken(one: DeclaredResult, path: str) -> Iterator[WebhookError]:
+    """What is wrong with where a result is taken from."""
+    if one.value is None:
+        return
+    if (kind := type_of(one.value)) != "string":
+        yield WebhookError(f'Invalid Type. Wanted string but got: "{kind}"', f"{path}.{one.name}.type", _RULE)
+        return
+    where, text = f"{path}.{one.name}.value", one.value if isinstance(one.value, str) else str(one.value)
+    found = _STEP.search(text)
+    if text and found is None:
+        said = f'Could not extract step name and result name. Expected value to look like {_OF_STEP} but got "{text}"'
+        yield WebhookError(said, where, _RULE)
+    if found is None:
+        return
+    if not LABEL.fullmatch(found[1]):
+        yield WebhookError(f"invalid extracted step name {quote(found[1])}", where, _RULE, _LABEL)
+    if not _NAME.fullmatch(found[2]):
+        detail = f"resultName in {_OF_STEP} {_CONSIST}"
+        yield WebhookError(f"invalid extracted result name {quote(found[2])}", where, _RULE, detail)

@@ -1,0 +1,61 @@
+"""Faults that a webhook finds in an object's fields, and the one message that it makes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kubectl_kres.tekton.base.result import MessageFault
+
+#: What a name is that becomes part of a container's name: at most 63 of these.
+LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b"}
+_ESCAPES |= {"\f": "\\f", "\v": "\\v"}
+
+
+class WebhookError(NamedTuple):
+    """A fault: the sentence, the field that it is about (empty: none), the code of the rule, what is said below it."""
+
+    text: str
+    path: str
+    rule: str
+    details: str = ""
+
+
+def quote(text: str) -> str:
+    """The text as Go's %q writes it."""
+    return '"{}"'.format("".join(_ESCAPES.get(one) or (one if one.isprintable() else _code(one)) for one in text))
+
+
+def keyed(field: str, key: str) -> str:
+    """The path of an entry of a map. Source: knative.dev/pkg/apis flatten."""
+    return f"{field}.[{key}]" if "." in key else f"{field}[{key}]"
+
+
+def by_rule(errors: Sequence[WebhookError]) -> tuple[MessageFault, ...]:
+    """The faults of each rule as one, in the order in which they were found; nothing where there is one rule."""
+    rules = dict.fromkeys(error.rule for error in errors)
+    found = ((rule, [error for error in errors if error.rule == rule]) for rule in rules)
+    return tuple(MessageFault(joined(held), rule) for rule, held in found) if len(rules) > 1 else ()
+
+
+def joined(errors: Sequence[WebhookError]) -> str:
+    """Equal sentences once with all their fields, then sorted. Source: knative.dev/pkg/apis FieldError.Error."""
+    by_text: dict[tuple[str, str], set[str]] = {}
+    for error in errors:
+        by_text.setdefault((error.text, error.details), set()).add(error.path)
+    return "\n".join(
+        sorted(
+            f"{text}: {', '.join(sorted(paths))}" + (f"\n{details}" if details else "")
+            for (text, details), paths in by_text.items()
+        )
+    )
+
+
+def _code(char: str) -> str:
+    number = ord(char)
+    if number < 0x80:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

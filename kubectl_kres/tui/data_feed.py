@@ -1,0 +1,154 @@
+"""What keeps a store filled: a live feed, or a source that is read once, behind one face."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from queue import SimpleQueue
+from time import monotonic
+from typing import Any, Protocol, TypeVar
+
+from kubectl_kres.cluster.watch.event_queue import LONGEST
+from kubectl_kres.cluster.watch.feed_state import FeedState
+from kubectl_kres.errors import Forbidden, KresError
+from kubectl_kres.model.kinds import describe
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.sharing import Sharing
+from kubectl_kres.store.store import Store
+
+T = TypeVar("T")
+
+
+class DataFeed(Protocol):
+    """Reads what is wanted, in threads of its own; the store belongs to who drains."""
+
+    def want(self, needs: Iterable[Need]) -> None:
+        """Start reading these; stop reading what is no longer wanted."""
+        ...
+
+    def drain(self, store: Store, *, most: int = ...) -> Changes:
+        """Apply what arrived to the store. Never waits."""
+        ...
+
+    def states(self) -> Mapping[Need, FeedState]:
+        """How the reading of each need goes."""
+        ...
+
+    def close(self) -> None:
+        """Read no more."""
+        ...
+
+
+class StillSource(Protocol):
+    """A snapshot or another place that holds still."""
+
+    @property
+    def store(self) -> Store: ...
+    def fill(self, needs: Iterable[Need]) -> None: ...
+    def pages(self, need: Need) -> Iterator[list[Any]]: ...
+
+
+#: Objects of a page of a need, or how the reading of it ended.
+_Arrival = tuple[Need, list[Any], Coverage | None]
+
+
+class ReadOnce:
+    """A source as a feed: each need is read once, in a thread, since a snapshot can be large."""
+
+    def __init__(self, source: StillSource) -> None:
+        describe()
+        self._source = source
+        self._asked: dict[Need, FeedState] = {}
+        self._arrived: deque[_Arrival] = deque()
+        self._queue: SimpleQueue[Need | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was wanted has been read and drained."""
+        return not self._arrived and all(state.held for state in self._asked.values())
+
+    def want(self, needs: Iterable[Need]) -> None:
+        for need in needs:
+            if need not in self._asked:
+                self._asked[need] = FeedState("listing")
+                self._queue.put(need)
+        if self._thread is None and self._asked:
+            self._thread = threading.Thread(target=self._read, name="snapshot", daemon=True)
+            self._thread.start()
+
+    def drain(self, store: Store, *, most: int = 5_000) -> Changes:
+        changes, left, until = Changes(), most, monotonic() + LONGEST
+        while self._arrived and left > 0 and monotonic() < until:
+            need, items, end = self._arrived.popleft()
+            left -= max(1, len(items))
+            for item in items:
+                ref = ObjectRef(need.kind, item.metadata.name, item.metadata.namespace)
+                changes.put(ref, new=store.get(ref.kind, ref.name, ref.namespace) is None)
+                store.add(need.kind, item)
+            state = self._asked[need]
+            self._asked[need] = FeedState("listing", read=state.read + len(items))
+            if end is not None:
+                store.cover(need, end)
+                changes.needs[need] = None
+                self._asked[need] = FeedState(
+                    _PHASES[end.state], held=True, read=self._asked[need].read, why=end.message
+                )
+        return changes
+
+    def look(self, find: Callable[[], T]) -> T:
+        """What is found in the source between two pages: it belongs to the thread that reads it."""
+        with self._lock:
+            return find()
+
+    def states(self) -> Mapping[Need, FeedState]:
+        return self._asked
+
+    def close(self) -> None:
+        self._closed = True
+        self._queue.put(None)
+
+    def _read(self) -> None:
+        sharing = Sharing()
+        while (need := self._queue.get()) is not None:
+            end = READ
+            try:
+                pages = self._pages(need)
+                while (page := self.look(partial(next, pages, None))) is not None:
+                    if self._closed:
+                        return
+                    for item in page:
+                        sharing.share(item)
+                    self._arrived.append((need, page, None))
+            except Forbidden as error:
+                end = Coverage("denied", error.message)
+            except KresError as error:
+                end = Coverage("unread" if not need.name else "failed", error.message)
+            self._arrived.append((need, [], end))
+
+    def _pages(self, need: Need) -> Iterator[list[Any]]:
+        if not need.name:
+            yield from self._source.pages(need)
+            return
+        self._source.fill([need])
+        coverage = self._source.store.covered(need)
+        found = self._source.store.get(need.kind, need.name, need.namespace)
+        if found is not None:
+            yield [found]
+        elif not coverage.known:
+            raise coverage.error()
+
+
+_PHASES: Mapping[str, Any] = {
+    "read": "watching",
+    "denied": "denied",
+    "absent": "absent",
+    "failed": "failed",
+    "unread": "failed",
+}

@@ -1,0 +1,25 @@
+"""All lists by name: a new one is an entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kubectl_kres.tui.lists import claims, limitranges, namespaces, pipelineruns, pods, pools, quotas, refused, taskruns
+from kubectl_kres.tui.lists.list_spec import Listing
+
+LISTINGS: Mapping[str, Listing] = {
+    module.LISTING.id: module.LISTING
+    for module in (namespaces, pods, quotas, limitranges, refused, pools, claims, taskruns, pipelineruns)
+}
+
+
+def find(word: str) -> Listing | None:
+    """The list that a word names, as kubectl would take it."""
+    lowered = word.lower()
+    return next((one for one in LISTINGS.values() if lowered in one.names), None)
+
+
+def words() -> list[str]:
+    """Every name of every list, the first ones first."""
+    firsts = [one.id for one in LISTINGS.values()]
+    return [*firsts, *(name for one in LISTINGS.values() for name in one.names[1:])]

@@ -1,0 +1,80 @@
+"""What a list screen is made from: an entry of a table, so that one screen serves every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.table.view import RowKey
+
+ListRows = Iterator[tuple[RowKey, Any]]
+
+
+def no_labels(_row: Any) -> Mapping[str, str]:
+    return {}
+
+
+class Listing(Struct, frozen=True):
+    """A kind of list.
+
+    names: what it is called in commands, the first one in crumbs. kinds: a change of their objects changes rows.
+    needs: what is read, for a namespace (empty: all). columns: may depend on the namespace. rows: all of them, made one
+    after the other, as many as there is time for. row: that of one object of ``kinds[0]``, None if it has none; absent:
+    every change makes all rows anew. prepare: computes what a costly column shows of a row, by the column's id, or
+    whether the row has a fault (``fault``); ``ready``: whether it did. Absent: nothing is costly.
+    sign: mark and tone before a row. detail: what is known about a row. opens: where Enter goes.
+    command: what prints the list. hints: keys in the footer beside the usual.
+    scoped: it is of one namespace, if one was chosen. sums: it shows pods added up.
+    also: what is read, too, as far as that is known by now. absent: what it means that the server has no such kind.
+    owner: what a row belongs to.
+    """
+
+    names: tuple[str, ...]
+    about: str
+    kinds: tuple[str, ...]
+    needs: Callable[[str], tuple[Need, ...]]
+    columns: Callable[[str], tuple[Column, ...]]
+    rows: Callable[[Session, str], ListRows]
+    sign: Callable[[Any], tuple[str, Tone]]
+    detail: Callable[[Session, Any, int], Iterable[Line]]
+    opens: Callable[[Any], Location | None]
+    ref: Callable[[Any], ObjectRef]
+    command: Callable[[Session, str], str]
+    row: Callable[[Session, ObjectRef], tuple[RowKey, Any] | None] | None = None
+    prepare: Callable[[Any, str], None] | None = None
+    ready: Callable[[Any, str], bool] | None = None
+    labels: Callable[[Any], Mapping[str, str]] = no_labels
+    words: Callable[[Any], str] | None = None
+    hints: tuple[str, ...] = ()
+    also: Callable[[Session, str], Iterable[Need]] | None = None
+    absent: str = ""
+    owner: Callable[[Any], Location | None] | None = None
+    scoped: bool = True
+    sums: bool = False
+
+    @property
+    def id(self) -> str:
+        return self.names[0]
+
+
+def taken_in(
+    listing: Listing, session: Session, changes: Changes, namespace: str
+) -> tuple[dict[RowKey, Any], list[RowKey]]:
+    """The rows that came or changed, and the keys of those that went; of a namespace, or of all if it is empty."""
+    assert listing.row is not None
+
+    def concerns(ref: ObjectRef) -> bool:
+        return ref.kind == listing.kinds[0] and namespace in {"", ref.namespace}
+
+    found = (listing.row(session, ref) for ref in (*changes.added, *changes.changed) if concerns(ref))
+    gone: list[RowKey] = [(ref.namespace, ref.name) for ref in changes.gone if concerns(ref)]
+    return dict(row for row in found if row is not None), gone

@@ -1,0 +1,92 @@
+"""Where the user is, and the way there and back."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from kubectl_kres.model.meta import ObjectRef
+
+
+class Location(Struct, frozen=True):
+    """A screen and what it is about.
+
+    ``view``: ``overview``, a listing, ``object``, ``quota``, ``help`` or ``kinds``. ``ref``: the object of a screen
+    that is about one. ``namespace``: what a list is of; empty: all. ``filter`` and ``tab``: how the screen is to open.
+    """
+
+    view: str
+    namespace: str = ""
+    ref: ObjectRef | None = None
+    filter: str = ""
+    tab: str = ""
+
+    @property
+    def title(self) -> str:
+        """As a crumb."""
+        return self.ref.name if self.ref is not None else self.view
+
+
+HOME = Location("overview")
+Trail = tuple[Location, ...]
+
+
+class History:
+    """The trails that were walked. A trail is the way from the start to where the user is."""
+
+    def __init__(self, start: Trail) -> None:
+        self._trails: list[Trail] = [start]
+        self._at = 0
+        self._last: Trail = start
+
+    @property
+    def trail(self) -> Trail:
+        return self._trails[self._at]
+
+    @property
+    def here(self) -> Location:
+        return self.trail[-1]
+
+    def go(self, place: Location, *, fresh: bool = False) -> None:
+        """One step further; ``fresh``: from the start."""
+        if place == self.here:
+            return
+        base: Trail = (HOME,) if fresh else self.trail
+        if place in base:
+            base = base[: base.index(place)]
+        self._walk((*base, place) if place != HOME else (HOME,))
+
+    def change(self, place: Location) -> None:
+        """The same screen, somewhere else."""
+        if place != self.here:
+            self._walk((*self.trail[:-1], place))
+
+    def up(self) -> bool:
+        """One step back on the trail; False at the start."""
+        if len(self.trail) < 2:
+            return False
+        self._walk(self.trail[:-1])
+        return True
+
+    def back(self) -> bool:
+        return self._move(self._at - 1)
+
+    def forward(self) -> bool:
+        return self._move(self._at + 1)
+
+    def last(self) -> bool:
+        """To where the user was before, wherever that is."""
+        if self._last == self.trail:
+            return False
+        self._walk(self._last)
+        return True
+
+    def _walk(self, trail: Trail) -> None:
+        self._last = self.trail
+        self._trails = [*self._trails[: self._at + 1], trail][-100:]
+        self._at = len(self._trails) - 1
+
+    def _move(self, at: int) -> bool:
+        if not 0 <= at < len(self._trails):
+            return False
+        self._last, self._at = self.trail, at
+        return True

@@ -1,0 +1,4 @@
+"""What the first screen says: counts of each area, and what is wrong in it.
+
+The screen itself is in ``screens``.
+"""

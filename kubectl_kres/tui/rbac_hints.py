@@ -1,0 +1,47 @@
+"""What could not be read, and the rule that a cluster's administrator would add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.render.text.line import Line, toned, wrapped
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.session import Session, read_as
+
+#: What a state of coverage is called.
+_WORDS = {"denied": "forbidden", "unread": "not held here"}
+
+
+def gap_lines(session: Session, needs: Iterable[Need], width: int) -> Iterator[Line]:
+    """Each need that is not known, in the server's words; for what is forbidden, the rule that is missing."""
+    states = session.feed.states()
+    for need in needs:
+        coverage = session.store.covered(need)
+        state = states.get(read_as(need))
+        if coverage.known or (coverage.state == "unread" and (state is None or not state.held)):
+            continue
+        kind = BY_KIND[need.kind]
+        where = f" in {need.namespace}" if need.namespace else ""
+        word = _WORDS.get(coverage.state, coverage.state)
+        text = f"? {word}: list {kind.plural}{where}"
+        yield from toned("bad", wrapped(text, width, rest="  "))
+        if coverage.message:
+            yield from toned("quiet", wrapped(coverage.message, width, first="  ", rest="  "))
+        if coverage.state == "denied":
+            yield from toned("", rule_lines(need))
+
+
+def rule_lines(need: Need) -> Iterator[str]:
+    """The RBAC rule, as it stands in a Role."""
+    kind = BY_KIND[need.kind]
+    scope = f"Role in {need.namespace}" if need.namespace and kind.namespaced else "ClusterRole"
+    yield f"  a {scope} would need the rule"
+    yield f'    - apiGroups: ["{kind.group}"]'
+    yield f'      resources: ["{kind.plural}"]'
+    yield '      verbs: ["get", "list", "watch"]'
+
+
+def rule_text(need: Need) -> str:
+    """The rule alone, to paste."""
+    return "\n".join(line[4:] for line in list(rule_lines(need))[1:])

@@ -1,0 +1,117 @@
+"""What a column of a table is, and how wide columns get on a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from msgspec import Struct
+from rich.cells import cell_len
+
+from kubectl_kres.errors import QuantityError
+from kubectl_kres.quantity import parse
+from kubectl_kres.render.text.line import Tone
+from kubectl_kres.tui.table.strips import safe
+
+GAP = 2
+#: Cells of a text that are needed to know it again.
+_READABLE = 18
+#: Rows whose costly cells are looked at to find out how wide a column is.
+_FEW = 40
+
+
+class Column(Struct, frozen=True):
+    """A column. ``text`` is a cell's, ``rank`` what it sorts by (absent: by the text; its None comes last).
+
+    ``width`` 0: as wide as its texts, from the head's to ``most``. ``wide``: only where there is room, or asked for.
+    ``searched``: filters look at it, which must cost little. ``lasting``: a row's rank costs little and stays as it is
+    while it is that row, so that it can be known before anyone sorts by it. ``down``: the first sort is from the
+    largest. ``spills``: whether a row's text goes on over the columns behind it, which are empty then; such a text
+    makes no column wide. ``live``: only where the store changes by itself.
+    """
+
+    id: str
+    head: str
+    text: Callable[[Any], str]
+    rank: Callable[[Any], Any] | None = None
+    tone: Callable[[Any], Tone] | None = None
+    right: bool = False
+    wide: bool = False
+    width: int = 0
+    most: int = 40
+    searched: bool = True
+    lasting: bool = False
+    down: bool = False
+    spills: Callable[[Any], bool] | None = None
+    live: bool = False
+
+    @property
+    def sorting(self) -> Callable[[Any], Any]:
+        """Gives what a row sorts by."""
+        return self.rank or self._lowered
+
+    def _lowered(self, row: Any) -> str:
+        return self.text(row).lower()
+
+
+def amount(text: Callable[[Any], str | None]) -> Callable[[Any], Any]:
+    """Ranks quantities by what they are worth."""
+
+    def rank(row: Any) -> Any:
+        shown = text(row)
+        try:
+            return parse(shown).nano if shown and shown != "-" else None
+        except QuantityError:
+            return None
+
+    return rank
+
+
+def natural(columns: Sequence[Column], rows: Iterable[Any], *, costly: int = _FEW) -> list[int]:
+    """The width that each column would like, by the rows that are given; ``costly`` cells of each that costs much."""
+    widths = [column.width or cell_len(column.head) for column in columns]
+    for count, row in enumerate(rows):
+        for at, column in enumerate(columns):
+            skipped = not column.searched and count >= costly
+            if not column.width and widths[at] < column.most and not skipped:
+                shown = "" if column.spills is not None and column.spills(row) else safe(column.text(row))
+                widths[at] = max(widths[at], min(column.most, cell_len(shown)))
+    return widths
+
+
+def laid_out(columns: Sequence[Column], liked: Sequence[int], room: int, *, wide: bool) -> list[tuple[int, int]]:
+    """The columns that are shown, by index, each with its width.
+
+    Wide columns come only where all fit, unless they are asked for, one after the other: more room never shows fewer.
+    What is too much is taken from the widest; what then does not fit goes, from the right.
+    """
+    shown = [at for at, column in enumerate(columns) if wide or not column.wide]
+    for at, column in enumerate(columns):
+        if column.wide and not wide:
+            if _taken([*shown, at], liked) > room:
+                break
+            shown = sorted([*shown, at])
+    widths = {at: liked[at] for at in shown}
+    while (over := _sum(widths) - room) > 0:
+        loose = {at: width for at, width in widths.items() if width > _least(columns[at], liked[at])}
+        if loose:
+            at = max(loose, key=lambda one: loose[one])
+            widths[at] -= min(over, max(1, (widths[at] - _least(columns[at], liked[at])) // 4))
+        elif len(widths) > 1:
+            widths.pop(max(widths))
+        else:
+            widths = {at: max(1, room) for at in widths}
+    return sorted(widths.items())
+
+
+def _least(column: Column, liked: int) -> int:
+    """How narrow a column may get: figures not at all."""
+    return liked if column.width or column.right else max(cell_len(column.head), min(liked, _READABLE))
+
+
+def _sum(widths: dict[int, int]) -> int:
+    return sum(widths.values()) + GAP * (len(widths) - 1)
+
+
+def _taken(shown: Sequence[int], liked: Sequence[int]) -> int:
+    return _sum({at: liked[at] for at in shown})

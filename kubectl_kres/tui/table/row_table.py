@@ -1,0 +1,365 @@
+"""The table of every list: rows by key, of which only the visible lines are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.timer import Timer
+
+from kubectl_kres.render.text.line import Line
+from kubectl_kres.tui.keys import moves
+from kubectl_kres.tui.table.columns import GAP, Column, laid_out, natural
+from kubectl_kres.tui.table.matching import Matcher
+from kubectl_kres.tui.table.strips import Drawn, fitted
+from kubectl_kres.tui.table.view import Faces, RowKey, View
+
+#: Cursor and sign stand before the first column.
+_MARGIN = 4
+#: Rows that widths are taken from: those that came first, and of those that change some at a time.
+_MEASURED, _SAMPLE = 400, 40
+#: The tone of a whole row, by that of its sign.
+_ROWS = {"bad": "fault", "warn": "near"}
+#: Seconds after which the length of a long list is told anew, where its end is near and where it is not.
+_PATIENCE, _FAR = 0.5, 5.0
+
+
+class Table(Drawn):
+    """The cursor stands on a row's key, not on a line: updates move the line, not the choice."""
+
+    BINDINGS: ClassVar[list[BindingType]] = moves()
+
+    class Moved(Message):
+        """The cursor stands on another row; ``key`` None: on none."""
+
+        def __init__(self, key: RowKey | None) -> None:
+            super().__init__()
+            self.key = key
+
+    class Opened(Message):
+        """A row is to be opened."""
+
+        def __init__(self, key: RowKey) -> None:
+            super().__init__()
+            self.key = key
+
+    class Headed(Message):
+        """The head of a column was clicked."""
+
+        def __init__(self, column: Column) -> None:
+            super().__init__()
+            self.column = column
+
+    class Gone(Message):
+        """The row under the cursor is no longer there."""
+
+        def __init__(self, key: RowKey) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, columns: Sequence[Column], faces: Faces, *, sign: Any, id: str | None = None) -> None:  # noqa: A002, textual's word
+        super().__init__(id=id)
+        self.view: View[Any] = View(faces)
+        self.columns = tuple(columns)
+        self.view.foresee(column.sorting for column in columns if column.lasting)
+        self.cursor: RowKey | None = None
+        self.sorted_by: Column | None = None
+        self.reverse = self.wide = False
+        self.picked = 0
+        self._line = 0
+        self._sign = sign
+        #: What stands in the place of the rows where there are none.
+        self.empty: Line = ()
+        self._liked: list[int] = []
+        self._layout: list[tuple[int, int]] = []
+        #: The width that the columns were laid out for.
+        self._laid = -1
+        #: What was drawn: columns, line and key of the cursor, and the keys that are seen.
+        self._drawn: tuple[Any, ...] | None = None
+        self._sizing: Timer | None = None
+        self._changed: set[RowKey] = set()
+
+    @property
+    def row(self) -> Any | None:
+        """The row under the cursor."""
+        return self.view.rows.get(self.cursor) if self.cursor is not None else None
+
+    @property
+    def line(self) -> int:
+        return self._line
+
+    def mark(self, row: Any) -> str:
+        """The sign before a row; empty where nothing is wrong with it."""
+        sign: str = self._sign(row)[0]
+        return sign
+
+    @property
+    def full_width(self) -> int:
+        """Cells that all columns take, those too that only come where there is room."""
+        return _MARGIN + 1 + sum(self._liked) + GAP * max(0, len(self._liked) - 1)
+
+    @property
+    def shown(self) -> tuple[Column, ...]:
+        """The columns that there is room for."""
+        return tuple(self.columns[at] for at, _ in self._layout)
+
+    def change_columns(self, columns: Sequence[Column]) -> None:
+        """Other columns; the sort goes by the column of the same id, if there is one."""
+        if [column.id for column in columns] == [column.id for column in self.columns]:
+            self.columns = tuple(columns)
+        else:
+            self.columns, self._liked = tuple(columns), []
+            if self.sorted_by is not None and self.sorted_by.id not in {column.id for column in columns}:
+                self.sort(None)
+        self.view.foresee(column.sorting for column in columns if column.lasting)
+        self.settle()
+        self.refresh()
+
+    def replace(self, rows: Mapping[RowKey, Any]) -> None:
+        """All rows anew; the cursor stays on its key."""
+        self.view.replace(rows)
+        self._liked = []
+        self.settle()
+        self.refresh()
+
+    def measure(self) -> None:
+        """Takes widths anew from the rows there are: those that came first need not be the widest."""
+        self._liked = []
+        self.settle()
+
+    def update(self, changed: Mapping[RowKey, Any], gone: Iterable[RowKey] = ()) -> None:
+        """Rows that came, changed or went; seen after the next ``settle``."""
+        gone = list(gone)
+        self.view.update(changed, gone)
+        self._changed.update(changed)
+        if self.cursor in gone and self.cursor is not None:
+            self.post_message(self.Gone(self.cursor))
+        if changed and self._liked:
+            liked = natural(self.columns, islice(changed.values(), _SAMPLE), costly=0)
+            self._liked = [max(pair) for pair in zip(self._liked, liked, strict=True)]
+
+    def filter(self, matcher: Matcher, *, faults: bool = False) -> None:
+        self.view.filter(matcher, faults=faults)
+        self.settle()
+
+    def sort(self, column: Column | None, *, reverse: bool = False) -> None:
+        self.sorted_by, self.reverse = column, reverse
+        self.view.sort(column.sorting if column is not None else None, reverse=reverse)
+        self.settle()
+        self.refresh()
+
+    def settle(self) -> None:
+        """Shows what the rows, filter and sort come to; the view stays where it is unless the cursor would leave it."""
+        visible = self._on_screen(self._line)
+        self.view.settle()
+        before = self.cursor
+        keys = self.view.keys
+        place = self.view.place(self.cursor) if self.cursor is not None else None
+        if place is None:
+            place = min(self._line, len(keys) - 1)
+            self.cursor = keys[place] if keys else None
+        self._line = max(0, place)
+        self._lay_out()
+        self._size_up()
+        if visible:
+            self._reveal()
+        top = int(self.scroll_offset.y)
+        seen = keys[top : top + self.size.height]
+        if not self._changed.isdisjoint(seen) or (self._drawn is not None and seen != self._drawn[-1]):
+            self._widen()
+        drawn = self._layout, self._line, self.cursor, seen
+        if drawn != self._drawn:
+            self.refresh()
+        else:
+            self._refresh_changed()
+        self._changed, self._drawn = set(), drawn
+        if before != self.cursor:
+            self.post_message(self.Moved(self.cursor))
+
+    def _size_up(self, *, at_once: bool = False) -> None:
+        """Tells how many lines there are. That lays out the screen anew, so a long list waits a little with it."""
+        height, many = len(self.view.keys) + 1, 3 * self.size.height
+        if at_once or min(height, self.virtual_size.height) < many:
+            self._sizing = None
+            self.virtual_size = Size(self.size.width, height)
+        elif self._sizing is None and height != self.virtual_size.height:
+            end = min(height, self.virtual_size.height)
+            near = int(self.scroll_offset.y) + many > end or abs(height - self.virtual_size.height) > end // 20
+            self._sizing = self.set_timer(_PATIENCE if near else _FAR, lambda: self._size_up(at_once=True))
+
+    def _refresh_changed(self) -> None:
+        """Draws only those of the changed rows that are seen."""
+        top = int(self.scroll_offset.y)
+        for line, key in enumerate(self.view.keys[top : top + self.size.height]):
+            if key in self._changed:
+                self.refresh_line(top + line + 1)
+
+    def go(self, line: int) -> None:
+        """Puts the cursor on a line, the nearest that there is."""
+        keys = self.view.keys
+        if not keys:
+            return
+        line = max(0, min(line, len(keys) - 1))
+        if keys[line] != self.cursor:
+            self._line, self.cursor = line, keys[line]
+            self.post_message(self.Moved(self.cursor))
+        if self._sizing is not None:
+            self._size_up(at_once=True)
+        self._reveal()
+        self.refresh()
+
+    def find(self, key: RowKey) -> None:
+        """Puts the cursor on a row, if it is seen."""
+        self.view.settle()
+        place = self.view.place(key)
+        if place is not None:
+            self.go(place)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if width != self._laid:
+            self._lay_out()
+        if y == 0:
+            return self._heads().adjust_cell_length(width, self.plain)
+        line = int(self.scroll_offset.y) + y - 1
+        keys = self.view.keys
+        if not keys and y == 1 and self.empty:
+            return self.strip([("", " " * _MARGIN), *self.empty], width)
+        if line >= len(keys) or keys[line] not in self.view.rows:
+            # Of a long list lines are taken out a little after their rows.
+            return Strip.blank(width, self.plain)
+        current = line == self._line
+        style = self.plain + self._over(current=current)
+        return self._cells(keys[line], current=current).adjust_cell_length(width, style)
+
+    def _heads(self) -> Strip:
+        style = self.tone("head")
+        segments = [Segment(" " * _MARGIN, style)]
+        for at, width in self._layout:
+            column = self.columns[at]
+            arrow = "" if column is not self.sorted_by else "v" if self.reverse else "^"
+            head = fitted(f"{column.head}{arrow}", width, right=column.right)
+            chosen = style + Style(underline=True) if self.picked and at == self.picked - 1 else style
+            segments += [Segment(head, chosen), Segment(" " * GAP, style)]
+        return Strip(segments)
+
+    def _over(self, *, current: bool) -> Style:
+        """What is laid over the row under the cursor."""
+        return self.tone("cursor" if self.has_focus else "idle") if current else Style.null()
+
+    def _cells(self, key: RowKey, *, current: bool) -> Strip:
+        row = self.view.rows[key]
+        over = self._over(current=current)
+        mark, tone = self._sign(row)
+        # A row is of the colour of its state, where a cell has none of its own.
+        plain = self.tone(_ROWS.get(tone, ""))
+        segments = [
+            Segment(" >" if current else "  ", plain + over),
+            Segment(f"{mark:<2}"[:2], self.tone(tone) + over),
+        ]
+        for place, (at, width) in enumerate(self._layout):
+            column = self.columns[at]
+            tone = column.tone(row) if column.tone is not None else ""
+            style = (self.tone(tone) if tone else plain) + over
+            if column.spills is not None and column.spills(row):
+                room = self.size.width - _MARGIN - sum(cells + GAP for _, cells in self._layout[:place])
+                return Strip([*segments, Segment(fitted(column.text(row), max(width, room - 1)), style)])
+            segments += [
+                Segment(fitted(column.text(row), width, right=column.right), style),
+                Segment(" " * GAP, plain + over),
+            ]
+        return Strip(segments)
+
+    def _lay_out(self) -> None:
+        self._laid = self.size.width
+        room = self._laid - _MARGIN - 1
+        if not self._liked or len(self._liked) != len(self.columns):
+            # Rows that a filter hides count, too: it goes, and the widths stay.
+            rows = self.view.rows
+            seen = (rows[key] for key in self.view.keys[: _MEASURED // 2])
+            self._liked = natural(self.columns, chain(seen, islice(rows.values(), _MEASURED // 2)))
+        if self.sorted_by is not None:
+            # The arrow of the sort needs a cell of its own.
+            at = next((at for at, one in enumerate(self.columns) if one.id == self.sorted_by.id), None)
+            self.sorted_by = self.columns[at] if at is not None else None
+        liked = [
+            max(width, len(column.head) + (column is self.sorted_by))
+            for column, width in zip(self.columns, self._liked, strict=True)
+        ]
+        self._layout = laid_out(self.columns, liked, max(1, room), wide=self.wide)
+
+    def _widen(self) -> None:
+        """Makes columns of figures as wide as what is seen of them: a figure must not lose a digit."""
+        top = int(self.scroll_offset.y)
+        seen = [self.view.rows[key] for key in self.view.keys[top : top + self.size.height] if key in self.view.rows]
+        figures = [at for at, _ in self._layout if self.columns[at].right and not self.columns[at].width]
+        needed = natural([self.columns[at] for at in figures], seen, costly=len(seen))
+        wider = {at: width for at, width in zip(figures, needed, strict=True) if width > self._liked[at]}
+        if wider:
+            self._liked = [wider.get(at, width) for at, width in enumerate(self._liked)]
+            self._lay_out()
+            self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if self._layout:
+            self._widen()
+
+    def _on_screen(self, line: int) -> bool:
+        top = int(self.scroll_offset.y)
+        return top <= line < top + max(1, self.size.height - 1)
+
+    def _reveal(self) -> None:
+        top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
+        if self._line < top:
+            self.scroll_to(y=self._line, animate=False)
+        elif self._line >= top + height:
+            self.scroll_to(y=self._line - height + 1, animate=False)
+
+    def on_resize(self) -> None:
+        self.settle()
+        self._reveal()
+
+    def on_click(self, event: events.Click) -> None:
+        """A head says so; a row is chosen, by a second click opened."""
+        if event.y == 0:
+            at = _MARGIN
+            for index, width in self._layout:
+                if at <= event.x < at + width + GAP:
+                    self.post_message(self.Headed(self.columns[index]))
+                at += width + GAP
+            return
+        line = int(self.scroll_offset.y) + event.y - 1
+        if line < len(self.view.keys):
+            self.go(line)
+            if event.chain > 1:
+                self.action_open()
+
+    def toggle(self, column: Column) -> None:
+        """Sorts by a column; if it does already, the other way round."""
+        again = self.sorted_by is not None and self.sorted_by.id == column.id
+        self.sort(column, reverse=not self.reverse if again else column.down)
+
+    def action_move(self, by: int) -> None:
+        self.go(self._line + by)
+
+    def action_page(self, by: int) -> None:
+        self.go(self._line + by * max(1, self.size.height - 2))
+
+    def action_first(self) -> None:
+        self.go(0)
+
+    def action_last(self) -> None:
+        self.go(len(self.view.keys) - 1)
+
+    def action_open(self) -> None:
+        if self.cursor is not None:
+            self.post_message(self.Opened(self.cursor))

@@ -1,0 +1,101 @@
+"""An order of rows that is kept: places are found by halving, and few changes are worked in without sorting again."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+#: Namespace and name, or whatever else sorts.
+RowKey = tuple[str, ...]
+#: What a row sorts by; None comes last, whichever way the sort goes.
+Rank = Callable[[Any], Any]
+
+
+class RowOrder:
+    """An order of slots, which are the numbers that rows have in a view.
+
+    By rank, rows of equal rank by key; without a rank by key alone, which ``reverse`` turns round. ``keys`` and
+    ``ranks`` are by slot and belong to the view as much as to this.
+    """
+
+    def __init__(self, keys: list[RowKey], rank: Rank | None = None, *, reverse: bool = False) -> None:
+        self.keys, self.rank, self.reverse = keys, rank, reverse
+        self.ranks: list[Any] = []
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is that of the keys."""
+        return self.rank is None and not self.reverse
+
+    def read(self, rows: Iterable[Any]) -> bool:
+        """Takes the ranks of all rows anew; whether any of them is another one than before."""
+        if self.rank is None:
+            return False
+        before, self.ranks = self.ranks, list(map(self.rank, rows))
+        return before != self.ranks
+
+    def arranged(self, slots: list[int]) -> list[int]:
+        """Slots that are in the order of their keys, in this order."""
+        if self.rank is None:
+            return slots[::-1] if self.reverse else slots
+        ranks = self.ranks
+        known = slots if None not in ranks else [slot for slot in slots if ranks[slot] is not None]
+        found = sorted(known, key=ranks.__getitem__, reverse=self.reverse)
+        return found if known is slots else [*found, *(slot for slot in slots if ranks[slot] is None)]
+
+    def find(self, line: Sequence[int], slot: int) -> int:
+        """Where a slot stands in a line of slots, or would stand."""
+        keys = self.keys
+        if self.plain:
+            return bisect_left(line, keys[slot], key=keys.__getitem__)
+        low, high = 0, len(line)
+        while low < high:
+            middle = (low + high) // 2
+            if self._before(line[middle], slot):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def stands(self, line: Sequence[int], slot: int) -> int | None:
+        """Where a slot stands in a line of slots; None: it does not."""
+        place = self.find(line, slot)
+        return place if place < len(line) and line[place] == slot else None
+
+    def _before(self, one: int, other: int) -> bool:
+        keys = self.keys
+        if self.rank is None:
+            return keys[one] > keys[other] if self.reverse else keys[one] < keys[other]
+        rank, its = self.ranks[one], self.ranks[other]
+        if rank == its:
+            return keys[one] < keys[other]
+        if rank is None or its is None:
+            return its is None
+        return bool(rank > its if self.reverse else rank < its)
+
+    def entered(self, line: list[int], slots: Iterable[int]) -> list[int]:
+        """The line with more slots in it, each at its place."""
+        coming = self.arranged(sorted(slots, key=self.keys.__getitem__))
+        if not coming:
+            return line
+        found, at = list[int](), 0
+        for slot in coming:
+            place = self.find(line, slot)
+            found += line[at:place]
+            found.append(slot)
+            at = place
+        found += line[at:]
+        return found
+
+
+def left(line: list[int], places: Iterable[int]) -> list[int]:
+    """The line without those that stand at some places."""
+    found, at = list[int](), 0
+    for place in sorted(places):
+        found += line[at:place]
+        at = place + 1
+    if not at:
+        return line
+    found += line[at:]
+    return found

@@ -1,0 +1,236 @@
+"""Cluster text as strips of a screen: made safe, cut to cells, in the colours of the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from kubectl_kres.render.text.escape import capped, plain
+from kubectl_kres.render.text.line import Line, Tone
+
+#: Cells that keep the text on the right from being read as part of the one on the left.
+_APART = 3
+#: Cells below which a text on the right is not worth its beginning.
+_LEAST = 14
+#: What is taken of a text that has no end.
+_MOST = 2000
+
+
+def safe(text: str) -> str:
+    """The text as a terminal may have it."""
+    return plain(capped(text, _MOST))
+
+
+def fitted(text: str, width: int, *, right: bool = False) -> str:
+    """The text in exactly ``width`` cells; what is longer ends in an ellipsis."""
+    shown = _begun(safe(text), width)
+    taken = cell_len(shown)
+    if taken > width:
+        return f"{set_cell_size(shown, width - 1)}…" if width > 1 else set_cell_size(shown, width)
+    room = " " * (width - taken)
+    return room + shown if right else shown + room
+
+
+def folded(line: Line, width: int) -> Iterator[Line]:
+    """The line in pieces of at most ``width`` cells, broken at blanks where there are any; a command stays whole."""
+    if any(tone == "command" for tone, _ in line):
+        yield line
+        return
+    row: list[tuple[Tone, str]] = []
+    room = width
+    for tone, text in _outdented([(tone, safe(text)) for tone, text in line], width):
+        rest = text
+        while cell_len(begun := _begun(rest, room)) > room:
+            head = _head(begun, room, whole=room == width)
+            row.append((tone, head))
+            yield row
+            rest, row, room = rest[len(head) :].lstrip(" "), [], width
+        row.append((tone, rest))
+        room -= cell_len(rest)
+    yield row
+
+
+def _begun(text: str, room: int) -> str:
+    """As much of the text as tells where it is cut: who measures the rest for each piece takes its square."""
+    length = room + 1
+    while length < len(text):
+        if cell_len(some := text[:length]) > room:
+            return some
+        length *= 2
+    return text
+
+
+def _outdented(line: list[tuple[Tone, str]], width: int) -> Line:
+    """With less of an indent where a word that has no blanks would not fit behind it."""
+    if not line:
+        return line
+    tone, text = line[0]
+    body = text.lstrip(" ")
+    word = body.partition(" ")[0]
+    lead = len(text) - len(body)
+    if lead and lead + cell_len(word) > width:
+        return [(tone, " " * max(0, min(lead, width - cell_len(word))) + body), *line[1:]]
+    return line
+
+
+def _head(text: str, room: int, *, whole: bool) -> str:
+    """As much of the text as there is room for, up to a blank if it has one; ``whole``: at least a character."""
+    head = set_cell_size(text, room)
+    while head and not text.startswith(head):
+        head = head[:-1]
+    at = head.rfind(" ") if len(head) < len(text) and text[len(head)] != " " else len(head)
+    if at > 0:
+        return head[:at]
+    return (head or text[:1]) if whole else ""
+
+
+#: The tones of reports, and what else lines are drawn in.
+TONES = {
+    f"tone--{name}"
+    for name in ("good", "bad", "warn", "strong", "quiet", "command", "cursor", "idle", "head", "fault", "near")
+}
+CSS = """
+    & > .tone--good { color: $text-success; }
+    & > .tone--bad { color: $text-error; text-style: bold; }
+    & > .tone--warn { color: $text-warning; }
+    & > .tone--strong { text-style: bold; }
+    & > .tone--command { text-style: bold; }
+    & > .tone--quiet { color: $text-muted; }
+    & > .tone--cursor { text-style: reverse; }
+    & > .tone--idle { text-style: underline; }
+    & > .tone--fault { color: $text-error; }
+    & > .tone--near { color: $text-warning; }
+    & > .tone--head { color: $text-muted; text-style: bold; }
+"""
+
+
+class Drawn(ScrollView, can_focus=True):
+    """A widget that draws its own lines and scrolls; the tones of reports are styles of the theme."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = TONES
+    DEFAULT_CSS = f"""
+    Drawn {{
+        background: $background;
+        color: $foreground;
+        scrollbar-size-vertical: 1;
+        scrollbar-size-horizontal: 0;
+        overflow-x: hidden;
+        {CSS}
+    }}
+    """
+
+    _plain: Style | None = None
+
+    @property
+    def plain(self) -> Style:
+        """The widget's own style, which textual makes anew each time it is asked."""
+        if self._plain is None:
+            self._plain = self.rich_style
+        return self._plain
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, *how: bool, **named: bool) -> bool:
+        # On a loaded machine a widget was seen drawn at its new size that had never been told of it.
+        if size != self._size:
+            self.post_message(events.Resize(size, virtual_size, container_size))
+        return super()._size_updated(size, virtual_size, container_size, *how, **named)
+
+    def notify_style_update(self) -> None:
+        self._plain = None
+        super().notify_style_update()
+
+    def tone(self, name: str) -> Style:
+        """The style of a tone; of none, the widget's own."""
+        return self.get_component_rich_style(f"tone--{name}") if name else self.plain
+
+    def strip(self, line: Line, width: int) -> Strip:
+        """A line as cells."""
+        segments = [Segment(safe(text), self.tone(tone)) for tone, text in line]
+        return Strip(segments).adjust_cell_length(width, self.plain)
+
+
+def taken(line: Line) -> int:
+    """The cells that a text on the right of a bar takes, with what keeps it apart."""
+    return sum(cell_len(safe(text)) for _, text in line) + _APART if line else 0
+
+
+class Bar(Widget):
+    """One line: something on the left, something on the right, which has to give way."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = TONES
+    DEFAULT_CSS = f"""
+    Bar {{
+        height: 1;
+        background: $background;
+        color: $foreground;
+        {CSS}
+    }}
+    """
+
+    class Clicked(Message):
+        """A piece of the left part was clicked: the ``index``-th of bar ``bar``."""
+
+        def __init__(self, bar: str, index: int) -> None:
+            super().__init__()
+            self.bar, self.index = bar, index
+
+    def __init__(self, *, id: str | None = None, fill: str = " ") -> None:  # noqa: A002, textual's word
+        super().__init__(id=id)
+        self._left: Line = ()
+        self._right: Line = ()
+        self._fill = fill
+
+    @property
+    def left(self) -> Line:
+        """The pieces on the left."""
+        return self._left
+
+    @property
+    def text(self) -> str:
+        return "".join(text for _, text in (*self._left, ("", "  "), *self._right))
+
+    def put(self, left: Line, right: Line = ()) -> None:
+        if (left, right) != (self._left, self._right):
+            self._left, self._right = left, right
+            self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        end = 0
+        for index, (_, text) in enumerate(self._left):
+            end += cell_len(safe(text))
+            if event.x < end:
+                self.post_message(self.Clicked(self.id or "", index))
+                return
+
+    def render_line(self, y: int) -> Strip:
+        width, style = self.size.width, self.rich_style
+        if y:
+            return Strip.blank(width, style)
+        right = self._segments(self._right)
+        taken = sum(cell_len(segment.text) for segment in right)
+        left = Strip(self._segments(self._left))
+        if taken and left.cell_length + taken + _APART > width:
+            room = width - left.cell_length - _APART
+            taken = min(room, taken) if room >= _LEAST else 0
+            right = [Segment(fitted("".join(text for _, text in self._right), taken), style)] if taken else []
+        room = width - taken
+        if left.cell_length > room:
+            cut = left.crop(0, max(0, room - 2))
+            return Strip([*cut, Segment("… " if room > 1 else "", style), *right]).adjust_cell_length(width, style)
+        gap = Segment(self._fill * (room - left.cell_length), self.tone("quiet") if self._fill != " " else style)
+        return Strip([*left, gap, *right]).adjust_cell_length(width, style)
+
+    def tone(self, name: str) -> Style:
+        return self.get_component_rich_style(f"tone--{name}") if name else self.rich_style
+
+    def _segments(self, line: Line) -> list[Segment]:
+        return [Segment(safe(text), self.tone(tone)) for tone, text in line]

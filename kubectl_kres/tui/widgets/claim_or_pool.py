@@ -1,0 +1,90 @@
+"""Lines of an outline that a claim and its pool have in common: ways in to copy, turns, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kubectl_kres.render.capsule.claim import nothing_helps, way_lines
+from kubectl_kres.render.capsule.claim_or_pool import RESULTS, compared_text
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
+from kubectl_kres.reports.capsule.explain.claim_or_pool import QueueTurn, Says
+from kubectl_kres.reports.capsule.unblock.option import UnblockOption
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.widgets.items import OutlineItem
+
+
+def way_items(report: ClaimReport) -> Iterator[OutlineItem]:
+    """The smallest change first; where there is none, why."""
+    for number, way in enumerate(report.ways, 1):
+        commands = "\n".join(deed.command for deed in way.deeds if deed.command)
+        yield OutlineItem(
+            (), f"{number}. {way.text}{_then(way)}", about=partial(_lines, report, way, number),
+            name="command", text=commands,
+        )  # fmt: skip
+    if not report.ways and report.waits:
+        text = nothing_helps(report)
+        yield OutlineItem((), text, tone="warn", about=lambda width: toned("warn", wrapped(text, width)))
+
+
+def _lines(report: ClaimReport, way: UnblockOption, number: int, width: int) -> Iterator[Line]:
+    if any(deed.command for deed in way.deeds):
+        yield [("quiet", "enter copies what is to be typed")]
+    yield from way_lines(report, way, f"{number}. ", width)
+
+
+def _then(way: UnblockOption) -> str:
+    """What becomes of the others, in a few words."""
+    if not way.replayed:
+        return ""
+    parts = [f"+{way.gained} in" if way.gained else "", f"{len(way.out)} out" if way.out else ""]
+    parts.append(f"{way.waiting} still wait" if way.waiting else "")
+    return f"; then {', '.join(filter(None, parts))}" if any(parts) else ""
+
+
+def turn_item(one: QueueTurn) -> OutlineItem:
+    """A claim's turn in a pass over a queue."""
+    ref, own = one.subject, one.own
+    tone: Tone = "strong" if own else ""
+    said = f"{RESULTS[one.result]}{' (this one)' * own}"
+    return OutlineItem(
+        (),
+        f"{one.place}. {ref.key}",
+        said=said,
+        tone=tone,
+        about=partial(_turn_lines, one),
+        place=None if own else Location("object", ref=ref),
+        ref=ref,
+    )
+
+
+def _turn_lines(one: QueueTurn, width: int) -> Iterator[Line]:
+    yield [("strong", one.subject.key), ("", f" {RESULTS[one.result]}")]
+    for part in one.compared:
+        yield from toned("warn", wrapped(compared_text(part), width, first="  ", rest="    "))
+    if one.created:
+        yield [("quiet", f"  created {one.created}")]
+
+
+def warning_item(text: str) -> OutlineItem:
+    """Something that does not fit together."""
+    return OutlineItem((), text, sign="!", tone="warn", about=lambda width: toned("warn", wrapped(text, width)))
+
+
+def said_item(text: str) -> OutlineItem:
+    """A sentence."""
+    return OutlineItem((), text, tone="quiet", about=lambda width: toned("", wrapped(text, width)))
+
+
+def condition_item(one: Says) -> OutlineItem:
+    """A condition in the controller's words."""
+    return OutlineItem((), one.type, (one.status,), f"{one.reason}: {one.message}", sign="!" if one.computed else "",
+                tone="warn" if one.computed else "", about=partial(_condition, one))  # fmt: skip
+
+
+def _condition(one: Says, width: int) -> Iterator[Line]:
+    yield [("strong", one.type), ("", f" {one.status}"), ("quiet", f"  since {one.since}" if one.since else "")]
+    yield from toned("", wrapped(f"{one.reason}: {one.message}", width, first="  ", rest="    "))
+    if one.computed:
+        yield from toned("warn", wrapped(f"would now say: {one.computed}", width, first="  ", rest="    "))
