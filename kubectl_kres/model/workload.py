@@ -26,18 +26,30 @@ def template_in(raw: Any) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
 
 
 class RollingUpdate(Base, frozen=True):
-    """Surge and unavailability, each a count or a percentage; ``partition``: the ordinals below keep their template."""
+    """Surge and unavailability, each a count or a percentage."""
 
     max_surge: int | str | None = None
     max_unavailable: int | str | None = None
+
+
+class PartitionedUpdate(RollingUpdate, frozen=True):
+    """The same of StatefulSets and DaemonSets; ``partition``: the ordinals below keep their template."""
+
     partition: int | None = None
 
 
 class Strategy(Base, frozen=True):
-    """How a workload replaces its pods."""
+    """How a Deployment replaces its pods."""
 
     type: str = ""
     rolling_update: RollingUpdate | None = None
+
+
+class UpdateStrategy(Base, frozen=True):
+    """How a StatefulSet or a DaemonSet replaces its pods."""
+
+    type: str = ""
+    rolling_update: PartitionedUpdate | None = None
 
 
 class JobTemplateSpec(Base, frozen=True):
@@ -74,7 +86,7 @@ class WorkloadSpec(Base, frozen=True):
     completions: int | None = None
     selector: Any = None
     strategy: Strategy | None = None
-    update_strategy: Strategy | None = None
+    update_strategy: UpdateStrategy | None = None
     suspend: bool | None = None
     paused: bool | None = None
     volume_claim_templates: tuple[PersistentVolumeClaim, ...] | None = None

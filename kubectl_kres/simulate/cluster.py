@@ -330,6 +330,9 @@ def _changed_quotas(before: Pools, after: Pools) -> list[_Local]:
         old = before.quotas.get(key)
         if old is None or old.spec != quota.spec:
             raw = {name: value for name, value in raw_of(quota).items() if name != "status"}
+            for owner in raw.get("metadata", {}).get("ownerReferences", ()):
+                # A pool of a file has no uid yet; the server gives it one before its controller sees it.
+                owner["uid"] = owner.get("uid") or owner.get("name", "")
             found.append(_Local(Apply(raw), key[0]))
     found += [
         _Local(Delete("ResourceQuota", name), space)

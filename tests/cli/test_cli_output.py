@@ -96,7 +96,8 @@ def test_formats_agree(kres: Kres, file, command: str):
     text = f"{command} --offline -f {file(LIMITS, pod('web'), deployment('web', '2Gi'))}"
     found = json.loads(kres(f"{text} -o json").out)
     assert found == yaml.safe_load(kres(f"{text} -o yaml").out)
-    assert [item["subject"]["kind"] for item in found["items"]] == ["Pod", "Deployment"]
+    together = ["Files"] if command == "explain" else []
+    assert [item["subject"]["kind"] for item in found["items"]] == ["Pod", "Deployment", *together]
     assert kres(f"{text} -o name").out == "pod/web\ndeployment.apps/web\n"
 
 

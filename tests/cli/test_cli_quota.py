@@ -70,7 +70,7 @@ def test_refused_workloads_need_no_pods(kres: Kres, shop):
         ("quota nope", 3),
         ("quota nope --ignore-not-found", 0),
         ("quota --fit deploy/nope", 3),
-        ("quota -n empty", 0),
+        ("quota -n empty", 3),
     ],
 )
 def test_exit_codes(kres: Kres, shop, text: str, code: int):
@@ -80,7 +80,8 @@ def test_exit_codes(kres: Kres, shop, text: str, code: int):
 
 def test_no_quotas(kres: Kres, shop):
     assert kres("quota -n empty") == (3, "", 'Error from server (NotFound): namespaces "empty" not found\n')
-    assert kres("quota nope") == (3, "", 'Error from server (NotFound): resourcequotas "nope" not found\n')
+    hint = 'there is no namespace "shop" (--namespace)\n'
+    assert kres("quota nope") == (3, "", f'Error from server (NotFound): resourcequotas "nope" not found\n{hint}')
 
 
 def test_what_may_not_be_read(kres: Kres, shop):
