@@ -308,7 +308,7 @@ def test_what_is_left_out_above_the_tree_is_marked():
     """Nobody can move to what is cut there; the tab with the text has all of it."""
     above = drive(demo("taskrun integration-12", file=ML)).partition("\n >")[0]
     assert above.count("…") == 1
-    assert "…" not in drive(demo("deploy fraud-model")).partition("\n >")[0]
+    assert "…" not in drive(demo("deploy pricing")).partition("\n >")[0]
 
 
 def test_an_init_container_is_called_by_its_whole_name():
