@@ -99,7 +99,7 @@ def test_holmes_reads_the_file():
 
 
 def test_holmes_tools(api: Api, programs: dict[str, str], tmp_path: Path):
-    api.objects += [deployment("web", "2Gi"), TEAM]
+    api.objects += [deployment("web", "2Gi"), TEAM, {"kind": "Namespace", "metadata": {"name": "shop"}}]
     (toolset,) = HOLMES["toolsets"].values()
     values = {"kind": "deploy", "name": "web", "namespace": "shop"}
     commands = [toolset["prerequisites"][0]["command"], *(tool["command"] for tool in toolset["tools"])]
