@@ -61,13 +61,14 @@ def shop(api):
             ],
         ),
         ("explain pods", [*POLICIES, f"{CORE}/pods?limit=500", f"{APPS}/replicasets?limit=500"]),
-        ("explain deploy", [*POLICIES, *ELSE, f"{APPS}/deployments?limit=500"]),
+        ("explain deploy", [*POLICIES, *ELSE, f"{APPS}/deployments?limit=500", f"{APPS}/replicasets?limit=500"]),
         (
             "explain deploy -l team=a --chunk-size=0",
             [
                 *(f"{CORE}/{plural}" for plural in ("limitranges", "resourcequotas")),
                 f"{APPS}/deployments?labelSelector=team%3Da",
                 *(path.partition("?")[0] for path in ELSE),
+                f"{APPS}/replicasets",
             ],
         ),
         (

@@ -88,7 +88,8 @@ def compare(run: Run, kres: Kres, folder: Path, setting: Setting, *flags: str) -
 
 
 def by_name(text: str) -> dict[str, dict[str, Any]]:
-    return {item["subject"]["name"]: item for item in json.loads(text)["items"]}
+    items = json.loads(text)["items"]
+    return {item["subject"]["name"]: item for item in items if item["subject"]["kind"] != "Files"}
 
 
 ADMITTED = {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1", "memory": "1Gi"}}

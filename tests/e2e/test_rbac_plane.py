@@ -58,6 +58,8 @@ UNUSED = {
     "nodes",
     "services",
     "customresourcedefinitions",
+    # Read only where a binding names a policy, and where a pod names an account.
+    *("mutatingadmissionpolicies", "validatingadmissionpolicies", "serviceaccounts"),
     "pipelines",
 }
 

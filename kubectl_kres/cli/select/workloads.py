@@ -56,13 +56,13 @@ class Found(NamedTuple):
 
 
 #: Kinds that answers of lists depend on, too, although they can do without: what Tekton's runs meet, where a pool
-#: keeps a quota what it has left, which claims a StatefulSet has made, what else Capsule limits namespaces by, and what
-#: else admits.
+#: keeps a quota what it has left, which claims a StatefulSet has made, which pods are of an older template, what else
+#: Capsule limits namespaces by, and what else admits.
 _ALWAYS = frozenset(
     {
         *("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"),
         *("ResourcePool", "ResourcePoolClaim"),
-        "PersistentVolumeClaim",
+        *("PersistentVolumeClaim", "ReplicaSet"),
         *("GlobalResourceQuota", "GlobalCustomQuota", "CustomQuota"),
         *DECIDING,
     }
