@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from msgspec import MsgspecError, Struct, json, structs
 
 from kubectl_kres.model.detail import DetailedSpec
+from kubectl_kres.model.keepers import ARGO, RELEASE, manager_of
 from kubectl_kres.model.meta import ManagedFields, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.snapshot.bare import bare
@@ -22,6 +23,7 @@ ANNOTATIONS = frozenset(
         "deployment.kubernetes.io/revision",
         "kubectl.kubernetes.io/restartedAt",
         "kubernetes.io/limit-ranger",
+        RELEASE,
         "pipeline.tekton.dev/release",
         "projectcapsule.dev/release",
         "storageclass.beta.kubernetes.io/is-default-class",
@@ -105,7 +107,7 @@ def _annotations(annotations: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for key, text in annotations.items():
         if key in ANNOTATIONS or key.startswith(PREFIXES):
             yield key, text
-        elif key.startswith(INJECTORS):
+        elif key.startswith(INJECTORS) or key in ARGO:
             yield key, ""
         elif key == LAST_APPLIED and (pod := _applied_pod(text)):
             yield key, pod
@@ -123,9 +125,9 @@ def _applied_pod(text: str) -> str:
 
 
 def _managed(entry: ManagedFields) -> ManagedFields | None:
-    """The entry with its resource fields; None if it owns none."""
+    """The entry with its resource fields; None if it owns none and is no tool's that keeps the object as it is."""
     fields = _resource_fields(entry.fields_v1)
-    return structs.replace(entry, fields_v1=fields) if fields else None
+    return structs.replace(entry, fields_v1=fields or None) if fields or manager_of(entry.manager) else None
 
 
 def _resource_fields(tree: Any) -> dict[str, Any]:

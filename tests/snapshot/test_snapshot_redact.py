@@ -8,6 +8,8 @@ import msgspec
 import pytest
 
 from kubectl_kres.model import kinds, meta, pod
+from kubectl_kres.model.meta import ManagedFields, ManagedMetadata
+from kubectl_kres.model.workload import Workload
 from kubectl_kres.snapshot.redact import PARTS, redact
 from kubectl_kres.snapshot.write import write
 from kubectl_kres.store.store import Origin, Store
@@ -331,3 +333,15 @@ def test_who_chose_a_pool_and_its_namespaces_is_kept():
         ("bob", {"f:spec": {"f:pool": {}}}),
         ("flux", {"f:spec": {"f:selectors": {}}}),
     ]
+
+
+def test_who_keeps_an_object_is_kept_though_it_wrote_no_resources():
+    """Else a snapshot would propose an edit that the tool undoes."""
+    entries = (
+        ManagedFields("argocd-controller", "Apply", fields_v1={"f:spec": {"f:replicas": {}}}),
+        ManagedFields("kubectl-edit", "Update", fields_v1={"f:spec": {"f:replicas": {}}}),
+    )
+    notes = {"meta.helm.sh/release-name": "shop", "argocd.argoproj.io/tracking-id": "app:x", "other": "y"}
+    metadata = redact(Workload(metadata=ManagedMetadata("web", annotations=notes, managed_fields=entries))).metadata
+    assert [(one.manager, one.fields_v1) for one in metadata.managed_fields or ()] == [("argocd-controller", None)]
+    assert metadata.annotations == {"meta.helm.sh/release-name": "shop", "argocd.argoproj.io/tracking-id": ""}

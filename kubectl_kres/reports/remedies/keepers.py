@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from kubectl_kres.capsule.rules.managed import POOL_LABEL
+from kubectl_kres.model.keepers import ARGO, RELEASE, manager_of
 from kubectl_kres.model.meta import ManagedMetadata, Metadata
 from kubectl_kres.reports.capsule.common.managed_by import kept as kept_by_capsule
 
-#: What ends the name of a field manager that applies manifests again and again, and what it is called.
-_MANAGERS: Mapping[str, str] = {
-    "argocd": "Argo CD",
-    "helm": "Helm",
-    "kustomize-controller": "Flux",
-    "helm-controller": "Flux",
-    "flux": "Flux",
-    "fleet": "Fleet",
-    "config-sync": "Config Sync",
-}
 _MANAGED_BY = "app.kubernetes.io/managed-by"
-_RELEASE = "meta.helm.sh/release-name"
-_ARGO = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/instance")
 #: Values of the label that say that a person keeps the object.
 _PEOPLE = frozenset({"", "kubectl", "manual", "kustomize"})
 
@@ -45,10 +32,10 @@ def _owned(metadata: Metadata) -> str:
 def _released(metadata: Metadata) -> str:
     """What labels and annotations tell."""
     annotations, labels = metadata.annotations or {}, metadata.labels or {}
-    if any(name in annotations or name in labels for name in _ARGO):
+    if any(name in annotations or name in labels for name in ARGO):
         return "Argo CD keeps it: make the edit in its source"
-    if annotations.get(_RELEASE):
-        return f"Helm keeps it (release {annotations[_RELEASE]}): make the edit in the values of the release"
+    if annotations.get(RELEASE):
+        return f"Helm keeps it (release {annotations[RELEASE]}): make the edit in the values of the release"
     managed = labels.get(_MANAGED_BY, "")
     if managed.lower() not in _PEOPLE:
         return f"{managed} keeps it (label {_MANAGED_BY}): make the edit in its source"
@@ -58,7 +45,6 @@ def _released(metadata: Metadata) -> str:
 def _applied(metadata: Metadata) -> str:
     """What the field managers tell."""
     for entry in metadata.managed_fields or () if isinstance(metadata, ManagedMetadata) else ():
-        for part, name in _MANAGERS.items():
-            if part in entry.manager:
-                return f"{name} keeps it (field manager {entry.manager}): make the edit in its source"
+        if name := manager_of(entry.manager):
+            return f"{name} keeps it (field manager {entry.manager}): make the edit in its source"
     return ""
