@@ -169,7 +169,7 @@ def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool 
 
 
 def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
-    """The workloads and TaskRuns of a namespace whose pods are being refused now, and what would let them in."""
+    """The workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them admitted."""
     from kubectl_kres.api.asking import ask_of, complete  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.model.kinds import BY_KIND  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.model.meta import ObjectRef  # noqa: PLC0415, importing the package stays cheap

@@ -12,7 +12,7 @@ from kubectl_kres.reports.common.explanation import Fact, gist
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.store.store import Store
 
-#: Conditions that say why pods do not come.
+#: Conditions that say why no pods are created.
 _STUCK = {
     ("ReplicaFailure", "True"),
     ("Progressing", "False"),
@@ -57,7 +57,7 @@ def _of_condition(condition: Condition, source: Source) -> Fact:
 
 
 def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]:
-    """Failed creations first: they say why pods do not come; then conditions, then how the pods fare. Newest first."""
+    """Failed creations first, which say why pods are missing; then conditions, then how the pods fare. Newest first."""
     namespace = workload.metadata.namespace
     family = _family(store, kind, workload)
     found = [

@@ -27,7 +27,7 @@ _REFUSED = {"FailedCreate"}
 
 
 class Denied(Record, frozen=True):
-    """A workload that lacks pods because they are refused. ``verdict``: of the next pod; ``remedies`` let it in.
+    """A workload that lacks pods because they are refused. ``verdict``: of the next pod; ``remedies`` get it admitted.
 
     ``replicas`` absent: a TaskRun, of which ``tekton`` says what it waits for. ``seen``: what the cluster says of
     earlier tries; none: nobody has tried yet, or the events have expired.

@@ -53,7 +53,7 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
         return lacking(store, subject, pods)
     if pods is None:
         return 0 if start.owner is not None and start.owner.spec.suspend else 1
-    # Where the ReplicaSets were not read, a condition alone says that new pods do not come.
+    # Where the ReplicaSets were not read, a condition alone says that no new pods are created.
     return pods.missing or int(pods.failing)
 
 
