@@ -250,11 +250,11 @@ def test_a_list_that_is_empty_says_so_on_all_of_the_screen_until_a_row_comes():
     app = Kres(session_on(store_of(), feed), (HOME, Location("pods")))
 
     async def act(pilot):
-        lines = text(pilot.app).splitlines()
+        lines = (await until(pilot, "no pods")).splitlines()
         assert lines[2].strip() == "no pods"
         feed.coming += [("put", "Pod", one) for one in store_of(made("Pod", "web")).all("Pod")]
-        await settled(pilot)
-        assert "NAME" in text(pilot.app).splitlines()[2]
+        lines = (await until(pilot, "NAME")).splitlines()
+        assert "NAME" in lines[2]
         await press(pilot, ["enter"])
         assert "pod/web" in text(pilot.app).splitlines()[1]
 
