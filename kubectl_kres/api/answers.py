@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_kres.api.clusters import Cluster
     from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
     from kubectl_kres.reports.changes.report import ChangeReport
-    from kubectl_kres.reports.pod.difference import Difference
+    from kubectl_kres.reports.explain.difference import Difference
     from kubectl_kres.reports.qos.qos_report import Quality
     from kubectl_kres.reports.quota.denied import Denied
     from kubectl_kres.reports.quota.fit import Fit
@@ -53,7 +53,7 @@ def explain_all(
     """The same of several objects, each by itself: what one uses of a quota is not missing for the next."""
     from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.render.pod import explain as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.pod.explain import explain as explanation  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.explain.explain import explain as explanation  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
 
     found = asked(list(items), Frame(cluster, namespace, policies, kube_version), needs)
@@ -79,7 +79,7 @@ def qos(
     """The QoS class, what decides it, and the smallest change to another one."""
     from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.render.pod import qos as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.common.node import needs_with_node  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.pod.needs import needs_with_node  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.reports.qos.qos_report import quality, unclassed  # noqa: PLC0415, importing the package stays cheap
 
     found = asked([item], Frame(cluster, namespace, policies, kube_version), needs_with_node)
@@ -101,7 +101,7 @@ def diff(
     """What the API server changes in a manifest or template, or would change in a live pod today."""
     from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.render.pod import diff as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.pod.difference import diff as difference  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.reports.explain.difference import diff as difference  # noqa: PLC0415, importing the package stays cheap
     from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
 
     found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.text.columns import columns
 from kubectl_kres.render.text.line import Line, toned, wrapped
-from kubectl_kres.reports.nodes import NodeRoom
+from kubectl_kres.reports.common.nodes import NodeRoom
 
 _MORE = "taints, affinity and volumes are not looked at; kubectl describe node and kubectl resource-capacity show nodes"
 

@@ -34,14 +34,14 @@ WRITERS = {"kubernetes", "textual", "pydantic", "urllib3"}
     ("program", "arguments", "must", "never"),
     [
         pytest.param(
-            MODULE, "kubectl_kres.reports.pod.explain", "kubectl_kres.reports.pod.explain", FACES, id="report"
+            MODULE, "kubectl_kres.reports.explain.explain", "kubectl_kres.reports.explain.explain", FACES, id="report"
         ),
         pytest.param(
             MODULE, "kubectl_kres.admission.request.create", "kubectl_kres.admission.request.create", FACES, id="engine"
         ),
         pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, id="help"),
         pytest.param(COMMAND, "version --client", "kubectl_kres.cli.commands.version", START, id="version"),
-        pytest.param(COMMAND, "explain --demo pod/x", "kubectl_kres.reports.pod.explain", WRITERS, id="explain"),
+        pytest.param(COMMAND, "explain --demo pod/x", "kubectl_kres.reports.explain.explain", WRITERS, id="explain"),
     ],
 )
 def test_what_is_loaded(program: str, arguments: str, must: str, never: set[str]):

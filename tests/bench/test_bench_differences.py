@@ -12,7 +12,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod.diff import Patterns, lines
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.difference import Differences, diff
+from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots
 

@@ -13,8 +13,8 @@ from reports.outlined import outline_of, shown
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.explain import explain
-from kubectl_kres.reports.pod.summary import Outlines
+from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.coverage import READ, Need

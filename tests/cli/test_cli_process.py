@@ -122,5 +122,5 @@ def test_start_up_loads_little():
     assert not loaded & {"msgspec", "yaml", "kubernetes", "pydantic", "rich", "textual", "urllib3", "json", "ssl"}
     program = program.replace("['--help']", "['explain', '--offline', '-f', '/dev/null']")
     loaded = set(run([sys.executable, "-c", program]).stderr.split())
-    assert "kubectl_kres.reports.pod.explain" in loaded
+    assert "kubectl_kres.reports.explain.explain" in loaded
     assert not loaded & {"kubernetes", "pydantic", "rich", "textual", "urllib3"}

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_kres.cli.args.options import ACCESS, CONNECTION, Options
 from kubectl_kres.cli.args.repeat_flags import access_flags, same_source
-from kubectl_kres.reports.capsule.unblock.actions import directed
+from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.store.store import Origin
 
 #: Flags of a connection that choose neither server nor user; of a token only that there is one is shown.

@@ -16,7 +16,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.quota.fit import Fit, fit
 
 _READ = {

@@ -19,8 +19,8 @@ from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
 from kubectl_kres.render.verdict import listed
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.difference import diff
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.difference import diff
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.store.coverage import Coverage, Need
 
 HOSTILE = {

@@ -13,8 +13,8 @@ from reports.stored import made, owned_by, store_of, subject
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
-from kubectl_kres.reports.pod.summary import Outlines
+from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.store.store import Store
 
 SERVERS = st.sampled_from([Server(), Server((1, 33)), Server((1, 27))])

@@ -18,9 +18,9 @@ from kubectl_kres.admission.request.new_pod import admit, quota_request
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
-from kubectl_kres.reports.remedies.model import RaiseQuota, Remedy
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.remedies.shape import units
 
 Raw = dict[str, Any]

@@ -11,7 +11,7 @@ from reports.stored import made, owned_by, store_of, subject, template
 from kubectl_kres.render.pod.diff import lines
 from kubectl_kres.render.text.yaml_lines import yaml_lines
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.difference import Difference, diff
+from kubectl_kres.reports.explain.difference import Difference, diff
 
 HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 

@@ -18,7 +18,7 @@ from kubectl_kres.render.text.line import size
 from kubectl_kres.render.verdict.listed import row_of, table
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.store.coverage import Coverage, Need
 
 

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from kubectl_kres.render.verdict.listed import row_of
 from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.pod.summary import Outline
+from kubectl_kres.reports.explain.summary import Outline
 
 
 def outline_of(found: Explanation) -> Outline:

@@ -12,9 +12,9 @@ from kubectl_kres.errors import NotFound
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.reports.pod.explain import explain
 from kubectl_kres.store.coverage import Coverage, Need
 
 

@@ -16,9 +16,9 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.raw import decoded
+from kubectl_kres.reports.common.replicas import scaled
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.quota.fit import Fit, fit
-from kubectl_kres.reports.rollout.replicas import scaled
 
 SHOP = {"namespace": "shop"}
 

@@ -9,9 +9,9 @@ from reports.stored import advised, event, limits, made, store_of, subject, temp
 
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.explain.summary import Outlines
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.reports.pod.summary import Outlines
 from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.store.coverage import Need
 

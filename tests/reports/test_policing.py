@@ -7,7 +7,7 @@ from reports.stored import box, made, owned_by, store_of, subject, template
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.policing.needs import DECIDING
 from kubectl_kres.store.coverage import Coverage, Need

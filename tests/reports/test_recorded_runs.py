@@ -20,8 +20,8 @@ from kubectl_kres.render.pod import qos as render_qos
 from kubectl_kres.render.tekton import pipeline as render_pipeline
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.difference import diff
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.difference import diff
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_report import quality
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.store.store import Store

@@ -10,9 +10,9 @@ import pytest
 from reports.stored import box, limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.remedy import Admits
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
-from kubectl_kres.reports.remedies.model import Admits
+from kubectl_kres.reports.explain.explain import explain
 
 Raw = dict[str, Any]
 CLAIM = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "5Gi"}}}}

@@ -8,8 +8,8 @@ from reports.stored import made, owned_by, store_of, subject, template
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.reports.common import effective_policies as known
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod import difference as reports
-from kubectl_kres.reports.pod.difference import Differences, diff
+from kubectl_kres.reports.explain import difference as reports
+from kubectl_kres.reports.explain.difference import Differences, diff
 
 CPU = {"requests": {"cpu": "1"}}
 RANGE = made("LimitRange", "lr", spec={"limits": [{"type": "Container", "default": {"memory": "1Gi"}}]})

@@ -8,7 +8,7 @@ from reports.stored import made, store_of, subject, template
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.store.coverage import Coverage, Need
 
 HARD = {"pods": "0"}

@@ -8,7 +8,7 @@ from reports.stored import advised, event, limits, made, owned_by, store_of, sub
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.render.pod.explain import lines
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 
 APP = {"name": "app", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}}
 WEB = made("Deployment", "web", spec=template(APP))

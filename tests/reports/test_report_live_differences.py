@@ -10,7 +10,7 @@ from kubectl_kres.model.pod import ManagedPod
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.live_differences import injected, why_different
 
 PATH, NAMES = "spec.containers[0].resources.limits[cpu]", {"spec.containers[0]": "app"}

@@ -7,8 +7,8 @@ from reports.stored import limits, made, owned_by, store_of, subject, template
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.explain import explain
-from kubectl_kres.reports.pod.summary import Outline, Outlines
+from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.explain.summary import Outline, Outlines
 from kubectl_kres.store.store import Store
 
 

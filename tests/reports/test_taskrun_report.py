@@ -14,8 +14,8 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.difference import Differences, diff
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.difference import Differences, diff
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.qos.qos_report import Brief, quality
 from kubectl_kres.reports.quota.denied import denied

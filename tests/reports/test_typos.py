@@ -6,7 +6,7 @@ import pytest
 from reports.stored import box, limits, made, store_of, subject, template
 
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 
 HARD = {"requests.cpu": "8", "limits.cpu": "16", "requests.memory": "8Gi"}
 QUOTA = made("ResourceQuota", "q", spec={"hard": HARD}, status={"hard": HARD, "used": dict.fromkeys(HARD, "0")})

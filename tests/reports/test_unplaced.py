@@ -9,7 +9,7 @@ from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.remedies.words import NOTHING
 from kubectl_kres.store.coverage import Need

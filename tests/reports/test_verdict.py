@@ -6,7 +6,7 @@ import pytest
 from reports.stored import made, store_of, subject, template
 
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 
 FULL = {"pods": "1"}
 STATED = {"requests.cpu": "1"}

@@ -18,7 +18,7 @@ from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
 from kubectl_kres.reports.capsule.claim.claims import Claims
 from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
 from kubectl_kres.reports.capsule.pool.pools import pool_report
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.tui.app import Kres

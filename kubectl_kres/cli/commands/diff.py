@@ -15,9 +15,9 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.render.pod import diff as render
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.explain.difference import Difference, Differences, diff
+from kubectl_kres.reports.explain.explain import unseen_of
 from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
-from kubectl_kres.reports.pod.difference import Difference, Differences, diff
-from kubectl_kres.reports.pod.explain import unseen_of
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

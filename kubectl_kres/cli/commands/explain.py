@@ -38,12 +38,12 @@ from kubectl_kres.render.verdict import listed
 from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.explain.summary import Outline, Outlines
+from kubectl_kres.reports.explain.value_query import narrowed
 from kubectl_kres.reports.namespace.explain_policy import explain_policy, explains, policy_needs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.reports.pod.explain import explain
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.reports.pod.summary import Outline, Outlines
-from kubectl_kres.reports.pod.value_query import narrowed
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

@@ -12,10 +12,9 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render.tekton import pipeline as render
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.value_query import of_task
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
-from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
+from kubectl_kres.reports.tekton.pipeline import PipelineExplanation, of_task
 
 
 def reports(page: Page, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:

@@ -28,8 +28,8 @@ from kubectl_kres.cli.select.workloads import chosen, making_pods
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod import qos as render
-from kubectl_kres.reports.common.node import needs_with_node
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import Brief, Quality, quality, unclassed
 
 

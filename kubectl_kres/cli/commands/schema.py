@@ -22,7 +22,7 @@ ANSWERS = {
     "pools": ("kubectl_kres.reports.capsule.pool.pool_report", "PoolReport", "Pools"),
     "claims": ("kubectl_kres.reports.capsule.claim.claim_report", "ClaimReport", "Claims"),
     "sizing": ("kubectl_kres.reports.capsule.claim.sizing", "Sizing", "Sizing"),
-    "diff": ("kubectl_kres.reports.pod.difference", "Difference", "Diff"),
+    "diff": ("kubectl_kres.reports.explain.difference", "Difference", "Diff"),
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
     "qos": ("kubectl_kres.reports.qos.qos_report", "Quality", "Qos"),
     "summary": ("kubectl_kres.reports.qos.qos_sums", "NamespaceSums", "QosSummary"),

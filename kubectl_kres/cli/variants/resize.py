@@ -13,7 +13,7 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.render.pod import resize as render
-from kubectl_kres.reports.common.node import needs_with_node
+from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.resize.resize_report import Resize, resize
 

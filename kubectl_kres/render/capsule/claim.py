@@ -10,8 +10,9 @@ from kubectl_kres.render.text.edited import edited
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport, ManagedQuota, May
-from kubectl_kres.reports.capsule.unblock.option import Deed, UnblockOption
+from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.system_parts import Deed
 
 #: What may be done to a claim, as it is said of the claim.
 PARTICIPLES = {"change": "changed", "delete": "deleted", "release": "released"}

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport
-from kubectl_kres.reports.capsule.common.claim_state import STUCK, ClaimState
+from kubectl_kres.reports.capsule.common.claim_state import STUCK
+from kubectl_kres.reports.common.system_parts import ClaimState
 
 _CLAIM, _POOL = 40, 24
 _HEADS = ("STATE", "CLAIM", "POOL", "PLACE", "ASKS FOR")

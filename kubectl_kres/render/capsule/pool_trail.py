@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from kubectl_kres.render.capsule.claims import TONES, asks_words
 from kubectl_kres.render.text.line import Line, clipped, padded, size, toned, wrapped
-from kubectl_kres.reports.capsule.pool.pool_trail import PoolTrail, waiting_words
+from kubectl_kres.reports.capsule.pool.pool_trail import waiting_words
+from kubectl_kres.reports.common.system_parts import PoolTrail
 
 #: Claims that are listed.
 _SHOWN = 10

@@ -9,7 +9,7 @@ from kubectl_kres.render.text.line import Line, draw, size, wrapped
 from kubectl_kres.render.text.steps import own, shown_source
 from kubectl_kres.render.text.yaml_lines import yaml_lines
 from kubectl_kres.render.verdict.words import message_of, partly
-from kubectl_kres.reports.pod.difference import Difference, Reason, renamed
+from kubectl_kres.reports.explain.difference import Difference, Reason, renamed
 
 _CONTEXT = 3
 #: Patterns that are kept, and the letter that stands for each one of a name.

@@ -19,7 +19,7 @@ from kubectl_kres.render.verdict.headline import counted, headline
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.render.verdict.words import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
-from kubectl_kres.reports.pod import value_query as asked
+from kubectl_kres.reports.explain import value_query as asked
 from kubectl_kres.reports.pod.verdict import MEANINGS
 from kubectl_kres.reports.remedies.words import NOTHING
 

@@ -10,9 +10,9 @@ from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapp
 from kubectl_kres.render.verdict.cause import cause
 from kubectl_kres.render.verdict.headline import counted
 from kubectl_kres.render.verdict.words import message_of, partly, verdict_word
+from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.quota.denied import Denied
 from kubectl_kres.reports.quota.fit import Fit
-from kubectl_kres.reports.rollout.replicas import Replicas
 from kubectl_kres.reports.rollout.rolling_update import RolloutEnd
 
 

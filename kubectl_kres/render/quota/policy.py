@@ -17,9 +17,9 @@ from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.render.verdict.words import PARTLY, blind, partly, verdict_word
 from kubectl_kres.reports.common.explanation import Demand, Explanation
 from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default, PolicyExplanation
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
-from kubectl_kres.reports.tekton.merged_limits import MergedLimit
 
 _LABEL, _CELL = 32, 20
 _HEADS = ("MIN", "MAX", "RATIO")

@@ -11,9 +11,8 @@ from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.render.verdict.words import message_of, verdict_word
-from kubectl_kres.reports.pod.value_query import of_task
 from kubectl_kres.reports.tekton.concurrent_tasks import RUNS
-from kubectl_kres.reports.tekton.pipeline import AtOnce, PipelineExplanation, PlannedTask
+from kubectl_kres.reports.tekton.pipeline import AtOnce, PipelineExplanation, PlannedTask, of_task
 
 _NAME, _CELL = 30, 18
 _HEADS = ("TASK", "RUNS", "CPU", "MEMORY", "ANSWER")

@@ -8,8 +8,8 @@ from kubectl_kres.render.text.line import Tone
 from kubectl_kres.render.verdict.cause import cause
 from kubectl_kres.render.verdict.words import PARTLY, verdict_word
 from kubectl_kres.reports.common.explanation import Blocked, Explanation, Verdict
+from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
-from kubectl_kres.reports.rollout.replicas import Replicas
 
 #: What the pod itself is called where its containers have names.
 LEVEL = "the pod level"

@@ -9,7 +9,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, size
 from kubectl_kres.render.verdict.headline import why
 from kubectl_kres.render.verdict.words import verdict_word
-from kubectl_kres.reports.pod.summary import Outline
+from kubectl_kres.reports.explain.summary import Outline
 
 HEADS = ("NAMESPACE", "NAME", "READY", "QOS", "OUTCOME", "WHY")
 #: Between columns, as kubectl has it.

@@ -11,13 +11,13 @@ from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.quota.usage import counts_by_class
 from kubectl_kres.admission.request.create import create, policies_of
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, ResourceQuotaStatus, RuntimeClass
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.pod.needs import selects_priority
 from kubectl_kres.store.store import Store
 
 
@@ -173,3 +173,8 @@ def _classes(store: Store, kind: str, assumed: list[Assume]) -> tuple[Any, ...] 
         text = f"{kind} objects could not be read: a named class is taken to exist"
         assumed.append(Assume(kind, "class/unread", text))
     return None
+
+
+def selects_priority(quota: ResourceQuota) -> bool:
+    """Whether a quota counts by PriorityClass, so that also the default class of pods that name none matters."""
+    return any(one.scope_name == "PriorityClass" for one in requirements(quota.spec))

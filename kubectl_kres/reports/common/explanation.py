@@ -10,12 +10,11 @@ from kubectl_kres.admission.base.outcome import Finding, QuotaCharge, StatusCaus
 from kubectl_kres.admission.pod.qos import QoS
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Derive, Journal, Source
-from kubectl_kres.reports.capsule.pool.pool_trail import PoolTrail
+from kubectl_kres.reports.common.nodes import NodeRoom
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.nodes import NodeRoom
-from kubectl_kres.reports.remedies.model import Remedy
-from kubectl_kres.reports.rollout.replicas import Replicas
-from kubectl_kres.reports.tekton.tekton_part import TektonPart
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.system_parts import PoolTrail, TektonPart
 
 
 class LastEdit(Record, frozen=True):

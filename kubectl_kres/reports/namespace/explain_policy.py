@@ -24,21 +24,21 @@ from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.capsule.common.managed_by import kept
 from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs, shared_reports
-from kubectl_kres.reports.capsule.unblock.actions import directed
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Demand, LastEdit, Unseen, Verdict
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.reports.pod.explain import explain, quota_costs
 from kubectl_kres.reports.pod.must_specify import demands
 from kubectl_kres.reports.pod.needs import needs, storage_needs
 from kubectl_kres.reports.pod.preflight import sent
 from kubectl_kres.reports.pod.unplaced import namespace_needs, unplaced
 from kubectl_kres.reports.pod.verdict import verdict_of, worded
 from kubectl_kres.reports.quota.quota_report import quota_reports
+from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import told
@@ -46,7 +46,7 @@ from kubectl_kres.reports.tekton.merged_limits import is_installed, merged_limit
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
-#: What is explained here; pods and what makes pods are explained in ``reports.pod.explain``.
+#: What is explained here; pods and what makes pods are explained in ``reports.explain.explain``.
 KINDS = ("ResourceQuota", "LimitRange", "Namespace", "PersistentVolumeClaim", "Service")
 
 

@@ -9,9 +9,9 @@ from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.explanation import Demand, Explanation, LastEdit, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.quota.quota_report import QuotaReport
-from kubectl_kres.reports.remedies.model import Remedy
-from kubectl_kres.reports.tekton.merged_limits import MergedLimit
 
 
 class Default(Record, frozen=True):

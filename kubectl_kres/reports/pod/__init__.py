@@ -1,5 +1,4 @@
-"""What ``explain`` and ``diff`` say of a pod or a workload, from the manifest that admission starts from to the
-verdict.
+"""The pod that admission starts from, what it takes to read it, its values, and what the cluster says of it.
 
-Remedies belong in ``remedy``, quotas seen from their own side in ``quota``.
+The answer itself is put together in ``explain``; quotas seen from their own side belong in ``quota``.
 """

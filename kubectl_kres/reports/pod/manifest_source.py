@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
-from msgspec import Struct
 
 from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
 from kubectl_kres.errors import ClusterError, NotFound, UsageError
@@ -15,27 +14,12 @@ from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequ
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import ControllerRevision, Workload
 from kubectl_kres.provenance.journal import Assume, Source
+from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.pod_template import pod_of_template, raw_template, template_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, controller, made_from, revision_name
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-
-
-class Start(Struct, frozen=True):
-    """The pod as it would be sent, where it was written, and the live pod that it is compared with.
-
-    ``prefix`` leads from the source to the pod, ending in a dot, or is empty. ``text`` names the choice, ``assumed``
-    says what could not be known about it.
-    """
-
-    pod: Pod
-    source: Source
-    prefix: str
-    text: str
-    live: Pod | None = None
-    owner: Workload | None = None
-    assumed: Assume | None = None
 
 
 def start_of(store: Store, subject: Subject) -> Start:

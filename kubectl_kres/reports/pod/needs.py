@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage
 from kubectl_kres.model.kinds import BY_KIND, TEKTON, WORKLOADS
 from kubectl_kres.model.pod import Pod, PodSpec
-from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.capsule.pool.pool_trail import trail_needs
+from kubectl_kres.reports.common.effective_policies import selects_priority
+from kubectl_kres.reports.common.nodes import node_need, node_needs
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.nodes import node_needs
 from kubectl_kres.reports.pod.unplaced import namespace_needs
 from kubectl_kres.reports.policing.needs import policing_needs
 from kubectl_kres.reports.tekton.needs import pod_needs, tekton_needs
@@ -26,6 +25,8 @@ from kubectl_kres.store.store import Store
 TEMPLATE_OWNERS = ("ReplicaSet", "Job", "ReplicationController")
 REVISION_OWNERS = ("StatefulSet", "DaemonSet")
 
+#: What an answer about one pod does not look at, although an explanation tells it.
+_TOLD = {"Event", "Pod", "ReplicaSet", "Job"}
 #: GETs that one object may cost. Of what only adds to an answer, the kinds named last here are left out first.
 MOST = 6
 _WORTH = (
@@ -75,6 +76,19 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     exists = subject.raw is None and subject.ref.kind == "Pod"
     beside = () if exists else policing_needs(store, namespace, spec)
     return tuple(dict.fromkeys((*affordable, *trail_needs(store, namespace), *beside)))
+
+
+def needs_with_node(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """What the start and the policies of the subject depend on, and for a live pod the node that it is bound to."""
+    wanted = needs(store, subject)
+    if subject.ref.kind != "Pod":
+        # Of the ways that a run can go its pod tells which one it went.
+        told = _TOLD - {"Pod"} if subject.ref.kind == "TaskRun" else _TOLD
+        return tuple(need for need in wanted if need.required or need.kind not in told)
+    pod = None if subject.raw is not None else store.get("Pod", subject.ref.name, subject.ref.namespace)
+    if not isinstance(pod, Pod) or not pod.spec.node_name:
+        return wanted
+    return (*wanted, node_need(pod))
 
 
 def _itself(store: Store, subject: Subject) -> Iterator[Need]:
@@ -178,11 +192,6 @@ def _classes(store: Store, namespace: str, spec: PodSpec) -> Iterator[Need]:
         yield Need("PriorityClass", required=scoped)
     if spec.runtime_class_name:
         yield Need("RuntimeClass", name=spec.runtime_class_name)
-
-
-def selects_priority(quota: ResourceQuota) -> bool:
-    """Whether a quota counts by PriorityClass, so that also the default class of pods that name none matters."""
-    return any(one.scope_name == "PriorityClass" for one in requirements(quota.spec))
 
 
 def selector_text(selector: Any) -> str:

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.pod.manifest_source import Start
+from kubectl_kres.reports.common.analysis import Start
 
 _ENCODER = msgspec.msgpack.Encoder()
 

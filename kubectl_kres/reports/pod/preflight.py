@@ -14,8 +14,8 @@ from kubectl_kres.admission.request.workload import invalid_workload, uncounted
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.analysis import Analysis
 from kubectl_kres.reports.pod.pod_claims import instead, with_claims
 from kubectl_kres.reports.pod.unplaced import no_kind, unplaced
 from kubectl_kres.store.coverage import Need

@@ -14,10 +14,10 @@ from kubectl_kres.model.pod import Pod, ResourceRequirements
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Entry, Set, Source, by_path
 from kubectl_kres.quantity import Quantity, stored
+from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, LastEdit, ResourceValue
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.pod.live_differences import injected, why_different
-from kubectl_kres.reports.pod.manifest_source import Start
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

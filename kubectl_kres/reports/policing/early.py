@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.analysis import Analysis
 from kubectl_kres.reports.policing.needs import DECIDING
 from kubectl_kres.store.store import Store
 

@@ -9,9 +9,9 @@ import msgspec
 
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import template_in
+from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.manifest_source import Start
 
 
 def next_pod(subject: Subject, start: Start) -> Raw | None:

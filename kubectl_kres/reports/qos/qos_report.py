@@ -17,13 +17,14 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import quantity_of
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.common.node import needs_with_node, node_of
+from kubectl_kres.reports.common.nodes import node_of
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.reports.pod.explain import Analysis, analyse, analysis_of
+from kubectl_kres.reports.explain.explain import Analysis, analyse, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.manifest_source import start_of
+from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.pod_claims import with_claims
 from kubectl_kres.reports.qos.cgroups import Cgroups, machine_of, tree_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, Reach, reach

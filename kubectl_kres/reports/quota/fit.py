@@ -10,14 +10,14 @@ from msgspec import field
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.analysis import Analysis
-from kubectl_kres.reports.pod.explain import analysis_of_another, explained
-from kubectl_kres.reports.remedies.model import Remedy
-from kubectl_kres.reports.rollout.replicas import Replicas
+from kubectl_kres.reports.explain.explain import analysis_of_another, explained
 from kubectl_kres.reports.rollout.rolling_update import RolloutEnd, if_started, under_way
 from kubectl_kres.reports.rollout.room import least, pods_in_a_row
 from kubectl_kres.reports.rollout.workload_pods import pods_of

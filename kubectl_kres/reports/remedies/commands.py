@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.model.field_path import FieldPath, Key
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.remedies.model import Edit, RaiseQuota, Scale, SetBound, SetValue
+from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Scale, SetBound, SetValue
 from kubectl_kres.store.store import Origin
 
 #: Kinds whose pod template may be changed in place.
@@ -125,3 +126,14 @@ def asking(of: Origin, quota: ObjectRef) -> str:
 def _kubectl(of: Origin, words: str) -> str:
     """To the server that the answer is about, as the user who asked."""
     return f"kubectl {words}{f' {of.flags}' if of.flags else ''}"
+
+
+#: A command within a sentence, as ``(kubectl get priorityclasses)``.
+_BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
+
+
+def directed(of: Origin, texts: Iterable[str]) -> tuple[str, ...]:
+    """Sentences whose commands in brackets go to the server that the answer is about, as the user who asked."""
+    if not of.flags:
+        return tuple(texts)
+    return tuple(_BRACKETS.sub(lambda found: f"({found[1]} {of.flags}{found[2] or ''})", text) for text in texts)

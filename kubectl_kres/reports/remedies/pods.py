@@ -17,14 +17,14 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
+from kubectl_kres.reports.common.replicas import Replicas, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod import preflight
-from kubectl_kres.reports.pod.analysis import Analysis
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.pod_claims import missing_claims
 from kubectl_kres.reports.remedies.rollout import Group, Key, Plan, Price
-from kubectl_kres.reports.rollout.replicas import Replicas, replicas_of
 from kubectl_kres.store.store import Store
 
 _REVISION = "deployment.kubernetes.io/revision"

@@ -11,7 +11,7 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
-from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.remedies.context import RemedyContext, grouped
 from kubectl_kres.reports.remedies.limit_bounds import RULES, BoundsFit, bounds_of, fit
 

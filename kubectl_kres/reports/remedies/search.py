@@ -20,14 +20,10 @@ from kubectl_kres.model.meta import Metadata, ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.capsule.pool.pool_trail import PoolTrail, managed_quotas, trail_of, waiting_words
+from kubectl_kres.reports.capsule.pool.pool_trail import managed_quotas, trail_of, waiting_words
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.analysis import Analysis
-from kubectl_kres.reports.remedies import words
-from kubectl_kres.reports.remedies.commands import asking, commands, unchangeable
-from kubectl_kres.reports.remedies.keepers import keeper
-from kubectl_kres.reports.remedies.model import (
+from kubectl_kres.reports.common.remedy import (
     Admits,
     CreateObject,
     Edit,
@@ -38,6 +34,11 @@ from kubectl_kres.reports.remedies.model import (
     SetBound,
     SetValue,
 )
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system_parts import PoolTrail
+from kubectl_kres.reports.remedies import words
+from kubectl_kres.reports.remedies.commands import asking, commands, unchangeable
+from kubectl_kres.reports.remedies.keepers import keeper
 from kubectl_kres.reports.remedies.pods import Workplace, amounts, judge, plan_of, workplace
 from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
 from kubectl_kres.reports.remedies.shape import OF_VALUES, passing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from kubectl_kres.reports.remedies.model import (
+from kubectl_kres.reports.common.remedy import (
     CreateObject,
     Edit,
     EditClaim,

@@ -24,13 +24,14 @@ from kubectl_kres.model.raw import decoded
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Unseen, Verdict
-from kubectl_kres.reports.common.node import needs_with_node, node_of
+from kubectl_kres.reports.common.nodes import node_of
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.feature_gates import gates
+from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import verdict_of, worded
-from kubectl_kres.reports.remedies.model import Remedy
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.remedy_resize import REMEDIES
 from kubectl_kres.reports.remedies.words import told

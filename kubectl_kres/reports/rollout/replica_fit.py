@@ -8,9 +8,9 @@ from kubectl_kres.admission.base.outcome import QuotaCharge
 from kubectl_kres.errors import UsageError
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.pod_template import manifest_workload
+from kubectl_kres.reports.common.replicas import Replicas, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod import preflight
-from kubectl_kres.reports.rollout.replicas import Replicas, replicas_of
 from kubectl_kres.reports.rollout.room import room_for
 from kubectl_kres.store.store import Store
 

@@ -13,13 +13,13 @@ from kubectl_kres.admission.request.new_pod import admit, quota_request
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.analysis import Analysis
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.pod_claims import ordinals_with_claims
-from kubectl_kres.reports.rollout.replicas import Replicas
 from kubectl_kres.reports.rollout.workload_pods import newest_set, revision_of
 from kubectl_kres.simulate.rollout import Prices, Rest, deployment_rests, stateful_set_rests
 from kubectl_kres.simulate.shapes import Cost, without_quotas

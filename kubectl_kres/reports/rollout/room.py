@@ -8,7 +8,7 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.common.analysis import Analysis
 
 
 def room_for(charge: QuotaCharge) -> int | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.analysis import Analysis
 from kubectl_kres.reports.pod.last_refusal import blocked_by
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.verdict import Needed
 from kubectl_kres.reports.rollout.replica_fit import lacking
-from kubectl_kres.reports.rollout.replicas import Replicas
 from kubectl_kres.reports.rollout.rolling_update import under_way
 from kubectl_kres.reports.rollout.room import pods_in_a_row
 from kubectl_kres.reports.rollout.workload_pods import newest_set

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import structs
 
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.common.replicas import Replicas, is_failing, replicas_of
 from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.rollout.replicas import Replicas, is_failing, replicas_of
 from kubectl_kres.store.store import Store
 
 _REVISION = "deployment.kubernetes.io/revision"

@@ -13,7 +13,7 @@ from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Explanation, Unseen
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.reports.pod.explain import explained
+from kubectl_kres.reports.explain.explain import explained
 from kubectl_kres.reports.pod.verdict import word_of, worded
 from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.tekton.concurrent_tasks import at_once

@@ -5,28 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
-from kubectl_kres.provenance.journal import Source
-from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.tekton.config import NAMES, configuration_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.resources.container_draft import Sourced
 from kubectl_kres.tekton.resources.virtual_limitrange import virtuals
-
-
-class MergedLimit(Record, frozen=True):
-    """What steps get of one resource. ``default_request``: divided by the number of steps that state nothing of it.
-
-    ``minimum``: no step gets less. Each with what sets it; absent: nothing does. ``others``: how many further results
-    the order has in which Tekton's lister names the LimitRanges.
-    """
-
-    resource: str
-    default_request: str | None = None
-    minimum: str | None = None
-    default_source: Source | None = None
-    minimum_source: Source | None = None
-    others: int = 0
 
 
 def tekton_needs_of_namespace(store: Store) -> tuple[Need, ...]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from msgspec import structs
+
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.tekton.base.result import Gap, Problem
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
@@ -92,3 +95,12 @@ class PipelineExplanation(Record, frozen=True):
     unseen: tuple[Unseen, ...] = ()
     version: str = ""
     complete: bool = True
+
+
+def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:
+    """The same with one task alone, without what all ask for together. Raises UsageError naming those there are."""
+    kept = tuple(one for one in explanation.tasks if one.name == name)
+    if not kept:
+        names = ", ".join(one.name for one in explanation.tasks) or "none"
+        raise UsageError(f'{explanation.subject} has no task "{name}"', hint=f"its tasks: {names}")
+    return structs.replace(explanation, tasks=kept, at_once=(), assistants=())

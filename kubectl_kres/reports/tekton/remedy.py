@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
+from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
 from kubectl_kres.reports.remedies.pod_remedy import request_over_limit
 from kubectl_kres.reports.remedies.similar_quantity import near
-from kubectl_kres.reports.tekton.tekton_part import TektonPart
 
 
 def _say(text: str) -> Callable[[RemedyContext], Iterator[str]]:

@@ -14,15 +14,14 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import Task, TaskRun, TaskSpec
 from kubectl_kres.provenance.journal import Derive, Journal, Source
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.analysis import Analysis
-from kubectl_kres.reports.pod.manifest_source import Start
+from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.reports.tekton.authored import authored
 from kubectl_kres.reports.tekton.stored_run import stored_run
-from kubectl_kres.reports.tekton.tekton_part import TektonPart
 from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of, too_much, waiting_of
 from kubectl_kres.reports.tekton.world import tekton_world
 from kubectl_kres.store.coverage import Need

@@ -12,8 +12,9 @@ from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
 from kubectl_kres.reports.capsule.claim.claims import Claims
-from kubectl_kres.reports.capsule.common.claim_state import WAITING, ClaimState
+from kubectl_kres.reports.capsule.common.claim_state import WAITING
 from kubectl_kres.reports.capsule.common.needs import claims_needs
+from kubectl_kres.reports.common.system_parts import ClaimState
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.pods import since

@@ -16,7 +16,7 @@ from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_sums import amounts
 from kubectl_kres.reports.tekton.config import configuration_needs
 from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of

@@ -15,10 +15,9 @@ from kubectl_kres.render.text.line import Line, Tone, toned
 from kubectl_kres.render.text.yaml_lines import yaml_lines
 from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.common.node import needs_with_node
-from kubectl_kres.reports.pod.difference import diff
-from kubectl_kres.reports.pod.explain import explain
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.explain.difference import diff
+from kubectl_kres.reports.explain.explain import explain
+from kubectl_kres.reports.pod.needs import needs, needs_with_node
 from kubectl_kres.reports.qos.qos_report import Quality, quality, unclassed
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.pods import owner_of

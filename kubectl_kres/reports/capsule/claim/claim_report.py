@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule.common.claim_state import STUCK, ClaimState
+from kubectl_kres.reports.capsule.common.claim_state import STUCK
 from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.system_parts import ClaimState
 
 
 class Amount(Record, frozen=True):

@@ -21,15 +21,15 @@ from kubectl_kres.reports.capsule.claim.new_claim import growth, prospect
 from kubectl_kres.reports.capsule.common.needs import file_needs
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.unblock.actions import asking
-from kubectl_kres.reports.capsule.unblock.option import Deed
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.replicas import Replicas, replicas_of
 from kubectl_kres.reports.common.resource_lists import parsed, shown
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.explain import analysis_of_another, explained
+from kubectl_kres.reports.common.system_parts import Deed
+from kubectl_kres.reports.explain.explain import analysis_of_another, explained
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.reports.rollout.replicas import Replicas, replicas_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

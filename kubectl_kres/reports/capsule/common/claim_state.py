@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from kubectl_kres.capsule.rules.assignment import is_writable
 from kubectl_kres.capsule.rules.conditions import NO_POOL, told
 from kubectl_kres.model.capsule import CapsuleCondition, ResourcePool, ResourcePoolClaim
-
-#: allocated: it has its amounts. in use: and pods use them. exhausted: the pool has too little for it. queued: it waits
-#: behind an exhausted claim. unassigned: it names no pool. failed: its pool would not take it. lost: the controller
-#: says that all is well, but it is in no pool. released: it was let go by the annotation. pending: not decided yet.
-ClaimState = Literal[
-    "allocated", "in use", "exhausted", "queued", "unassigned", "failed", "lost", "released", "pending"
-]
+from kubectl_kres.reports.common.system_parts import ClaimState
 
 HELD = frozenset({"allocated", "in use"})
 #: States of claims that stand in a pool's queue.

@@ -10,44 +10,16 @@ from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.capsule.claim.new_claim import growth, prospect
-from kubectl_kres.reports.capsule.common.claim_state import ClaimState, standing
+from kubectl_kres.reports.capsule.common.claim_state import standing
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.unblock.actions import asking
-from kubectl_kres.reports.capsule.unblock.option import Deed
-from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import listed, parsed, sentence, shown, texts
+from kubectl_kres.reports.common.system_parts import PoolTrail, TrailClaim
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
 from kubectl_kres.reports.remedies.overrun import asking_less, overrun
 from kubectl_kres.reports.remedies.pod_remedy import exceeded as usual
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-
-
-class TrailClaim(Record, frozen=True):
-    """A claim of the namespace on the pool."""
-
-    subject: ObjectRef
-    state: ClaimState
-    asks: Mapping[str, str]
-
-
-class PoolTrail(Record, frozen=True):
-    """A managed quota that refuses. lacks: what has to be claimed more, by resource. claims: absent: not read.
-
-    short: what the pool itself has too little of for that; closed: what earlier claims wait for in its ordered queue,
-    so that a new claim waits, too, behind those named in ``behind`` where they were read. grow: the edit of an unused
-    claim that gets all of it at once. ``known`` False: the pool was not read, and so none of these is known.
-    """
-
-    quota: str
-    pool: str
-    lacks: Mapping[str, str]
-    claims: tuple[TrailClaim, ...] | None = None
-    short: Mapping[str, str] = {}
-    closed: tuple[str, ...] = ()
-    behind: tuple[ObjectRef, ...] = ()
-    grow: Deed | None = None
-    known: bool = False
 
 
 def managed_quotas(store: Store, namespace: str) -> dict[str, str]:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from kubectl_kres.capsule.rules.allocation import ClaimKey
 from kubectl_kres.capsule.rules.leaving import RELEASE
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule.common.claim_state import ClaimState
-from kubectl_kres.reports.capsule.unblock.option import Deed
+from kubectl_kres.reports.common.system_parts import ClaimState, Deed
 from kubectl_kres.store.store import Origin
 
-#: A command within a sentence, as ``(kubectl get priorityclasses)``.
-_BRACKETS = re.compile(r"\((kubectl(?: [a-z0-9.-]+)+?)( lists them)?\)")
 _RELEASED = (
     "its pods keep running, the quota of its namespace falls below their use, and it is not queued again until its "
     "spec changes"
@@ -77,13 +73,6 @@ def _patch(of: Origin, key: ClaimKey, spec: Mapping[str, object]) -> str:
     space, name = map(shlex.quote, key)
     patch = json.dumps({"spec": spec}, separators=(",", ":"))
     return _kubectl(of, f"patch resourcepoolclaim {name} -n {space} --type merge -p {shlex.quote(patch)}")
-
-
-def directed(of: Origin, texts: Iterable[str]) -> tuple[str, ...]:
-    """Sentences whose commands in brackets go to the server that the answer is about, as the user who asked."""
-    if not of.flags:
-        return tuple(texts)
-    return tuple(_BRACKETS.sub(lambda found: f"({found[1]} {of.flags}{found[2] or ''})", text) for text in texts)
 
 
 def _kubectl(of: Origin, words: str) -> str:

@@ -7,27 +7,11 @@ from typing import Literal
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.system_parts import Deed
 
-#: delete: also stands for an edit to less. release: of a claim in use. edit, move: of the waiting claim itself.
-Verb = Literal["delete", "release", "edit", "move", "raise", "annotate"]
 #: give way: other claims leave. less: it asks for less. raise: the pool gets more. pool: it goes to another one.
 #: again: it is written again, which is all that is missing.
 OptionKind = Literal["give way", "less", "raise", "pool", "again"]
-
-
-class Deed(Record, frozen=True):
-    """One thing to do to one object. ``holds``: what a claim that gives way holds, empty if it only waits.
-
-    ``command``: as something to type; empty where an edit in a manifest is meant.
-    """
-
-    verb: Verb
-    subject: ObjectRef
-    state: str = ""
-    holds: Mapping[str, str] = {}
-    amounts: Mapping[str, str] = {}
-    command: str = ""
-    follows: str = ""
 
 
 class UnblockOption(Record, frozen=True):

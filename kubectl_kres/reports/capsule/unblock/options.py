@@ -13,10 +13,11 @@ from kubectl_kres.reports.capsule.common.claim_state import WAITING, Standing
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_run import Trial, held_by, trial_of, waiting_in
 from kubectl_kres.reports.capsule.unblock.actions import asking, leaving, raising, ref_of
-from kubectl_kres.reports.capsule.unblock.option import Deed, UnblockOption
+from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.capsule.unblock.other_pools import elsewhere, once_more, without_foreign
 from kubectl_kres.reports.capsule.unblock.victims import Giving, give_way
 from kubectl_kres.reports.common.resource_lists import listed, parsed, plain, sentence, shown
+from kubectl_kres.reports.common.system_parts import Deed
 from kubectl_kres.store.store import Origin
 
 #: The smallest room that serves a claim for 0 of a resource that is used up.

@@ -6,11 +6,28 @@ from msgspec import Struct
 
 from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge, Refusal
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.provenance.journal import Assume
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.effective_policies import Known
 from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.pod.manifest_source import Start
-from kubectl_kres.reports.tekton.tekton_part import TektonPart
+from kubectl_kres.reports.common.system_parts import TektonPart
+
+
+class Start(Struct, frozen=True):
+    """The pod as it would be sent, where it was written, and the live pod that it is compared with.
+
+    ``prefix`` leads from the source to the pod, ending in a dot, or is empty. ``text`` names the choice, ``assumed``
+    says what could not be known about it.
+    """
+
+    pod: Pod
+    source: Source
+    prefix: str
+    text: str
+    live: Pod | None = None
+    owner: Workload | None = None
+    assumed: Assume | None = None
 
 
 class PodClaims(Struct, frozen=True):

@@ -8,17 +8,17 @@ from msgspec import structs
 
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.pod.analysis import Analysis
+from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.pod.condition import ready_of, state_of
-from kubectl_kres.reports.pod.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
-from kubectl_kres.reports.pod.manifest_source import Start, start_of
+from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.pod_signature import signature
 from kubectl_kres.reports.pod.values import names_of
-from kubectl_kres.reports.rollout.replicas import Replicas
 from kubectl_kres.reports.tekton.taskrun import run_behind
 from kubectl_kres.store.store import Store
 

@@ -21,18 +21,19 @@ from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.capsule.pool.pool_trail import claiming, trails
-from kubectl_kres.reports.capsule.unblock.actions import directed
+from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen, Verdict
+from kubectl_kres.reports.common.nodes import node_room
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.replicas import Replicas, resting
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.reports.nodes import node_room
 from kubectl_kres.reports.pod import events, preflight
-from kubectl_kres.reports.pod.analysis import Analysis
 from kubectl_kres.reports.pod.condition import state_of
 from kubectl_kres.reports.pod.feature_gates import gates
 from kubectl_kres.reports.pod.last_refusal import barring
-from kubectl_kres.reports.pod.manifest_source import Start, start_of
+from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.must_specify import demands_of
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.pod_claims import added, with_claims
@@ -41,15 +42,14 @@ from kubectl_kres.reports.pod.values import ValueTable, names_of
 from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
 from kubectl_kres.reports.policing.early import policed, policed_object
 from kubectl_kres.reports.policing.needs import ELSEWHERE, SAID
-from kubectl_kres.reports.policing.seen import with_seen
 from kubectl_kres.reports.remedies import search
-from kubectl_kres.reports.remedies.model import Remedy
+from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.remedy_next import following
 from kubectl_kres.reports.remedies.typos import meant
 from kubectl_kres.reports.remedies.words import NOTHING, told
-from kubectl_kres.reports.rollout.replicas import Replicas, resting
 from kubectl_kres.reports.rollout.room import room_for
+from kubectl_kres.reports.rollout.seen import with_seen
 from kubectl_kres.reports.rollout.spare import spare_of
 from kubectl_kres.reports.rollout.wanted_pods import needed_of
 from kubectl_kres.reports.rollout.workload_pods import pods_of

@@ -1,4 +1,4 @@
-"""What nodes have for a pod that waits for one: allocatable, requested, and the largest that is free."""
+"""The node of a pod, and what nodes have for a pod that waits: allocatable, requested, the largest that is free."""
 
 from __future__ import annotations
 
@@ -108,3 +108,18 @@ def _room(
         on=on,
         enough=sum(amount >= asked for amount in free.values()),
     )
+
+
+def node_need(pod: Pod) -> Need:
+    """Without the node there is an answer that leaves it open."""
+    return Need("Node", name=pod.spec.node_name, required=False)
+
+
+def node_of(store: Store, pod: Pod) -> Node | None:
+    """None: the pod has none, or nothing is known of it. Without a name: the server has none that is called so."""
+    if not pod.spec.node_name:
+        return None
+    found = store.get("Node", pod.spec.node_name)
+    if isinstance(found, Node):
+        return found
+    return Node() if store.covered(node_need(pod)).known else None

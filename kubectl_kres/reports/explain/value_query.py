@@ -8,7 +8,6 @@ from msgspec import structs
 
 from kubectl_kres.errors import ClusterError, UsageError
 from kubectl_kres.reports.common.explanation import ContainerValues, Explanation, ResourceValue
-from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
 
 _SIDES = {"limit": "limits", "limits": "limits", "request": "requests", "requests": "requests"}
 
@@ -38,15 +37,6 @@ def narrowed(explanation: Explanation, container: str, question: str) -> Explana
         listed=explanation.listed,
         complete=explanation.complete,
     )
-
-
-def of_task(explanation: PipelineExplanation, name: str) -> PipelineExplanation:
-    """The same with one task alone, without what all ask for together. Raises UsageError naming those there are."""
-    kept = tuple(one for one in explanation.tasks if one.name == name)
-    if not kept:
-        names = ", ".join(one.name for one in explanation.tasks) or "none"
-        raise UsageError(f'{explanation.subject} has no task "{name}"', hint=f"its tasks: {names}")
-    return structs.replace(explanation, tasks=kept, at_once=(), assistants=())
 
 
 def containers(explanation: Explanation, name: str) -> tuple[ContainerValues, ...]:

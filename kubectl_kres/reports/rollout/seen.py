@@ -16,10 +16,10 @@ from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Set, Source
 from kubectl_kres.quantity import stored
+from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.analysis import Analysis
 from kubectl_kres.reports.pod.live_differences import VPA
-from kubectl_kres.reports.pod.manifest_source import Start, annotation_sets
+from kubectl_kres.reports.pod.manifest_source import annotation_sets
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.rollout.workload_pods import newest_set
 from kubectl_kres.store.store import Store

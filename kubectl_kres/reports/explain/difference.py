@@ -15,18 +15,19 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Derive, Set, Source
+from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.explain.explain import Analysis, analyse, analysis_of, explained, stores
 from kubectl_kres.reports.pod import events
-from kubectl_kres.reports.pod.explain import Analysis, analyse, analysis_of, explained, stores
 from kubectl_kres.reports.pod.live_differences import edited, tells
-from kubectl_kres.reports.pod.manifest_source import Start, start_of_live
+from kubectl_kres.reports.pod.manifest_source import start_of_live
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.pod_signature import signature
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
-from kubectl_kres.reports.remedies.model import Remedy
 from kubectl_kres.reports.tekton.taskrun import run_behind
 from kubectl_kres.store.store import Store
 
