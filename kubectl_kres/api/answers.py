@@ -181,7 +181,7 @@ def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
 
     space, reading = namespace or cluster.namespace or "default", cluster.reading()
     reading.fill(denying.denied_needs(space))
-    reading.fill(denying.pool_needs(reading.store, space))
+    reading.fill(denying.needs_of_systems(reading.store, space))
     store, ask = reading.store, ask_of(reading.store, "")
     chosen = [
         ObjectRef(kind, one.metadata.name, space)
@@ -189,13 +189,10 @@ def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
         for one in store.all(kind, space)
         if denying.stands_alone(one)
     ]
-    chosen += (
-        ObjectRef("TaskRun", one.metadata.name, space) for one in store.all("TaskRun", space) if denying.is_open(one)
-    )
-    subjects = [Subject(ref, BY_KIND[ref.kind]) for ref in chosen]
-    for subject in subjects:
-        if subject.ref.kind == "TaskRun":
-            complete(reading, Store(store.origin), subject, needs)
+    waiting = [ref for ref, _ in denying.waiting_objects(store, space)]
+    subjects = [Subject(ref, BY_KIND[ref.kind]) for ref in (*chosen, *waiting)]
+    for subject in subjects[len(chosen) :]:
+        complete(reading, Store(store.origin), subject, needs)
     found = (denying.denied(store, subject, ask) for subject in subjects)
     return [
         Answer(report, "Denied", store.origin, lambda one, width: render.denied_lines(one, width=width))

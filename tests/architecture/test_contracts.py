@@ -36,6 +36,21 @@ BREACHES = {
     "cli": ("cli/clock.py", "import kubectl_kres.cli.main", "cli.clock -> kubectl_kres.cli.main"),
     "tui": ("tui/location.py", "import kubectl_kres.tui.app", "tui.location -> kubectl_kres.tui.app"),
     "cel": ("cel/base/types.py", "import kubectl_kres.cel.syntax.ast", "cel.base.types -> kubectl_kres.cel.syntax.ast"),
+    "reports": (
+        "reports/common/record.py",
+        "import kubectl_kres.reports.pod.values",
+        "reports.common.record -> kubectl_kres.reports.pod.values",
+    ),
+    "reports-capsule": (
+        "reports/capsule/common/pool_room.py",
+        "import kubectl_kres.reports.capsule.claim.claims",
+        "reports.capsule.common.pool_room -> kubectl_kres.reports.capsule.claim.claims",
+    ),
+    "systems": (
+        "reports/explain/summary.py",
+        "import kubectl_kres.reports.tekton.taskrun",
+        "reports.explain.summary -> kubectl_kres.reports.tekton.taskrun",
+    ),
     "layers": ("quantity.py", "import kubectl_kres.store.store", "quantity -> kubectl_kres.store.store"),
     "pure": ("admission/base/server.py", "def late():\n    import os.path", "admission.base.server -> os"),
     "reading": ("render/__init__.py", "from kubectl_kres import snapshot", "render -> kubectl_kres.snapshot"),

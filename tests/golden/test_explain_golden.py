@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from golden.kept import compare
 from golden.situation import SITUATIONS, Situation, load
-from kubectl_kres.reports.pod.difference import diff
-from kubectl_kres.reports.pod.explain import explain
+from kubectl_kres.reports.explain.difference import diff
+from kubectl_kres.reports.explain.explain import explain
 
 from kubectl_kres.render.pod import diff as diff_text
 from kubectl_kres.render.pod import explain as explain_text

@@ -27,12 +27,12 @@ from kubectl_kres.capsule.rules import allocation
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.capsule.claim.new_claim import growth, prospect
 from kubectl_kres.reports.capsule.common import pool_run
+from kubectl_kres.reports.capsule.common.amount_lists import shown
 from kubectl_kres.reports.capsule.common.claim_state import HELD, standing
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.unblock.actions import asking
 from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.capsule.unblock.options import ways
-from kubectl_kres.reports.common.resource_lists import shown
 from kubectl_kres.store.coverage import Coverage, Need
 
 

@@ -7,9 +7,10 @@ from kubectl_kres.reports.remedies.catalogue import BY_HAND, REFUSE_NOTHING
 from kubectl_kres.reports.remedies.pod_remedy import REMEDIES
 from kubectl_kres.reports.remedies.remedy_resize import REMEDIES as OF_RESIZES
 from kubectl_kres.reports.remedies.shape import OF_VALUES
-from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
+from kubectl_kres.reports.common.system import systems
 
-WITH_REMEDY = {*OF_VALUES, *REMEDIES, *OF_RESIZES, *TEKTON_REMEDIES}
+OF_SYSTEMS = (rule for system in systems() for rule in (*system.remedies(), *system.own_remedies()))
+WITH_REMEDY = {*OF_VALUES, *REMEDIES, *OF_RESIZES, *OF_SYSTEMS}
 
 
 def test_every_rule_that_refuses_has_a_remedy_or_says_why_there_is_none():

@@ -30,12 +30,11 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render.describe import describe_policy
 from kubectl_kres.render.quota import fit as render_fit
 from kubectl_kres.render.quota import quota_blocks as render
-from kubectl_kres.reports.capsule.common.shared_quotas import shared_reports
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.quota.denied import Denied, denied
 from kubectl_kres.reports.quota.describe import quota_block
 from kubectl_kres.reports.quota.fit import Fit, fit
-from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
+from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports, shared_reports
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:

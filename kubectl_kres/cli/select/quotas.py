@@ -15,16 +15,15 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
-from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs, shared_reports
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs, owner_needs
+from kubectl_kres.reports.quota.quota_report import shared_needs, shared_reports
 from kubectl_kres.store.coverage import Need
 
 _QUOTA = BY_KIND["ResourceQuota"]
-_RUN = BY_KIND["TaskRun"]
 
 
 def quotas(source: ObjectSource, given: Input, options: Options, words: Sequence[str], program: str) -> Iterator[Found]:
@@ -71,8 +70,7 @@ def _of_namespace(source: ObjectSource, options: Options, space: str) -> Iterato
         yield Found((), (fault_of(source, [Subject(ObjectRef(_QUOTA.kind, "", space), _QUOTA)]),))
         return
     held = tuple(source.store.all(_QUOTA.kind, space or None))
-    if may_share(held):
-        source.fill(shared_needs(space))
+    source.fill(shared_needs(space, held))
     yield from _counted(source, options, held, listed=True)
     yield from _shared(source, options, space)
 
@@ -81,10 +79,10 @@ def _everywhere(source: ObjectSource, options: Options) -> Iterator[Found]:
     """Page by page, then what several namespaces share."""
     none, shows = True, False
     for page in source.pages(Need(_QUOTA.kind)):
-        none, shows = none and not page, shows or bool(page and may_share(page))
+        none, shows = none and not page, shows or bool(page and shared_needs("", page))
         yield from _counted(source, options, page, listed=True)
     if none or shows:
-        source.fill(shared_needs(""))
+        source.fill(shared_needs("", ()))
     yield from _shared(source, options, "")
 
 
@@ -136,7 +134,7 @@ def workloads(
     for space in source.namespaces or ("",):
         wanted = denied.denied_needs(space)
         source.fill(wanted)
-        source.fill(need for need in denied.pool_needs(source.store, space) if source.store.wants(need))
+        source.fill(need for need in denied.needs_of_systems(source.store, space) if source.store.wants(need))
         unseen = tuple(one for one in unread(source.store, wanted) if one.required)
         subjects = [
             Subject(ObjectRef(kind, one.metadata.name, one.metadata.namespace), BY_KIND[kind])
@@ -144,13 +142,10 @@ def workloads(
             for one in source.store.all(kind, space or None)
             if denied.stands_alone(one) and labels(one.metadata.labels or {})
         ]
-        runs = [
-            Subject(ObjectRef(_RUN.kind, one.metadata.name, one.metadata.namespace), _RUN)
-            for one in source.store.all(_RUN.kind, space or None)
-            if denied.is_open(one) and labels(one.metadata.labels or {})
-        ]
+        waiting = denied.waiting_objects(source.store, space)
+        runs = [Subject(ref, BY_KIND[ref.kind]) for ref, metadata in waiting if labels(metadata.labels or {})]
         complete(source, runs, needs, scope=space, listed=True)
         subjects += runs
-        order = (*denied.KINDS, _RUN.kind)
+        order = tuple(dict.fromkeys((*denied.KINDS, *(run.ref.kind for run in runs))))
         subjects.sort(key=lambda subject: (subject.ref.namespace, order.index(subject.ref.kind)))
         yield Found(tuple(subjects), listed=True, unseen=unseen)

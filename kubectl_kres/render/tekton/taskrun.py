@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.system_parts import TektonPart, Waiting
-from kubectl_kres.tekton.base.result import Problem
-from kubectl_kres.tekton.controller.quota_retry import TooMuch
+from kubectl_kres.tekton.base.result import Problem, TooMuch
 
 _INDENT = " " * 8
 

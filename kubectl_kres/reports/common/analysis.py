@@ -50,7 +50,7 @@ class Analysis(Struct, frozen=True):
     Tekton has to list LimitRanges, empty where that does not matter. ``then``: what would come after ``outcomes``,
     where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
     ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``: of
-    what else admits.
+    what else admits. ``system``: which one makes the pod; empty: a controller of Kubernetes, or a person.
     """
 
     start: Start
@@ -64,3 +64,4 @@ class Analysis(Struct, frozen=True):
     undefaulted: bool = False
     assumed: tuple[Assume, ...] = ()
     unseen: tuple[Unseen, ...] = ()
+    system: str = ""

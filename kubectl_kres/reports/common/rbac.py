@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import BY_KIND, TEKTON
-from kubectl_kres.reports.policing.needs import DECIDING
-from kubectl_kres.reports.tekton.config import DEFINITION
-from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, NAMESPACE
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.reports.common.system import Right, systems
 
 #: The name of the roles.
 NAME = "kubectl-kres"
-
-
-class Right(NamedTuple):
-    """A kind and the verbs that it is read with. ``adds``: what answers lack without it; empty: they are partial.
-
-    ``names``: only objects of these names, in ``namespace``.
-    """
-
-    kind: str
-    verbs: tuple[str, ...]
-    adds: str = ""
-    names: tuple[str, ...] = ()
-    namespace: str = ""
 
 
 _GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
@@ -44,49 +29,32 @@ _BESIDE = (
 )
 _CLASSES = (Right("PriorityClass", _LIST), Right("RuntimeClass", _GET), Right("StorageClass", _LIST))
 _NAMESPACE = (Right("Namespace", _GET, "whether a namespace exists, and its labels"),)
-_TEKTON = (
-    *(Right(kind, _BOTH) for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun")),
-    Right("StepAction", _GET, "what runs in a step that refers to one"),
-    Right("ConfigMap", _GET, "how Tekton is configured", (INFO, DEFAULTS, FLAGS), NAMESPACE),
-    Right("CustomResourceDefinition", _GET, "whether Tekton is installed", (DEFINITION,)),
-)
-_POOLS = (
-    Right("ResourcePool", _BOTH, "what a pool has left"),
-    Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
-)
-_SHARED = tuple(
-    Right(kind, _LIST, "Capsule's quotas over several namespaces")
-    for kind in ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
-)
-_ELSEWHERE = (
-    *(Right(kind, _LIST, "which webhooks and policies also decide") for kind in sorted(DECIDING)),
-    Right("ServiceAccount", _GET, "whether a pod's service account is there"),
-)
-_PODS = (*_POLICIES, *_WORKLOADS, *_BESIDE, *_CLASSES, *_NAMESPACE, *_TEKTON, *_POOLS, *_ELSEWHERE)
+_PODS = (*_POLICIES, *_WORKLOADS, *_BESIDE, *_CLASSES, *_NAMESPACE)
+
+
+def _added(command: str) -> tuple[Right, ...]:
+    """What systems read for a command, or for whatever explains pods."""
+    return tuple(right for system in systems() for right in system.rights.get(command, ()))
+
+
+_ANY_POD = (*_PODS, *_added("pods"))
+_OF_PODS = ("explain", "quota", "diff", "qos")
+_OWN_COMMANDS = dict.fromkeys(name for system in systems() for name in system.rights if name not in {"pods", *_OF_PODS})
 
 #: Each command with what it reads.
 COMMANDS: dict[str, tuple[Right, ...]] = {
     "explain": (
-        *_PODS,
+        *_ANY_POD,
         *_NAMED_POLICIES,
-        *_SHARED,
+        *_added("explain"),
         Right("PersistentVolumeClaim", _BOTH),
         Right("Service", _GET),
         Right("Node", _BOTH, "what nodes have, for a pod that waits for one and for --resize"),
     ),
-    "quota": (*_PODS, *_NAMED_POLICIES, *_SHARED, Right("Service", _LIST), Right("RuntimeClass", _BOTH)),
-    "claims": (
-        *(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim")),
-        Right("ResourceQuota", _BOTH, "the quota that a pool keeps in a namespace"),
-        Right("Namespace", _BOTH, "which namespaces a pool selects"),
-    ),
-    "pools": (
-        *(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim")),
-        Right("ResourceQuota", _LIST, "the quotas that a pool keeps"),
-        Right("Namespace", _LIST, "which namespaces a pool selects"),
-    ),
-    "diff": _PODS,
-    "qos": (*_PODS, Right("Node", _GET, "oom_score_adj on the node of a pod")),
+    "quota": (*_ANY_POD, *_NAMED_POLICIES, *_added("quota"), Right("Service", _LIST), Right("RuntimeClass", _BOTH)),
+    **{name: _added(name) for name in _OWN_COMMANDS},
+    "diff": _ANY_POD,
+    "qos": (*_ANY_POD, Right("Node", _GET, "oom_score_adj on the node of a pod")),
 }
 COMMANDS["snapshot"] = tuple(
     right._replace(verbs=_GET if right.names else _LIST) for rights in list(COMMANDS.values()) for right in rights
@@ -156,7 +124,8 @@ def lines(made: Iterable[dict[str, Any]], commands: Sequence[str]) -> Iterator[s
     by_resource = {(BY_KIND[kind].group, BY_KIND[kind].plural, names): text for (kind, names), text in words.items()}
     yield f"# The least that kubectl kres {', '.join(commands) or 'needs'} reads: GETs only, no Secrets."
     yield "# Without a rule marked + an answer tells less; without any other one it is partial, and says so."
-    yield f"# Rules of {TEKTON} and capsule.clastix.io do nothing where those are not installed."
+    groups = " and ".join(system.group for system in systems() if system.group)
+    yield f"# Rules of {groups} do nothing where those are not installed."
     for role in made:
         meta = role["metadata"]
         yield "---"

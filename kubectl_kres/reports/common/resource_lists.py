@@ -1,66 +1,15 @@
-"""Resource lists of pools and claims as text; what does not parse is told, never raised."""
+"""Names in a sentence, and shares of an amount."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from kubectl_kres.capsule.rules.amounts import AmountFault, Amounts, readable
-from kubectl_kres.errors import QuantityError
-from kubectl_kres.model.meta import ObjectRef, ResourceList
-from kubectl_kres.quantity import Quantity, from_json
-
-_NOBODY = ObjectRef("", "")
-
-
-def parsed(values: ResourceList | None) -> dict[str, Quantity]:
-    """The quantities of a list, without those that do not parse; see ``faults``."""
-    return readable(values, _NOBODY, "", None)
-
-
-def amount(value: object) -> Quantity | None:
-    """One quantity; None where it is none."""
-    try:
-        return from_json(value)
-    except QuantityError:
-        return None
+from kubectl_kres.quantity import Quantity
 
 
 def percent_of(part: Quantity, whole: Quantity) -> int | None:
     """In whole hundredths, rounded down; None of nothing."""
     return part.nano * 100 // whole.nano if whole.nano > 0 else None
-
-
-def faults(values: ResourceList | None, path: str) -> tuple[str, ...]:
-    """A sentence for each value that is no quantity; ``path`` is the field that holds the list."""
-    found: list[AmountFault] = []
-    readable(values, _NOBODY, path, found)
-    return tuple(f"{one.path} is no quantity, and counts for nothing: {one.text}" for one in found)
-
-
-def texts(values: ResourceList | None) -> dict[str, str]:
-    """The list sorted by name, in canonical notation; what does not parse stays as it was written."""
-    if not values:
-        return {}
-    found = {}
-    for name in sorted(values):
-        quantity = amount(values[name])
-        found[name] = str(values[name]) if quantity is None else str(quantity)
-    return found
-
-
-def shown(values: Amounts) -> dict[str, str]:
-    """Quantities sorted by name, as text."""
-    return {name: str(values[name]) for name in sorted(values)}
-
-
-def plain(found: Amounts) -> dict[str, str]:
-    """Whole numbers without a suffix; a fraction is rounded up."""
-    return {name: str(amount.value()) for name, amount in found.items()}
-
-
-def sentence(values: Mapping[str, str]) -> str:
-    """``requests.cpu 2 and requests.memory 4Gi``; ``nothing`` if it is empty."""
-    return listed(f"{name} {value}" for name, value in values.items()) or "nothing"
 
 
 def listed(words: Iterable[str], most: int = 6) -> str:

@@ -21,6 +21,7 @@ from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, 
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import is_made_by_system
 from kubectl_kres.reports.explain.explain import Analysis, analyse, analysis_of, explained, stores
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.live_differences import edited, tells
@@ -28,7 +29,6 @@ from kubectl_kres.reports.pod.manifest_source import start_of_live
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.pod_signature import signature
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
-from kubectl_kres.reports.tekton.taskrun import run_behind
 from kubectl_kres.store.store import Store
 
 
@@ -88,7 +88,7 @@ class Differences:
         """Whether the pod would get other values today, or would be refused: without saying why."""
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
-        if run_behind(self._store, named) is not None:
+        if is_made_by_system(self._store, named):
             return diff(self._store, named, self._ask).changed
         start, known = start_of_live(self._store, pod), policies(self._store, namespace, self._ask.server)
         return not self._same(start, pod, known)
@@ -98,7 +98,7 @@ class Differences:
         self.pattern = None
         namespace = pod.metadata.namespace
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
-        if run_behind(self._store, named) is not None:
+        if is_made_by_system(self._store, named):
             found = diff(self._store, named, self._ask)
             return found if found.changed else None
         start, known = start_of_live(self._store, pod), policies(self._store, namespace, self._ask.server)

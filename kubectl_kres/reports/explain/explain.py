@@ -17,10 +17,8 @@ from kubectl_kres.admission.request.create import create_pod
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
-from kubectl_kres.reports.capsule.pool.pool_trail import claiming, trails
 from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen, Verdict
@@ -28,6 +26,7 @@ from kubectl_kres.reports.common.nodes import node_room
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, resting
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod import events, preflight
 from kubectl_kres.reports.pod.condition import state_of
@@ -40,8 +39,6 @@ from kubectl_kres.reports.pod.pod_claims import added, with_claims
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.reports.pod.values import ValueTable, names_of
 from kubectl_kres.reports.pod.verdict import verdict_of, word_of, worded
-from kubectl_kres.reports.policing.early import policed, policed_object
-from kubectl_kres.reports.policing.needs import ELSEWHERE, SAID
 from kubectl_kres.reports.remedies import search
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.pod_remedy import remedies
@@ -53,15 +50,14 @@ from kubectl_kres.reports.rollout.seen import with_seen
 from kubectl_kres.reports.rollout.spare import spare_of
 from kubectl_kres.reports.rollout.wanted_pods import needed_of
 from kubectl_kres.reports.rollout.workload_pods import pods_of
-from kubectl_kres.reports.tekton import taskrun
-from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES, run_remedies
-from kubectl_kres.reports.tekton.run_facts import SETTLING, run_facts, tekton_remarks
 from kubectl_kres.store.store import Store
 
 __all__ = ["Analysis", "Explanation", "explain", "needs"]
 
 #: For a workload whose pods were refused and would not be now, by all policies or by those that could be read.
 _PASSES = f"{NOTHING}: what was refused before would pass now; the controller tries again by itself"
+#: States of reads that the server refused, or that failed.
+_REFUSED = frozenset({"denied", "failed"})
 _BLIND = "not known: the last try was refused (see below), and what could not be read may refuse the next one, too"
 
 
@@ -72,33 +68,45 @@ def explain(store: Store, subject: Subject, ask: Ask) -> Explanation:
 
 def analysis_of(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) -> Analysis:
     """``journal`` False: only the outcomes are wanted. Raises what ``explain`` raises."""
-    if taskrun.makes_one_pod(subject):
-        return taskrun.taskrun_analysis(store, subject, ask, journal=journal)
-    made = taskrun.of_pod(store, subject, ask, journal=journal)
+    made = analysis_by_system(store, subject, ask, journal=journal)
     if made is not None:
         return made
     start, known = start_of(store, subject), policies(store, subject.ref.namespace, ask.server)
     raw = subject.raw if subject.ref.kind == "Pod" else None
-    found = policed(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
+    found = _judged(store, subject, ask, analyse(start, known, ask, raw, journal=journal))
     if subject.raw is None:
         if ask.seen:
             found = with_seen(
-                store, subject, found, lambda other: policed(store, subject, ask, analyse(other, known, ask))
+                store, subject, found, lambda other: _judged(store, subject, ask, analyse(other, known, ask))
             )
         return with_claims(store, subject, found, ask.server)
     judged = preflight.judged(store, subject, ask, found)
-    return policed_object(store, subject, ask, judged) if judged.outcomes is found.outcomes else judged
+    return _judged_object(store, subject, ask, judged) if judged.outcomes is found.outcomes else judged
 
 
 def analysis_of_another(store: Store, subject: Subject, ask: Ask) -> Analysis:
     """Of another pod like it, where one is live; of a file's as it stands. Raises what ``explain`` raises."""
-    if taskrun.makes_one_pod(subject):
-        return taskrun.taskrun_analysis(store, subject, ask, another=True)
+    made = analysis_by_system(store, subject, ask, another=True)
+    if made is not None:
+        return made
     start = structs.replace(start_of(store, subject), live=None)
     known = policies(store, subject.ref.namespace, ask.server)
     found = analyse(start, known, ask, subject.raw if subject.ref.kind == "Pod" else None)
-    found = policed(store, subject, ask, found)
+    found = _judged(store, subject, ask, found)
     return with_claims(store, subject, found, ask.server)
+
+
+def _judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    """With what systems decide about any pod."""
+    for system in systems():
+        analysis = system.judged(store, subject, ask, analysis)
+    return analysis
+
+
+def _judged_object(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    for system in systems():
+        analysis = system.judged_object(store, subject, ask, analysis)
+    return analysis
 
 
 def analyse(
@@ -160,11 +168,11 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
             *_assumptions(start, known, ask, table.injected),
             *analysis.assumed,
             *(analysis.claims.assumptions if analysis.claims is not None else ()),
-            *(_of_file(store, subject, outcomes) if analysis.tekton is None else ()),
-            *(tekton_remarks(store, subject.ref.namespace, ask, first.journal) if analysis.tekton is not None else ()),
+            *(() if analysis.system else _of_file(store, subject, outcomes)),
+            *made_by(analysis).remarks(store, subject.ref.namespace, ask, first.journal),
         ),
         unseen=unseen,
-        pools=trails(store, space, verdict.findings),
+        pools=tuple(trail for system in systems() for trail in system.trails(store, space, verdict.findings)),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
         certain=(certain := not any(value.alternatives for one in containers for value in one.values)),
@@ -207,7 +215,7 @@ def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[st
 
 
 def _advice(store: Store, subject: Subject, analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None) -> Advice:
-    if analysis.tekton is not None:
+    if analysis.system:
         found = sentences_of(store, subject, analysis)
         return Advice(told(found), "" if found else NOTHING)
     blind = any(one.required for one in unseen_of(store, subject))
@@ -247,19 +255,15 @@ def _stuck(seen: Sequence[Fact], pods: Replicas | None) -> bool:
 
 
 def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> tuple[str, ...]:
-    names, special = names_of(analysis.start.pod), claiming(store, subject.ref.namespace)
-    if analysis.tekton is not None:
-        said = {**special, **TEKTON_REMEDIES}
-        return run_remedies(remedies(analysis.outcomes, names, said), analysis.tekton, _refused(analysis.outcomes))
+    names, space = names_of(analysis.start.pod), subject.ref.namespace
+    special = {rule: say for system in systems() for rule, say in system.special(store, space).items()}
+    if analysis.system:
+        maker = made_by(analysis)
+        return maker.told(remedies(analysis.outcomes, names, {**special, **maker.own_remedies()}), analysis)
     limits, later = analysis.known.policies.limits, (*analysis.then, *following(analysis))
     missing = pods.missing if pods is not None else 1
     found = remedies(analysis.outcomes, names, special, limits, missing)
     return tuple(dict.fromkeys((*found, *remedies(later, names, special, limits, missing))))
-
-
-def _refused(outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcome that the verdict is about."""
-    return next((one for one in outcomes if one.refusal is not None), outcomes[0])
 
 
 def _located(found: tuple[str, ...], subject: Subject, start: Start, first: Outcome) -> tuple[str, ...]:
@@ -355,9 +359,10 @@ def _other_classes(outcomes: Sequence[Outcome]) -> set[str]:
 
 
 def _facts(store: Store, subject: Subject, start: Start) -> tuple[Fact, ...]:
-    run = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
-    if isinstance(run, TaskRun):
-        return (*run_facts(run), *(events.of_pod(start.live) if start.live is not None else ()))
+    item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+    own = next((facts for system in systems() if (facts := system.facts(item)) is not None), None)
+    if own is not None:
+        return (*own, *(events.of_pod(start.live) if start.live is not None else ()))
     if start.live is not None:
         return tuple(events.of_pod(start.live))
     if start.owner is not None:
@@ -384,14 +389,12 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
 
 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
-    """What could not be read, and of the analysis what could not be computed.
-
-    What Tekton's configuration is, and what the namespace enforces, is told by the assumptions.
-    """
-    wanted = unread(store, needs(store, subject))
+    """What could not be read, and of the analysis what could not be computed; without what assumptions tell."""
+    assumed = {kind for system in systems() for kind in system.assumed}
+    if_refused = {kind for system in systems() for kind in system.said_if_refused}
     found = (
         one
-        for one in wanted
-        if one.required or (one.kind not in SETTLING and (one.kind not in ELSEWHERE or one.state in SAID))
+        for one in unread(store, needs(store, subject))
+        if one.required or (one.kind not in assumed and (one.kind not in if_refused or one.state in _REFUSED))
     )
     return (*found, *(analysis.unseen if analysis is not None else ()))

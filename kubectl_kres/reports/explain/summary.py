@@ -14,12 +14,12 @@ from kubectl_kres.reports.common.explanation import Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.pod.condition import ready_of, state_of
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.pod_signature import signature
 from kubectl_kres.reports.pod.values import names_of
-from kubectl_kres.reports.tekton.taskrun import run_behind
 from kubectl_kres.store.store import Store
 
 #: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
@@ -99,7 +99,7 @@ class Outlines:
 
 
 def _alone(store: Store, subject: Subject) -> bool:
-    return subject.raw is None and subject.ref.kind == "Pod" and run_behind(store, subject) is None
+    return subject.raw is None and subject.ref.kind == "Pod" and not is_made_by_system(store, subject)
 
 
 def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
@@ -109,7 +109,6 @@ def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
     verdict = structs.replace(whole, message="", causes=(), others=())
     first, *more = remedies or ("",)
     remedy = f"{first} (and {len(more)} more)" if more else first
-    part = analysis.tekton
     return Outline(
         subject.ref,
         verdict,
@@ -118,5 +117,5 @@ def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
         names={"spec": "the pod level", **names_of(analysis.start.pod)} if verdict.findings else {},
         replicas=replicas,
         live=analysis.start.live is not None,
-        ended=part is not None and part.about_another,
+        ended=made_by(analysis).is_about_another(analysis),
     )

@@ -22,12 +22,11 @@ from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
 from kubectl_kres.provenance.journal import Assume
-from kubectl_kres.reports.capsule.common.managed_by import kept
-from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs, shared_reports
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Demand, LastEdit, Unseen, Verdict
 from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.explain.explain import explain, quota_costs
 from kubectl_kres.reports.namespace.allowed_ranges import bands, contradictions, defaults
@@ -37,12 +36,11 @@ from kubectl_kres.reports.pod.needs import needs, storage_needs
 from kubectl_kres.reports.pod.preflight import sent
 from kubectl_kres.reports.pod.unplaced import namespace_needs, unplaced
 from kubectl_kres.reports.pod.verdict import verdict_of, worded
-from kubectl_kres.reports.quota.quota_report import quota_reports
+from kubectl_kres.reports.quota.quota_report import quota_reports, shared_needs, shared_reports
 from kubectl_kres.reports.remedies.commands import directed
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
 from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import told
-from kubectl_kres.reports.tekton.merged_limits import is_installed, merged_limits, tekton_needs_of_namespace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -65,16 +63,20 @@ def policy_needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     ref = subject.ref
     own = Need(ref.kind, ref.namespace, ref.name, required=ref.kind != "Namespace")
     place = namespace_needs(store, ref.namespace) if ref in store.files else ()
-    beside = (*_beside(store, ref.name), *tekton_needs_of_namespace(store)) if ref.kind == "Namespace" else ()
+    beside = _beside(store, ref.name) if ref.kind == "Namespace" else ()
     item = store.get(ref.kind, ref.name, ref.namespace) if ref in store.files else None
     classes = storage_needs(store, ref.namespace, [item]) if isinstance(item, PersistentVolumeClaim) else ()
     return tuple(dict.fromkeys((own, *needs(store, _bare(namespace_of(ref))), *classes, *place, *beside)))
 
 
 def _beside(store: Store, namespace: str) -> tuple[Need, ...]:
-    """Capsule's other quotas, once the quotas of the namespace tell whether there may be some."""
+    """Quotas of systems, once those of the namespace tell whether there may be some, and what else they read."""
     known = store.covered(Need("ResourceQuota", namespace)).known
-    return shared_needs(namespace) if known and may_share(store.all("ResourceQuota", namespace)) else ()
+    own: tuple[ResourceQuota, ...] = tuple(store.all("ResourceQuota", namespace)) if known else ()
+    return (
+        *(shared_needs(namespace, own) if known else ()),
+        *(need for system in systems() for need in system.namespace_needs(store, namespace)),
+    )
 
 
 def _bare(namespace: str) -> Subject:
@@ -125,10 +127,11 @@ def _explained(store: Store, subject: Subject, item: Any, ask: Ask) -> PolicyExp
     scene = _Scene(store, ref, item, known, ask, unseen, subject.raw)
     make = {"ResourceQuota": _quota, "LimitRange": _limit_range, "Namespace": _namespace}.get(ref.kind, _counted)
     found = _placed(scene, make(scene))
-    distributed = kept(item.metadata) if ref.kind in {"LimitRange", "ResourceQuota"} else ""
+    of_policy = ref.kind in {"LimitRange", "ResourceQuota"}
+    distributed = (system.distributed(item.metadata) for system in systems() if of_policy)
     return structs.replace(
         found,
-        warnings=(*found.warnings, *filter(None, (distributed,))),
+        warnings=(*found.warnings, *filter(None, distributed)),
         assumptions=(*known.assumptions, *found.assumptions),
         unseen=unseen,
         complete=not unseen,
@@ -207,7 +210,7 @@ def _namespace(scene: _Scene) -> PolicyExplanation:
         bands=bands(known.limits),
         contradictions=tuple(dict.fromkeys(contradictions(known.limits, known.quotas, scene.unfilled(demanded)))),
         bare=explain(scene.store, _bare(space), scene.ask),
-        tekton=merged_limits(known.limits) if is_installed(scene.store) else (),
+        tekton=tuple(row for system in systems() for row in system.merged_limits(scene.store, known.limits)),
     )
 
 

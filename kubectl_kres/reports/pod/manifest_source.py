@@ -8,7 +8,6 @@ import msgspec
 
 from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
 from kubectl_kres.errors import ClusterError, NotFound, UsageError
-from kubectl_kres.model.kinds import TEKTON
 from kubectl_kres.model.meta import LAST_APPLIED, ResourceList
 from kubectl_kres.model.pod import Container, Pod, PodTemplateSpec, ResourceRequirements
 from kubectl_kres.model.raw import decoded
@@ -17,6 +16,7 @@ from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.pod_template import pod_of_template, raw_template, template_of
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, controller, made_from, revision_name
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -24,11 +24,8 @@ from kubectl_kres.store.store import Store
 
 def start_of(store: Store, subject: Subject) -> Start:
     """Raises NotFound or Forbidden if the object cannot be had, UsageError if it holds no template."""
-    if subject.kind.group == TEKTON and subject.ref.kind in {"Pipeline", "PipelineRun"}:
-        hint = "explain shows all tasks, and with -c TASK one of them in full"
-        if subject.raw is None and subject.ref.kind == "PipelineRun":
-            hint = f"ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun={subject.ref.name}; {hint}"
-        raise UsageError(f"{subject.ref} makes several pods, one for each task", hint=hint)
+    for system in systems():
+        system.refuse_several(subject)
     if subject.raw is not None:
         return _from_file(subject)
     ref = subject.ref

@@ -6,18 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage
-from kubectl_kres.model.kinds import BY_KIND, TEKTON, WORKLOADS
+from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.capsule.pool.pool_trail import trail_needs
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, node_needs
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.unplaced import namespace_needs
-from kubectl_kres.reports.policing.needs import policing_needs
-from kubectl_kres.reports.tekton.needs import pod_needs, tekton_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -45,18 +43,17 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     """The reads that the answer depends on, as far as they are known by now.
 
     Required are the object, the LimitRanges and the quotas; owners, events and classes only add to the answer, except
-    where a quota or the pod names a class. There are no more than MOST of them, and one more where Capsule keeps a
-    quota of the namespace; and what tells what else admits.
+    where a quota or the pod names a class. There are no more than MOST of them, and what the systems add.
     """
     namespace = subject.ref.namespace
-    if subject.kind.group == TEKTON:
-        return tekton_needs(store, subject)
+    for system in systems():
+        own = system.needs(store, subject)
+        if own is not None:
+            return own
     wanted = [Need("LimitRange", namespace), Need("ResourceQuota", namespace)]
     if subject.raw is None:
         wanted.insert(0, Need(subject.ref.kind, namespace, subject.ref.name))
         found = store.get(subject.ref.kind, subject.ref.name, namespace)
-        if isinstance(found, Pod) and controller(found)[0] == "TaskRun":
-            return tuple(dict.fromkeys((*wanted, *pod_needs(store, found))))
         if isinstance(found, Pod):
             wanted += made_from(found)
             wanted += node_needs(found)
@@ -72,10 +69,9 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
     if spec is not None:
         wanted += _classes(store, namespace, spec)
     affordable = _affordable(tuple(dict.fromkeys(wanted)))
-    # A pod that exists was admitted.
-    exists = subject.raw is None and subject.ref.kind == "Pod"
-    beside = () if exists else policing_needs(store, namespace, spec)
-    return tuple(dict.fromkeys((*affordable, *trail_needs(store, namespace), *beside)))
+    new = subject.raw is not None or subject.ref.kind != "Pod"
+    beside = (need for system in systems() for need in system.needs_beside(store, namespace, spec, new=new))
+    return tuple(dict.fromkeys((*affordable, *beside)))
 
 
 def needs_with_node(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -83,7 +79,8 @@ def needs_with_node(store: Store, subject: Subject) -> tuple[Need, ...]:
     wanted = needs(store, subject)
     if subject.ref.kind != "Pod":
         # Of the ways that a run can go its pod tells which one it went.
-        told = _TOLD - {"Pod"} if subject.ref.kind == "TaskRun" else _TOLD
+        runs = {kind for system in systems() for kind in system.waiting}
+        told = _TOLD - {"Pod"} if subject.ref.kind in runs else _TOLD
         return tuple(need for need in wanted if need.required or need.kind not in told)
     pod = None if subject.raw is not None else store.get("Pod", subject.ref.name, subject.ref.namespace)
     if not isinstance(pod, Pod) or not pod.spec.node_name:

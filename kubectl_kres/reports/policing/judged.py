@@ -30,7 +30,7 @@ _EXEMPT = Assume("metadata", "pod-security/exemptions", "the server's configurat
 
 def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
     """The analysis of the next pod; a pod that exists was admitted."""
-    if analysis.start.live is not None or analysis.tekton is not None:
+    if analysis.start.live is not None or analysis.system:
         return analysis
     scene = scene_of(store, subject.ref.namespace, ask.server)
     raw = next_pod(subject, analysis.start) if scene is not None else None

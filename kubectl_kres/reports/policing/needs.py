@@ -16,7 +16,6 @@ POLICIES = {"ValidatingAdmissionPolicy": 30, "MutatingAdmissionPolicy": 36}
 DECIDING = frozenset({*WEBHOOKS, *POLICIES, *(f"{kind}Binding" for kind in POLICIES)})
 #: Kinds of which it is said that they could not be read only where the server refused to tell.
 ELSEWHERE = frozenset({*DECIDING, "ServiceAccount"})
-SAID = frozenset({"denied", "failed"})
 
 _MINOR = re.compile(r"v?1\.([0-9]+)")
 

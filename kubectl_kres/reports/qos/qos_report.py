@@ -20,6 +20,7 @@ from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.nodes import node_of
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import analysis_by_system, made_by, systems
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.explain.explain import Analysis, analyse, analysis_of
 from kubectl_kres.reports.pod.feature_gates import gates
@@ -28,16 +29,14 @@ from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.pod_claims import with_claims
 from kubectl_kres.reports.qos.cgroups import Cgroups, machine_of, tree_of
 from kubectl_kres.reports.qos.qos_reach import CLASSES, AdmittedPod, Reach, reach
-from kubectl_kres.reports.tekton.qos_run import reaches, run_case
-from kubectl_kres.reports.tekton.run_facts import SETTLING, tekton_remarks
-from kubectl_kres.reports.tekton.taskrun import makes_one_pod, of_pod, taskrun_analysis
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 
 def unclassed(subject: Subject) -> str:
     """Why ``quality`` has no answer for the object."""
-    return "it gets no pod" if makes_one_pod(subject) else "a quantity cannot be parsed"
+    made = any(subject.ref.kind == kind for system in systems() for kind in system.makers)
+    return "it gets no pod" if made else "a quantity cannot be parsed"
 
 
 class Culprit(Record, frozen=True):
@@ -97,8 +96,8 @@ def quality(
     Raises what ``explain`` raises.
     """
     analysis = analysis_of(store, subject, ask)
-    of_run = analysis.tekton is not None
-    unseen = tuple(one for one in _unseen(store, subject) if not of_run or one.required or one.kind not in SETTLING)
+    maker = made_by(analysis)
+    unseen = tuple(one for one in _unseen(store, subject) if one.required or one.kind not in maker.assumed)
     found = _brief(subject, analysis, ask.server, unseen)
     draft = analysis.outcomes[0].draft
     if found is None or draft is None:
@@ -129,7 +128,7 @@ def quality(
             *known.assumptions,
             *gates(live or start.pod, ask.server),
             *stated,
-            *(tekton_remarks(store, subject.ref.namespace, ask, analysis.outcomes[0].journal) if of_run else ()),
+            *maker.remarks(store, subject.ref.namespace, ask, analysis.outcomes[0].journal),
         ),
         unseen,
         not any(one.required for one in unseen),
@@ -138,11 +137,10 @@ def quality(
 
 def _reach(store: Store, subject: Subject, ask: Ask, case: AdmittedPod, analysis: Analysis) -> tuple[Reach, ...]:
     """The ways to the other classes; of a run by what people write of it, since nobody writes its pod."""
-    if analysis.tekton is None:
-        now = qos.class_of(case.draft)
-        return tuple(reach(case, name) for name in CLASSES if name != now)
-    run = run_case(store, subject, ask, case.draft)
-    return tuple(reaches(run)) if run is not None else ()
+    if analysis.system:
+        return tuple(made_by(analysis).reach(store, subject, ask, case.draft))
+    now = qos.class_of(case.draft)
+    return tuple(reach(case, name) for name in CLASSES if name != now)
 
 
 class Brief:
@@ -155,7 +153,7 @@ class Brief:
 
     def quality(self, subject: Subject) -> Quality | None:
         """Class, culprits and refusal without a journal; no reach, no scores. Raises what ``explain`` raises."""
-        made = taskrun_of(self._store, subject, self._ask)
+        made = analysis_by_system(self._store, subject, self._ask, journal=False)
         if made is not None:
             return _brief(subject, made, self._ask.server)
         space = subject.ref.namespace
@@ -168,13 +166,6 @@ class Brief:
             return _brief(subject, analysis_of(self._store, subject, self._ask, journal=False), server, unseen)
         found = with_claims(self._store, subject, analyse(start, known, self._ask, journal=False), server)
         return _brief(subject, found, server, unseen)
-
-
-def taskrun_of(store: Store, subject: Subject, ask: Ask) -> Analysis | None:
-    """Of a run, or of the run that made a pod, without a journal; None for anything else."""
-    if makes_one_pod(subject):
-        return taskrun_analysis(store, subject, ask, journal=False)
-    return of_pod(store, subject, ask, journal=False)
 
 
 def _brief(subject: Subject, analysis: Analysis, server: Server, unseen: tuple[Unseen, ...] = ()) -> Quality | None:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from kubectl_kres.capsule.rules.managed import pool_of
-from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.tekton import TaskRun
+from collections.abc import Iterator
+
+from kubectl_kres.model.meta import Metadata, ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Explanation, Fact, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.rollout.workload_pods import pods_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.controller.quota_retry import waits
-from kubectl_kres.tekton.pipeline.pipeline_run import has_ended
 
 #: Kinds that keep a number of pods, so that a pod of theirs can be missing.
 KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
@@ -49,12 +48,12 @@ def denied_needs(namespace: str) -> tuple[Need, ...]:
     policies = (Need("LimitRange", namespace), Need("ResourceQuota", namespace))
     workloads = tuple(Need(kind, namespace) for kind in KINDS)
     events = Need("Event", namespace, field_selector="type=Warning", required=False)
-    runs = Need("TaskRun", namespace, required=False)
+    runs = tuple(Need(kind, namespace, required=False) for system in systems() for kind in system.waiting)
     claims = Need("PersistentVolumeClaim", namespace, required=False)
     return (
         *policies,
         *workloads,
-        runs,
+        *runs,
         claims,
         events,
         Need("PriorityClass", required=False),
@@ -62,11 +61,18 @@ def denied_needs(namespace: str) -> tuple[Need, ...]:
     )
 
 
-def pool_needs(store: Store, namespace: str) -> tuple[Need, ...]:
-    """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
-    if not any(map(pool_of, store.all("ResourceQuota", namespace or None))):
-        return ()
-    return Need("ResourcePool", required=False), Need("ResourcePoolClaim", namespace, required=False)
+def needs_of_systems(store: Store, namespace: str) -> tuple[Need, ...]:
+    """What systems need besides, which the quotas of the namespace tell."""
+    return tuple(need for system in systems() for need in system.quota_needs(store, namespace))
+
+
+def waiting_objects(store: Store, namespace: str) -> Iterator[tuple[ObjectRef, Metadata]]:
+    """Objects of systems that can still get a pod."""
+    for system in systems():
+        for kind in system.waiting:
+            for item in store.all(kind, namespace or None):
+                if system.may_wait(item):
+                    yield ObjectRef(kind, item.metadata.name, item.metadata.namespace), item.metadata
 
 
 def stands_alone(workload: Workload) -> bool:
@@ -77,8 +83,9 @@ def stands_alone(workload: Workload) -> bool:
 def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
     """None if no pod of the workload is being refused."""
     workload = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    if isinstance(workload, TaskRun):
-        return _run(store, subject, ask, workload)
+    for system in systems():
+        if subject.ref.kind in system.waiting:
+            return _waiting(store, subject, ask) if system.waits(workload) else None
     if not isinstance(workload, Workload):
         return None
     replicas = pods_of(store, subject.ref.kind, workload)
@@ -91,15 +98,8 @@ def denied(store: Store, subject: Subject, ask: Ask) -> Denied | None:
     return _denied(found, replicas, seen)
 
 
-def is_open(run: TaskRun) -> bool:
-    """Whether the run can still get a pod."""
-    return not has_ended(run)
-
-
-def _run(store: Store, subject: Subject, ask: Ask, run: TaskRun) -> Denied | None:
-    """A run that a quota holds up; what else refuses its pod has ended it."""
-    if waits(run) is None:
-        return None
+def _waiting(store: Store, subject: Subject, ask: Ask) -> Denied:
+    """Of what a quota holds up; what else refuses its pod has ended it."""
     found = explain(store, subject, ask)
     return _denied(found, None, found.facts[:1])
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import cast
 
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.pod.aggregate import add_into
@@ -11,7 +12,6 @@ from kubectl_kres.admission.quota import quota_object
 from kubectl_kres.admission.quota.recount import recount
 from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.quota.usage_drift import Drift, drift
-from kubectl_kres.capsule.rules.managed import pool_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -23,8 +23,10 @@ from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.quota.counted import CountedObjects, counting_needs, every, objects_of, owner_of, unreadable
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 #: Percent of what is used although nothing may be.
@@ -132,7 +134,7 @@ def _report(
         shares=_shares(store, quota, hard, objects, by) if by else (),
         recounted=recounted,
         faults=faults,
-        pool=pool_of(quota),
+        pool=next(filter(None, (system.pool_of(quota) for system in systems())), ""),
         unseen=unseen,
         complete=not unseen,
     )
@@ -213,3 +215,15 @@ def _shares(
 
     ranked = sorted(map(share, sums), key=lambda one: (-max(one.percents.values()), one.who))
     return tuple(ranked)
+
+
+def shared_needs(namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
+    """The reads of quotas of other kinds, where those of a namespace (empty: of any) suggest that there are some."""
+    held = tuple(quotas)
+    return tuple(need for system in systems() for need in system.shared_needs(namespace, held))
+
+
+def shared_reports(store: Store, namespace: str) -> Iterator[QuotaReport]:
+    """Those quotas, as far as they bear on a namespace; empty: on any."""
+    for system in systems():
+        yield from cast("Iterator[QuotaReport]", system.shared_reports(store, namespace))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from kubectl_kres.capsule.rules.managed import POOL_LABEL
 from kubectl_kres.model.keepers import ARGO, RELEASE, manager_of
 from kubectl_kres.model.meta import ManagedMetadata, Metadata
-from kubectl_kres.reports.capsule.common.managed_by import kept as kept_by_capsule
+from kubectl_kres.reports.common.system import systems
 
 _MANAGED_BY = "app.kubernetes.io/managed-by"
 #: Values of the label that say that a person keeps the object.
@@ -18,15 +17,10 @@ def keeper(metadata: Metadata) -> str:
 
 
 def _owned(metadata: Metadata) -> str:
-    labels = metadata.labels or {}
     for owner in metadata.owner_references or ():
         if owner.controller:
             return f"{owner.kind}/{owner.name} keeps it: change that instead"
-    if labels.get(POOL_LABEL):
-        return f"Capsule keeps it for pool {labels[POOL_LABEL]}: claim more from the pool instead"
-    if isinstance(metadata, ManagedMetadata) and (told := kept_by_capsule(metadata)):
-        return told
-    return ""
+    return next(filter(None, (system.keeper(metadata) for system in systems())), "")
 
 
 def _released(metadata: Metadata) -> str:

@@ -12,8 +12,8 @@ from kubectl_kres.admission.decoding.unknown_fields import better_place
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.unplaced import nearest_kind
-from kubectl_kres.reports.policing.remedy import POLICING_REMEDIES
 from kubectl_kres.reports.remedies.catalogue import BY_HAND
 from kubectl_kres.reports.remedies.context import Most, Remedy, RemedyContext, grouped
 from kubectl_kres.reports.remedies.overrun import Overrun, asking_less, overrun
@@ -34,7 +34,8 @@ def remedies(
     before those for a new pod. ``limits``: the LimitRanges that are looked at after what refuses now. ``lacking``:
     how many such pods are missing.
     """
-    said = {**REMEDIES, **(special or {})}
+    of_systems = {rule: say for system in systems() for rule, say in system.remedies().items()}
+    said = {**REMEDIES, **of_systems, **(special or {})}
     found: dict[str, None] = {}
     for case in _largest([*_cases(outcomes, names or {}, limits, lacking)]):
         found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
@@ -339,5 +340,4 @@ REMEDIES: Mapping[str, Remedy] = {
     "quota/negative-usage": _fixed("use 0 or more everywhere"),
     "quota/limited-resource": _fixed("create a quota in the namespace that names {resource}"),
     "quota/limited-scope": _fixed("create a quota in the namespace with that scope"),
-    **POLICING_REMEDIES,
 }

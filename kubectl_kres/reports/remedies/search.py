@@ -20,12 +20,10 @@ from kubectl_kres.model.meta import Metadata, ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.capsule.pool.pool_trail import managed_quotas, trail_of, waiting_words
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.remedy import (
     Admits,
-    CreateObject,
     Edit,
     EditClaim,
     RaiseQuota,
@@ -35,7 +33,7 @@ from kubectl_kres.reports.common.remedy import (
     SetValue,
 )
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.common.system_parts import PoolTrail
+from kubectl_kres.reports.common.system import MoreRoom, systems
 from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.commands import asking, commands, unchangeable
 from kubectl_kres.reports.remedies.keepers import keeper
@@ -70,7 +68,7 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
         if outcome.refusal is not None
         for one in outcome.refusal.findings
     ]
-    if analysis.tekton is not None or any(one.rule not in _TRIED for one in findings):
+    if analysis.system or any(one.rule not in _TRIED for one in findings):
         return ()
     try:
         place = workplace(store, subject, analysis, server)
@@ -86,7 +84,8 @@ class _Search:
         self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
         self.pod, self.policies = analysis.start.pod, analysis.known.policies
         self.counted = analysis.start.live is not None
-        self.pools = managed_quotas(store, subject.ref.namespace)
+        kept = (system.kept_quotas(store, subject.ref.namespace) for system in systems())
+        self.pools = {quota: pool for one in kept for quota, pool in one.items()}
 
     def remedies(self) -> Iterator[Remedy]:
         if self._come():
@@ -350,45 +349,29 @@ class _Search:
         return any(isinstance(one, RaiseQuota) and one.object.name in self.pools for one in edits)
 
     def _claimed(self, trial: Trial, edits: Sequence[Edit]) -> Remedy:
-        """Where Capsule keeps a quota that is too small: a claim for more of its pool, not a higher hard."""
+        """Where a system keeps a quota that is too small: more of what it is taken from, not a higher hard."""
         lacks: dict[str, dict[str, str]] = {}
         for one in edits:
             if isinstance(one, RaiseQuota) and one.object.name in self.pools:
                 more = parse(one.to) - parse(one.from_ or "0")
                 lacks.setdefault(self.pools[one.object.name], {})[one.resource] = str(more)
-        trails = [trail_of(self.store, self.subject.ref.namespace, pool, more) for pool, more in lacks.items()]
-        claims = [edit for trail in trails for edit in self._claim_edits(trail)]
+        room = self._more_room(lacks)
         left = [one for one in edits if not (isinstance(one, RaiseQuota) and one.object.name in self.pools)]
-        found = self._remedy(trial, (*claims, *left))
-        waits = [told for trail in trails if trail.grow is None and (told := waiting_words(trail))]
-        commands_of = tuple(trail.grow.command for trail in trails if trail.grow is not None)
-        why = ["Capsule keeps the quota: raising its hard would be undone", found.why]
-        admits = Admits(trial.need.rest.pods, trial.place.wanted) if waits else found.admits
+        found = self._remedy(trial, (*room.edits, *left))
+        admits = Admits(trial.need.rest.pods, trial.place.wanted) if room.waits else found.admits
         return structs.replace(
             found,
-            commands=(*commands_of, *found.commands),
-            why="; ".join(filter(None, why)),
+            commands=(*room.commands, *found.commands),
+            why="; ".join(filter(None, (room.why, found.why))),
             admits=admits,
-            stays="; ".join(waits),
-            proven=all(trail.known for trail in trails),
-            ask=asking(self.store.origin, ObjectRef("ResourceQuota", trails[0].quota, self.subject.ref.namespace)),
+            stays="; ".join(room.waits),
+            proven=room.known,
+            ask=asking(self.store.origin, ObjectRef("ResourceQuota", room.quota, self.subject.ref.namespace)),
         )
 
-    def _claim_edits(self, trail: PoolTrail) -> Iterator[Edit]:
-        space = self.subject.ref.namespace
-        if trail.grow is not None:
-            asks = next((one.asks for one in trail.claims or () if one.subject == trail.grow.subject), {})
-            for name, amount in trail.grow.amounts.items():
-                yield EditClaim(trail.grow.subject, f"spec.claim[{name}]", name, amount, asks.get(name))
-            return
-        name = f"{self.subject.ref.name}-more"
-        manifest = {
-            "apiVersion": "capsule.clastix.io/v1beta2",
-            "kind": "ResourcePoolClaim",
-            "metadata": {"name": name, "namespace": space},
-            "spec": {"pool": trail.pool, "claim": dict(trail.lacks)},
-        }
-        yield CreateObject(ObjectRef("ResourcePoolClaim", name, space), manifest)
+    def _more_room(self, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:
+        found = (system.more_room(self.store, self.subject.ref, lacks) for system in systems())
+        return next(one for one in found if one is not None)
 
     def _kept(self, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
         for ref in dict.fromkeys(one.object for one in edits):

@@ -9,6 +9,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.pod.last_refusal import blocked_by
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.verdict import Needed
@@ -28,7 +29,7 @@ def needed_of(
     comes = end is not None and end.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return Needed(missing, comes=comes)
-    if analysis.tekton is not None:
+    if analysis.system:
         return Needed(missing)
     if subject.raw is not None or analysis.start.owner is None:
         return Needed(missing, _fits(analysis))
@@ -42,11 +43,9 @@ def needed_of(
 
 def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> int:
     """None is missing of what runs, has ended, or rests. 1: the object itself, or the next pod that it makes."""
-    start, part = analysis.start, analysis.tekton
-    if part is not None:
-        # A run that has failed is wanted once more; one that has succeeded is not.
-        done = part.ended and not part.failed
-        return 0 if done or (start.live is not None and not part.about_another) else 1
+    start = analysis.start
+    if analysis.system:
+        return made_by(analysis).missing(analysis)
     if start.live is not None:
         return 0
     if subject.raw is not None:

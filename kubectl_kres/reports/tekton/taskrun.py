@@ -8,7 +8,6 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
-from kubectl_kres.model.kinds import BY_KIND, TEKTON
 from kubectl_kres.model.meta import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.tekton import Task, TaskRun, TaskSpec
@@ -18,9 +17,9 @@ from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import TektonPart
-from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.reports.tekton.authored import authored
+from kubectl_kres.reports.tekton.run_behind import run_behind
 from kubectl_kres.reports.tekton.stored_run import stored_run
 from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of, too_much, waiting_of
 from kubectl_kres.reports.tekton.world import tekton_world
@@ -30,15 +29,10 @@ from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
 from kubectl_kres.tekton.controller.resolve import UsedTask, task_of
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, alone, task_run
 
-KINDS = ("TaskRun", "Task")
+_NAME = "tekton"
 
 #: What a term of a division is called that says how much is lost.
 LOST = "lost in the division"
-
-
-def makes_one_pod(subject: Subject) -> bool:
-    """Whether the answer about the object is made here."""
-    return subject.kind.group == TEKTON and subject.ref.kind in KINDS
 
 
 def taskrun_analysis(
@@ -84,18 +78,6 @@ def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) ->
     return structs.replace(found, start=start)
 
 
-def run_behind(store: Store, subject: Subject) -> Subject | None:
-    """The subject itself if it is a run or a Task, the run that made a live pod; None for anything else."""
-    ref = subject.ref
-    if makes_one_pod(subject):
-        return subject
-    pod = store.get("Pod", ref.name, ref.namespace) if subject.raw is None and ref.kind == "Pod" else None
-    kind, name = controller(pod) if isinstance(pod, Pod) else ("", "")
-    if kind != "TaskRun" or not isinstance(store.get(kind, name, ref.namespace), TaskRun):
-        return None
-    return Subject(ObjectRef(kind, name, ref.namespace), BY_KIND[kind])
-
-
 def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | None, tuple[Problem, ...]]:
     """The run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound, Forbidden."""
     return stored_run(store, subject, world, TaskRun, Task, alone)
@@ -119,7 +101,9 @@ def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Se
     """A run that is not stored has no pod. ``where``: what it comes from."""
     start = Start(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
     outcomes = tuple(refused_outcome(one) for one in refusals)
-    return Analysis(start, policies(store, ref.namespace, ask.server), outcomes, TektonPart(problem=refusals[0]))
+    return Analysis(
+        start, policies(store, ref.namespace, ask.server), outcomes, TektonPart(problem=refusals[0]), system=_NAME
+    )
 
 
 def analysed(
@@ -161,7 +145,9 @@ def analysed(
         pipeline_run_of(run),
         ".".join(map(str, world.config.version or ())),
     )
-    return Analysis(start, known, tuple(_outcome(one) for one in results), part, tuple(map(_listed, results)))
+    return Analysis(
+        start, known, tuple(_outcome(one) for one in results), part, tuple(map(_listed, results)), system=_NAME
+    )
 
 
 def _lost(journal: Journal) -> Mapping[str, str]:

@@ -9,7 +9,8 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.reports.common.system_parts import Waiting
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.controller.quota_retry import REASON, TooMuch, never_fits, next_try, time_left, waits
+from kubectl_kres.tekton.base.result import TooMuch
+from kubectl_kres.tekton.controller.quota_retry import REASON, never_fits, next_try, time_left, waits
 from kubectl_kres.tekton.controller.taskrun import RunResult
 
 

@@ -124,3 +124,12 @@ class SpecOrigin(Struct, frozen=True):
     def below(self, field: str) -> SpecOrigin:
         """A spec that stands inside this one."""
         return SpecOrigin(self.at(field))
+
+
+class TooMuch(Struct, frozen=True):
+    """What one pod asks of a quota that has less even when nothing else runs. Amounts as the quota writes them."""
+
+    quota: str
+    resource: str
+    requested: str
+    hard: str

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from msgspec import Struct
-
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.request.new_pod import Policies, quota_request
 from kubectl_kres.model.meta import Condition
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.base.duration import seconds
+from kubectl_kres.tekton.base.result import TooMuch
 from kubectl_kres.tekton.controller.creation import AFTER_QUOTA
 from kubectl_kres.tekton.controller.taskrun import RunResult
 
@@ -19,15 +18,6 @@ from kubectl_kres.tekton.controller.taskrun import RunResult
 _LONGEST = 10**10
 
 REASON = "ExceededResourceQuota"
-
-
-class TooMuch(Struct, frozen=True):
-    """What one pod asks of a quota that has less even when nothing else runs. Amounts as the quota writes them."""
-
-    quota: str
-    resource: str
-    requested: str
-    hard: str
 
 
 def waits(run: TaskRun) -> Condition | None:

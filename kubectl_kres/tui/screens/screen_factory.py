@@ -10,7 +10,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import explains_pooled
 from kubectl_kres.reports.namespace.explain_policy import explains
 from kubectl_kres.reports.tekton.pipeline_needs import KINDS as PIPELINES
-from kubectl_kres.reports.tekton.taskrun import KINDS as RUNS
+from kubectl_kres.reports.tekton.run_behind import KINDS as RUNS
 from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location

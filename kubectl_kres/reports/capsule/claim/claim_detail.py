@@ -14,6 +14,7 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport, ManagedQuota, QuotaLine
 from kubectl_kres.reports.capsule.claim.claims import Claims
 from kubectl_kres.reports.capsule.claim.permitted_actions import may
+from kubectl_kres.reports.capsule.common.amount_lists import parsed
 from kubectl_kres.reports.capsule.common.claim_state import HELD
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import STAYS, beyond_quota
@@ -21,7 +22,7 @@ from kubectl_kres.reports.capsule.common.unseen import is_whole, unseen_of_claim
 from kubectl_kres.reports.capsule.unblock.options import ways
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.resource_lists import listed, parsed
+from kubectl_kres.reports.common.resource_lists import listed
 
 #: Waiting claims whose remedies a list has, and claims of a pool up to which they are looked for.
 _FEW, _LARGE = 10, 300

@@ -8,9 +8,10 @@ from kubectl_kres.capsule.rules.amounts import Amounts, same
 from kubectl_kres.capsule.rules.assignment import LONGEST_NAME, is_writable
 from kubectl_kres.capsule.rules.leaving import wants_release
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
+from kubectl_kres.reports.capsule.common.amount_lists import faults, parsed, sentence, shown, texts
 from kubectl_kres.reports.capsule.common.claim_state import HELD, WAITING, Standing
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
-from kubectl_kres.reports.common.resource_lists import faults, listed, parsed, sentence, shown, texts
+from kubectl_kres.reports.common.resource_lists import listed
 
 
 def notes_of(

@@ -10,10 +10,10 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.capsule.claim.claim_notes import notes_of
 from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport, QueuePlace
+from kubectl_kres.reports.capsule.common.amount_lists import amount, parsed, shown, texts
 from kubectl_kres.reports.capsule.common.claim_state import WAITING, Standing, standing
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex, Standings
 from kubectl_kres.reports.capsule.common.pool_room import short
-from kubectl_kres.reports.common.resource_lists import amount, parsed, shown, texts
 
 #: Claims ahead that are named.
 _NAMED = 10

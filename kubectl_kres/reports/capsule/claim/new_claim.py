@@ -8,12 +8,12 @@ from kubectl_kres.capsule.rules.allocation import ClaimCandidate, allocate
 from kubectl_kres.capsule.rules.amounts import Amounts, added
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
+from kubectl_kres.reports.capsule.common.amount_lists import parsed
 from kubectl_kres.reports.capsule.common.claim_state import HELD
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import shares, short
 from kubectl_kres.reports.capsule.common.pool_run import trial_of
 from kubectl_kres.reports.capsule.unblock.actions import ref_of
-from kubectl_kres.reports.common.resource_lists import parsed
 
 
 class Prospect(NamedTuple):

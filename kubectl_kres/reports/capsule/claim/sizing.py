@@ -18,6 +18,7 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, maximum
 from kubectl_kres.reports.capsule.claim.new_claim import growth, prospect
+from kubectl_kres.reports.capsule.common.amount_lists import parsed, shown
 from kubectl_kres.reports.capsule.common.needs import file_needs
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.unblock.actions import asking
@@ -25,7 +26,6 @@ from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas, replicas_of
-from kubectl_kres.reports.common.resource_lists import parsed, shown
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import Deed
 from kubectl_kres.reports.explain.explain import analysis_of_another, explained

@@ -13,9 +13,9 @@ from kubectl_kres.capsule.rules.assignment import belongs
 from kubectl_kres.capsule.rules.managed import POOL_LABEL, quota_name
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import Namespace, ResourceQuota
+from kubectl_kres.reports.capsule.common.amount_lists import parsed
 from kubectl_kres.reports.capsule.common.claim_state import WAITING, Standing, standing
 from kubectl_kres.reports.capsule.common.pool_room import hard_of, held, shares
-from kubectl_kres.reports.common.resource_lists import parsed
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 

@@ -8,7 +8,7 @@ from kubectl_kres.capsule.rules.allocation import ClaimShare
 from kubectl_kres.model.capsule import PoolClaim, ResourcePool
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.reports.common.resource_lists import parsed
+from kubectl_kres.reports.capsule.common.amount_lists import parsed
 
 
 def held(pool: ResourcePool) -> Iterator[tuple[str, PoolClaim]]:

@@ -18,9 +18,9 @@ from kubectl_kres.capsule.rules.allocation import (
 from kubectl_kres.capsule.rules.amounts import Amounts
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.quantity import ZERO
+from kubectl_kres.reports.capsule.common.amount_lists import parsed
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import shares
-from kubectl_kres.reports.common.resource_lists import parsed
 
 #: Passes after which a pool is taken as it is; two are the rule.
 _PASSES = 8

@@ -9,7 +9,7 @@ from kubectl_kres.model.capsule import CustomQuota, CustomSource, GlobalResource
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.common.resource_lists import amount, parsed, shown
+from kubectl_kres.reports.capsule.common.amount_lists import amount, parsed, shown
 from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
 from kubectl_kres.store.coverage import Need

@@ -14,12 +14,13 @@ from kubectl_kres.provenance.journal import Check, Source
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
 from kubectl_kres.reports.capsule.claim.claims import Claims
+from kubectl_kres.reports.capsule.common.amount_lists import parsed
 from kubectl_kres.reports.capsule.common.claim_state import HELD
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import shares
 from kubectl_kres.reports.capsule.explain.claim_or_pool import ClaimExplanation, PoolOption, Says
 from kubectl_kres.reports.capsule.explain.queue_turns import shown_turns, turns_of
-from kubectl_kres.reports.common.resource_lists import listed, parsed
+from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.scope_words import scope_words
 
 

@@ -16,11 +16,11 @@ from kubectl_kres.capsule.rules.allocation import (
 from kubectl_kres.capsule.rules.assignment import belongs
 from kubectl_kres.capsule.rules.leaving import wants_release
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
+from kubectl_kres.reports.capsule.common.amount_lists import parsed
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import shares
 from kubectl_kres.reports.capsule.explain.claim_or_pool import Compared, QueueTurn
 from kubectl_kres.reports.capsule.unblock.actions import ref_of
-from kubectl_kres.reports.common.resource_lists import parsed
 
 #: What decides a turn, by its result.
 _RULES: Mapping[TurnResult, str] = {

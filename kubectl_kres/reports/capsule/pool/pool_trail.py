@@ -6,14 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.capsule.rules.managed import pool_of, quota_name
-from kubectl_kres.model.capsule import ResourcePoolClaim
+from kubectl_kres.model.capsule import GROUP, VERSION, ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.capsule.claim.new_claim import growth, prospect
+from kubectl_kres.reports.capsule.common.amount_lists import parsed, sentence, shown, texts
 from kubectl_kres.reports.capsule.common.claim_state import standing
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.unblock.actions import asking
-from kubectl_kres.reports.common.resource_lists import listed, parsed, sentence, shown, texts
+from kubectl_kres.reports.common.remedy import CreateObject, Edit, EditClaim
+from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.system import MoreRoom
 from kubectl_kres.reports.common.system_parts import PoolTrail, TrailClaim
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
 from kubectl_kres.reports.remedies.overrun import asking_less, overrun
@@ -22,24 +25,9 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 
-def managed_quotas(store: Store, namespace: str) -> dict[str, str]:
-    """Names of the quotas that pools keep in a namespace, with the pool."""
-    quotas: Iterable[ResourceQuota] = store.all("ResourceQuota", namespace)
-    return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
-
-
-def trail_needs(store: Store, namespace: str) -> tuple[Need, ...]:
-    """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
-    pools = sorted(set(managed_quotas(store, namespace).values()))
-    if not pools:
-        return ()
-    pool = Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
-    return Need("ResourcePoolClaim", namespace, required=False), pool
-
-
 def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
     """One for each managed quota among the refusals."""
-    managed = managed_quotas(store, namespace)
+    managed = _managed(store, namespace)
     lacks: dict[str, dict[str, str]] = {}
     for finding in findings:
         name = finding.source.name if finding.source is not None else ""
@@ -49,9 +37,40 @@ def trails(store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[P
     return tuple(_trail(scene, namespace, name, managed[name], amounts) for name, amounts in lacks.items())
 
 
-def trail_of(store: Store, namespace: str, pool: str, lacks: Mapping[str, str]) -> PoolTrail:
-    """What more of a pool a namespace would have to claim, and whether it would get that."""
-    return _trail(PoolIndex(store), namespace, quota_name(pool), pool, lacks)
+def _managed(store: Store, namespace: str) -> dict[str, str]:
+    """Names of the quotas that pools keep in a namespace, with the pool."""
+    quotas: Iterable[ResourceQuota] = store.all("ResourceQuota", namespace)
+    return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
+
+
+def more_room(store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:
+    """Claims for more of each pool, instead of a higher hard. ``ref``: the object whose pods need it."""
+    scene, space = PoolIndex(store), ref.namespace
+    pools = [_trail(scene, space, quota_name(pool), pool, more) for pool, more in lacks.items()]
+    return MoreRoom(
+        tuple(edit for trail in pools for edit in _claim_edits(trail, ref)),
+        tuple(trail.grow.command for trail in pools if trail.grow is not None),
+        tuple(text for trail in pools if trail.grow is None and (text := waiting_words(trail))),
+        all(trail.known for trail in pools),
+        pools[0].quota,
+        "Capsule keeps the quota: raising its hard would be undone",
+    )
+
+
+def _claim_edits(trail: PoolTrail, ref: ObjectRef) -> Iterator[Edit]:
+    if trail.grow is not None:
+        asks = next((one.asks for one in trail.claims or () if one.subject == trail.grow.subject), {})
+        for name, amount in trail.grow.amounts.items():
+            yield EditClaim(trail.grow.subject, f"spec.claim[{name}]", name, amount, asks.get(name))
+        return
+    name = f"{ref.name}-more"
+    manifest = {
+        "apiVersion": f"{GROUP}/{VERSION}",
+        "kind": "ResourcePoolClaim",
+        "metadata": {"name": name, "namespace": ref.namespace},
+        "spec": {"pool": trail.pool, "claim": dict(trail.lacks)},
+    }
+    yield CreateObject(ObjectRef("ResourcePoolClaim", name, ref.namespace), manifest)
 
 
 def _trail(scene: PoolIndex, space: str, quota: str, name: str, lacks: Mapping[str, str]) -> PoolTrail:
@@ -69,7 +88,7 @@ def _trail(scene: PoolIndex, space: str, quota: str, name: str, lacks: Mapping[s
 
 def claiming(store: Store, namespace: str) -> Mapping[str, Remedy]:
     """The remedy of a quota that is exceeded, where pools keep some: its hard cannot be raised but by a claim."""
-    managed = managed_quotas(store, namespace)
+    managed = _managed(store, namespace)
     if not managed:
         return {}
     scene = PoolIndex(store)

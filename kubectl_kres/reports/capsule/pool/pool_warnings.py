@@ -11,9 +11,10 @@ from kubectl_kres.capsule.rules.selection import fault, fits, is_active, is_empt
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.quantity import ZERO
 from kubectl_kres.reports.capsule.claim.claim_notes import unwritable
+from kubectl_kres.reports.capsule.common.amount_lists import faults, parsed, plain, sentence, shown
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import STAYS, beyond_quota, held
-from kubectl_kres.reports.common.resource_lists import faults, listed, parsed, plain, sentence, shown
+from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.store.coverage import Need
 

@@ -10,6 +10,7 @@ from kubectl_kres.capsule.rules.selection import is_active, selected
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.quantity import ZERO, Quantity
+from kubectl_kres.reports.capsule.common.amount_lists import amount, parsed, shown, texts
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex, Standings
 from kubectl_kres.reports.capsule.common.pool_room import held, short
 from kubectl_kres.reports.capsule.common.selector_words import selector_words
@@ -17,7 +18,7 @@ from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolNamespace,
 from kubectl_kres.reports.capsule.pool.pool_warnings import warnings_of
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.common.last_editor import last_edit
-from kubectl_kres.reports.common.resource_lists import amount, parsed, percent_of, shown, texts
+from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.store.coverage import Need
 

@@ -10,13 +10,14 @@ from kubectl_kres.capsule.rules.amounts import added
 from kubectl_kres.capsule.rules.managed import pool_of
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.capsule.common.amount_lists import parsed, sentence, shown, texts
 from kubectl_kres.reports.capsule.common.claim_state import HELD, WAITING
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex, Standings
 from kubectl_kres.reports.capsule.common.pool_room import STAYS, beyond_quota
 from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolNamespace, PoolReport, Queued
 from kubectl_kres.reports.capsule.unblock.actions import ref_of
 from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.common.resource_lists import listed, parsed, sentence, shown, texts
+from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.store.coverage import Need
 
 

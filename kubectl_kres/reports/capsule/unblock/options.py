@@ -9,6 +9,7 @@ from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of
 from kubectl_kres.capsule.rules.amounts import Amounts, added
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.quantity import Quantity, quantity_of
+from kubectl_kres.reports.capsule.common.amount_lists import parsed, plain, sentence, shown
 from kubectl_kres.reports.capsule.common.claim_state import WAITING, Standing
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_run import Trial, held_by, trial_of, waiting_in
@@ -16,7 +17,7 @@ from kubectl_kres.reports.capsule.unblock.actions import asking, leaving, raisin
 from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.capsule.unblock.other_pools import elsewhere, once_more, without_foreign
 from kubectl_kres.reports.capsule.unblock.victims import Giving, give_way
-from kubectl_kres.reports.common.resource_lists import listed, parsed, plain, sentence, shown
+from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.system_parts import Deed
 from kubectl_kres.store.store import Origin
 

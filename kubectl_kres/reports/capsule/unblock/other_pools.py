@@ -13,12 +13,13 @@ from kubectl_kres.capsule.rules.managed import hard_of, quota_name
 from kubectl_kres.model.capsule import ResourcePool, ResourcePoolClaim
 from kubectl_kres.model.policy import ScopedRequirement
 from kubectl_kres.quantity import Quantity
+from kubectl_kres.reports.capsule.common.amount_lists import parsed, sentence, shown
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.pool_room import shares
 from kubectl_kres.reports.capsule.common.pool_run import held_by, trial_of, waiting_in
 from kubectl_kres.reports.capsule.unblock.actions import again, asking, moving, raising, ref_of
 from kubectl_kres.reports.capsule.unblock.option import UnblockOption
-from kubectl_kres.reports.common.resource_lists import listed, parsed, sentence, shown
+from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.reports.common.system_parts import Deed
 

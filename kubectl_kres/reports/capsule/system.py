@@ -1,0 +1,114 @@
+"""What Capsule registers with the answers about pods, quotas and namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.capsule.rules.managed import POOL_LABEL, pool_of
+from kubectl_kres.model.capsule import GROUP
+from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
+from kubectl_kres.model.pod import PodSpec
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.capsule.common.managed_by import kept
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.system import MoreRoom, Right, Sentences, System
+from kubectl_kres.reports.common.system_parts import PoolTrail
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+_GET, _LIST, _BOTH = ("get",), ("list",), ("get", "list")
+_SHARED = ("GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota")
+_QUOTAS = tuple(Right(kind, _LIST, "Capsule's quotas over several namespaces") for kind in _SHARED)
+_OWN = tuple(Right(kind, _BOTH) for kind in ("ResourcePool", "ResourcePoolClaim"))
+
+
+class Capsule(System):
+    """Resource pools, claims, and the quotas that they become."""
+
+    name = "capsule"
+    group = GROUP
+    beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED})
+    rights: Mapping[str, tuple[Right, ...]] = {
+        "pods": (
+            Right("ResourcePool", _BOTH, "what a pool has left"),
+            Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
+        ),
+        "explain": _QUOTAS,
+        "quota": _QUOTAS,
+        "claims": (
+            *_OWN,
+            Right("ResourceQuota", _BOTH, "the quota that a pool keeps in a namespace"),
+            Right("Namespace", _BOTH, "which namespaces a pool selects"),
+        ),
+        "pools": (
+            *_OWN,
+            Right("ResourceQuota", _LIST, "the quotas that a pool keeps"),
+            Right("Namespace", _LIST, "which namespaces a pool selects"),
+        ),
+    }
+
+    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
+        """Two more reads where pools keep quotas: the claims of the namespace, and what the pools have left."""
+        del spec, new
+        pools = sorted(set(self.kept_quotas(store, namespace).values()))
+        if not pools:
+            return ()
+        pool = Need("ResourcePool", name=pools[0] if len(pools) == 1 else "", required=False)
+        return Need("ResourcePoolClaim", namespace, required=False), pool
+
+    def quota_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+        """Two more reads where Capsule keeps a quota: what its pools have left, and who else claims of them."""
+        if not any(map(pool_of, store.all("ResourceQuota", namespace or None))):
+            return ()
+        return Need("ResourcePool", required=False), Need("ResourcePoolClaim", namespace, required=False)
+
+    def special(self, store: Store, namespace: str) -> Mapping[str, Sentences]:
+        if not self.kept_quotas(store, namespace):
+            return {}
+        from kubectl_kres.reports.capsule.pool.pool_trail import claiming
+
+        return claiming(store, namespace)
+
+    def trails(self, store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
+        if not self.kept_quotas(store, namespace):
+            return ()
+        from kubectl_kres.reports.capsule.pool.pool_trail import trails
+
+        return trails(store, namespace, findings)
+
+    def kept_quotas(self, store: Store, namespace: str) -> Mapping[str, str]:
+        quotas: Iterable[ResourceQuota] = store.all("ResourceQuota", namespace)
+        return {quota.metadata.name: pool for quota in quotas if (pool := pool_of(quota))}
+
+    def more_room(self, store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom | None:
+        from kubectl_kres.reports.capsule.pool.pool_trail import more_room
+
+        return more_room(store, ref, lacks)
+
+    def pool_of(self, quota: ResourceQuota) -> str:
+        return pool_of(quota)
+
+    def keeper(self, metadata: Metadata) -> str:
+        pool = (metadata.labels or {}).get(POOL_LABEL)
+        if pool:
+            return f"Capsule keeps it for pool {pool}: claim more from the pool instead"
+        return kept(metadata) if isinstance(metadata, ManagedMetadata) else ""
+
+    def distributed(self, metadata: ManagedMetadata) -> str:
+        return kept(metadata)
+
+    def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
+        from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs
+
+        return shared_needs(namespace) if may_share(quotas) else ()
+
+    def shared_reports(self, store: Store, namespace: str) -> Iterator[Record]:
+        if not any(any(True for _ in store.all(kind)) for kind in _SHARED):
+            return
+        from kubectl_kres.reports.capsule.common.shared_quotas import shared_reports
+
+        yield from shared_reports(store, namespace)
+
+
+SYSTEM = Capsule()

@@ -1,0 +1,220 @@
+"""What a system beside Kubernetes' own controllers adds to the answers about pods, quotas and namespaces.
+
+A system is a subclass of ``System`` in a folder of its own; ``kubectl_kres.systems`` registers it, and no common room
+imports it. Its module loads the rest of its folder only when a hook has something to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kubectl_kres.admission.base.draft import Draft
+from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
+from kubectl_kres.model.pod import PodSpec
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.provenance.journal import Assume, Journal
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.record import Record
+from kubectl_kres.reports.common.remedy import Edit
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.systems import registered
+
+#: A remedy by rule, as ``reports.remedies.context`` has it: sentences for a refusal.
+Sentences = Callable[[Any], Iterator[str]]
+
+
+class Right(NamedTuple):
+    """A kind and the verbs that it is read with. ``adds``: what answers lack without it; empty: they are partial.
+
+    ``names``: only objects of these names, in ``namespace``.
+    """
+
+    kind: str
+    verbs: tuple[str, ...]
+    adds: str = ""
+    names: tuple[str, ...] = ()
+    namespace: str = ""
+
+
+class MoreRoom(NamedTuple):
+    """What to do instead of raising quotas that a system keeps.
+
+    ``edits`` and ``commands``: what to change, and as something to type. ``waits``: why the room does not come at once.
+    ``known`` False: nobody could tell whether it comes. ``quota``: one of those quotas. ``why``: why not to raise it.
+    """
+
+    edits: tuple[Edit, ...]
+    commands: tuple[str, ...]
+    waits: tuple[str, ...]
+    known: bool
+    quota: str
+    why: str
+
+
+class System:
+    """The hooks of a system; each adds nothing unless a subclass says otherwise."""
+
+    #: What ``Analysis.system`` holds of an analysis of its making.
+    name = ""
+    #: The API group of its kinds; empty: they are Kubernetes' own.
+    group = ""
+    #: Kinds whose objects its answers about lists depend on although they can do without.
+    beside_lists: frozenset[str] = frozenset()
+    #: Kinds of which an assumption says that they could not be read.
+    assumed: frozenset[str] = frozenset()
+    #: Kinds of which it is said that they could not be read only where the server refused to tell.
+    said_if_refused: frozenset[str] = frozenset()
+    #: Kinds that may change a verdict where they could not be read.
+    deciding: frozenset[str] = frozenset()
+    #: Kinds whose objects make one pod each.
+    makers: tuple[str, ...] = ()
+    #: Those of them that may wait for a quota.
+    waiting: tuple[str, ...] = ()
+    #: By command what it reads; of ``pods`` whatever explains pods.
+    rights: Mapping[str, tuple[Right, ...]] = {}
+
+    def needs(self, store: Store, subject: Subject) -> tuple[Need, ...] | None:
+        """All reads that the answer about one of its objects depends on; None: the object is none of its."""
+
+    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
+        """Further reads for any pod of a namespace. ``new``: the pod does not exist yet."""
+        return ()
+
+    def quota_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+        """Further reads for all refused workloads of a namespace."""
+        return ()
+
+    def namespace_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+        """Further reads for a namespace as a whole."""
+        return ()
+
+    def refuse_several(self, subject: Subject) -> None:
+        """Raises UsageError for an object that makes several pods."""
+
+    def makes(self, store: Store, subject: Subject) -> bool:
+        """Whether it makes the pod of the object, or has made the live pod."""
+        return False
+
+    def analysis(
+        self, store: Store, subject: Subject, ask: Ask, *, journal: bool = True, another: bool = False
+    ) -> Analysis | None:
+        """Of a pod of its making; None for any other. ``another``: of one more like it, where one is live."""
+
+    def judged(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+        """The analysis of the next pod with what it decides about any pod."""
+        return analysis
+
+    def judged_object(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+        """The same for the workload of a file itself."""
+        return analysis
+
+    def missing(self, analysis: Analysis) -> int:
+        """How many pods an object of its kinds still wants."""
+        return 0
+
+    def is_about_another(self, analysis: Analysis) -> bool:
+        """Whether the answer is what a new object would meet, since this one has ended."""
+        return False
+
+    def remarks(self, store: Store, namespace: str, ask: Ask, journal: Journal) -> tuple[Assume, ...]:
+        """What was supposed for an analysis of its making."""
+        return ()
+
+    def facts(self, item: Any) -> tuple[Fact, ...] | None:
+        """What one of its objects says of itself; None for any other."""
+
+    def reach(self, store: Store, subject: Subject, ask: Ask, draft: Draft) -> Iterable[Any]:
+        """The ways to other QoS classes of a pod of its making."""
+        return ()
+
+    def remedies(self) -> Mapping[str, Sentences]:
+        """What to change of any pod, by rule of its own that refuses."""
+        return {}
+
+    def own_remedies(self) -> Mapping[str, Sentences]:
+        """The same of a pod of its making; they come before the usual ones."""
+        return {}
+
+    def told(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
+        """The remedies of a pod of its making, with the fields that people write."""
+        return tuple(texts)
+
+    def special(self, store: Store, namespace: str) -> Mapping[str, Sentences]:
+        """Remedies that come before the usual ones in a namespace."""
+        return {}
+
+    def trails(self, store: Store, namespace: str, findings: Iterable[Finding]) -> tuple[PoolTrail, ...]:
+        """Where the room comes from of quotas that it keeps and that refuse."""
+        return ()
+
+    def kept_quotas(self, store: Store, namespace: str) -> Mapping[str, str]:
+        """Names of the quotas of a namespace that it keeps, with what it takes their hard from."""
+        return {}
+
+    def more_room(self, store: Store, ref: ObjectRef, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom | None:
+        """Instead of raising quotas that it keeps. ``lacks``: by what they are from, resources with what is missing."""
+
+    def pool_of(self, quota: ResourceQuota) -> str:
+        """What it takes the hard of a quota from; empty: it does not keep it."""
+        return ""
+
+    def keeper(self, metadata: Metadata) -> str:
+        """A sentence on an object that it keeps, so that edits are lost; empty: it does not."""
+        return ""
+
+    def distributed(self, metadata: ManagedMetadata) -> str:
+        """The same for a policy that it distributes."""
+        return ""
+
+    def shared_needs(self, namespace: str, quotas: Iterable[ResourceQuota]) -> tuple[Need, ...]:
+        """The reads of quotas of its own kinds, where those of a namespace (empty: of any) suggest them."""
+        return ()
+
+    def shared_reports(self, store: Store, namespace: str) -> Iterator[Record]:
+        """A QuotaReport for each quota of its own kinds that bears on a namespace; empty: on any."""
+        return iter(())
+
+    def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
+        """What its pods get of the LimitRanges of a namespace, where it is installed."""
+        return ()
+
+    def waits(self, item: Any) -> bool:
+        """Whether one of its ``waiting`` objects is held up by a quota now."""
+        return False
+
+    def may_wait(self, item: Any) -> bool:
+        """Whether one of its ``waiting`` objects can still get a pod."""
+        return True
+
+
+def systems() -> tuple[System, ...]:
+    """All of them, in the order of registration."""
+    return registered("reports")
+
+
+def made_by(analysis: Analysis) -> System:
+    """The system that makes the pod; one without hooks where Kubernetes' controllers do."""
+    return next((one for one in systems() if one.name == analysis.system), _NONE) if analysis.system else _NONE
+
+
+def analysis_by_system(
+    store: Store, subject: Subject, ask: Ask, *, journal: bool = True, another: bool = False
+) -> Analysis | None:
+    """Of a pod that some system makes; None for any other."""
+    found = (one.analysis(store, subject, ask, journal=journal, another=another) for one in systems())
+    return next((one for one in found if one is not None), None)
+
+
+def is_made_by_system(store: Store, subject: Subject) -> bool:
+    """Whether some system makes the pod of the object, or has made the live pod."""
+    return any(one.makes(store, subject) for one in systems())
+
+
+_NONE = System()

@@ -1,0 +1,46 @@
+"""What admission plugins beside LimitRanges and quotas register: policies, webhooks, Pod Security, service accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kubectl_kres.model.pod import PodSpec
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import Right, Sentences, System
+from kubectl_kres.reports.policing.early import policed, policed_object
+from kubectl_kres.reports.policing.needs import DECIDING, ELSEWHERE, policing_needs
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class Policing(System):
+    """What else admits."""
+
+    name = "policing"
+    beside_lists = deciding = DECIDING
+    said_if_refused = ELSEWHERE
+    rights: Mapping[str, tuple[Right, ...]] = {
+        "pods": (
+            *(Right(kind, ("list",), "which webhooks and policies also decide") for kind in sorted(DECIDING)),
+            Right("ServiceAccount", ("get",), "whether a pod's service account is there"),
+        )
+    }
+
+    def remedies(self) -> Mapping[str, Sentences]:
+        from kubectl_kres.reports.policing.remedy import POLICING_REMEDIES
+
+        return POLICING_REMEDIES
+
+    def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
+        """Nothing for a pod that exists: it was admitted."""
+        return policing_needs(store, namespace, spec) if new else ()
+
+    def judged(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+        return policed(store, subject, ask, analysis)
+
+    def judged_object(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+        return policed_object(store, subject, ask, analysis)
+
+
+SYSTEM = Policing()

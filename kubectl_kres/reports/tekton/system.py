@@ -1,0 +1,147 @@
+"""What Tekton registers with the answers about pods, quotas and namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.admission.base.draft import Draft
+from kubectl_kres.admission.limitrange.limitrange_object import Limits
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import TEKTON
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.tekton import TaskRun
+from kubectl_kres.provenance.journal import Assume, Journal
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import Right, Sentences, System
+from kubectl_kres.reports.common.system_parts import MergedLimit
+from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.tekton.config import DEFINITION
+from kubectl_kres.reports.tekton.run_behind import KINDS, PIPELINES, makes_one_pod, run_behind
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, NAMESPACE
+
+
+class Tekton(System):
+    """TaskRuns, Tasks, PipelineRuns and Pipelines."""
+
+    name = "tekton"
+    group = TEKTON
+    beside_lists = frozenset(
+        {"ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"}
+    )
+    assumed = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace"})
+    makers = KINDS
+    waiting = ("TaskRun",)
+    rights: Mapping[str, tuple[Right, ...]] = {
+        "pods": (
+            *(Right(kind, ("get", "list")) for kind in ("Task", "TaskRun", "Pipeline", "PipelineRun")),
+            Right("StepAction", ("get",), "what runs in a step that refers to one"),
+            Right("ConfigMap", ("get",), "how Tekton is configured", (INFO, DEFAULTS, FLAGS), NAMESPACE),
+            Right("CustomResourceDefinition", ("get",), "whether Tekton is installed", (DEFINITION,)),
+        )
+    }
+
+    def own_remedies(self) -> Mapping[str, Sentences]:
+        from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
+
+        return TEKTON_REMEDIES
+
+    def needs(self, store: Store, subject: Subject) -> tuple[Need, ...] | None:
+        if subject.kind.group == TEKTON:
+            from kubectl_kres.reports.tekton.needs import tekton_needs
+
+            return tekton_needs(store, subject)
+        pod = store.get("Pod", subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+        if subject.ref.kind != "Pod" or not isinstance(pod, Pod) or controller(pod)[0] != "TaskRun":
+            return None
+        from kubectl_kres.reports.tekton.needs import pod_needs
+
+        space = subject.ref.namespace
+        own = (Need("Pod", space, subject.ref.name), Need("LimitRange", space), Need("ResourceQuota", space))
+        return tuple(dict.fromkeys((*own, *pod_needs(store, pod))))
+
+    def namespace_needs(self, store: Store, namespace: str) -> Iterable[Need]:
+        del namespace
+        from kubectl_kres.reports.tekton.merged_limits import tekton_needs_of_namespace
+
+        return tekton_needs_of_namespace(store)
+
+    def refuse_several(self, subject: Subject) -> None:
+        if subject.kind.group != TEKTON or subject.ref.kind not in PIPELINES:
+            return
+        hint = "explain shows all tasks, and with -c TASK one of them in full"
+        if subject.raw is None and subject.ref.kind == "PipelineRun":
+            hint = f"ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun={subject.ref.name}; {hint}"
+        raise UsageError(f"{subject.ref} makes several pods, one for each task", hint=hint)
+
+    def makes(self, store: Store, subject: Subject) -> bool:
+        return run_behind(store, subject) is not None
+
+    def analysis(
+        self, store: Store, subject: Subject, ask: Ask, *, journal: bool = True, another: bool = False
+    ) -> Analysis | None:
+        if run_behind(store, subject) is None:
+            return None
+        from kubectl_kres.reports.tekton import taskrun
+
+        if makes_one_pod(subject):
+            return taskrun.taskrun_analysis(store, subject, ask, journal=journal, another=another)
+        return None if another else taskrun.of_pod(store, subject, ask, journal=journal)
+
+    def missing(self, analysis: Analysis) -> int:
+        """A run that has failed is wanted once more; one that has succeeded is not."""
+        part = analysis.tekton
+        if part is None or (part.ended and not part.failed):
+            return 0
+        return 0 if analysis.start.live is not None and not part.about_another else 1
+
+    def is_about_another(self, analysis: Analysis) -> bool:
+        return analysis.tekton is not None and analysis.tekton.about_another
+
+    def remarks(self, store: Store, namespace: str, ask: Ask, journal: Journal) -> tuple[Assume, ...]:
+        from kubectl_kres.reports.tekton.run_facts import tekton_remarks
+
+        return tekton_remarks(store, namespace, ask, journal)
+
+    def facts(self, item: Any) -> tuple[Fact, ...] | None:
+        if not isinstance(item, TaskRun):
+            return None
+        from kubectl_kres.reports.tekton.run_facts import run_facts
+
+        return tuple(run_facts(item))
+
+    def reach(self, store: Store, subject: Subject, ask: Ask, draft: Draft) -> Iterable[Any]:
+        from kubectl_kres.reports.tekton.qos_run import reaches, run_case
+
+        run = run_case(store, subject, ask, draft)
+        return reaches(run) if run is not None else ()
+
+    def told(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
+        from kubectl_kres.reports.tekton.remedy import run_remedies
+
+        assert analysis.tekton is not None
+        outcomes = analysis.outcomes
+        refused = next((one for one in outcomes if one.refusal is not None), outcomes[0])
+        return run_remedies(texts, analysis.tekton, refused)
+
+    def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
+        from kubectl_kres.reports.tekton.merged_limits import is_installed, merged_limits
+
+        return merged_limits(limits) if is_installed(store) else ()
+
+    def waits(self, item: Any) -> bool:
+        from kubectl_kres.tekton.controller.quota_retry import waits
+
+        return isinstance(item, TaskRun) and waits(item) is not None
+
+    def may_wait(self, item: Any) -> bool:
+        from kubectl_kres.tekton.pipeline.pipeline_run import has_ended
+
+        return not has_ended(item)
+
+
+SYSTEM = Tekton()
