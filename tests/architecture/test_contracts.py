@@ -95,6 +95,6 @@ def test_each_contract_notices_a_breach(tmp_path: Path):
     result = lint(tmp_path)
     assert result.returncode == 1, result.stdout + result.stderr
     complaints = re.split(f"\n({'|'.join(map(re.escape, names.values()))})\n-+\n", result.stdout)
-    told = {name: re.sub(" +", " ", text) for name, text in zip(complaints[1::2], complaints[2::2], strict=True)}
+    told = {name: re.sub(r"\s+", " ", text) for name, text in zip(complaints[1::2], complaints[2::2], strict=True)}
     missed = [key for key, (*_, arrow) in BREACHES.items() if f"- kubectl_kres.{arrow} (" not in told[names[key]]]
     assert missed == [], result.stdout

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from golden.kept import compare
 from golden.situation import SITUATIONS, Situation, load
-from kubectl_kres.reports.explain.difference import diff
-from kubectl_kres.reports.explain.explain import explain
 
 from kubectl_kres.render.pod import diff as diff_text
 from kubectl_kres.render.pod import explain as explain_text
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
+from kubectl_kres.reports.explain.difference import diff
+from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.verdict import MEANINGS
 
 GOLDEN = Path(__file__).parent / "explain"
