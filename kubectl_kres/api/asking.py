@@ -114,6 +114,7 @@ def lay(over: Store, store: Store) -> None:
         for item in over.all(kind):
             store.add(kind, item)
     store.files.update(over.files)
+    store.written.update(over.written)
 
 
 class ObjectName(str):

@@ -11,7 +11,7 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model import kinds
-from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.kinds import TEKTON, Kind
 from kubectl_kres.model.pod_places import OWN_NAMES, parts_of
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
@@ -52,7 +52,9 @@ def overlay(
             if makes_pods:
                 workloads += _parted(placed)
             elif kind is not None:
-                store.add(kind.kind, typed(_with_name(placed, index), kind), file=placed.file)
+                named = _with_name(placed, index)
+                written = named.raw if kind.group == TEKTON else None
+                store.add(kind.kind, typed(named, kind), file=placed.file, written=written)
         except InputError as error:
             found.append(error)
     if faults is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -35,12 +35,14 @@ class Store:
     """The objects of one moment. An object added twice replaces the first one.
 
     Objects are any struct with ``metadata.namespace`` and ``metadata.name``. ``files`` names the file of an object that
-    came from ``-f``; ``beneath`` holds the object that one of a file takes the place of.
+    came from ``-f``, ``written`` those of them that a webhook has yet to look at, as they stand there; ``beneath`` holds
+    the object that one of a file takes the place of.
     """
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.files: dict[ObjectRef, str] = {}
+        self.written: dict[ObjectRef, Mapping[str, Any]] = {}
         #: What is there in the place of an object of a file.
         self.beneath: dict[ObjectRef, Any] = {}
         self._objects: dict[str, dict[str, dict[str, Any]]] = {}
@@ -56,12 +58,14 @@ class Store:
     def _changed(self, kind: str) -> None:
         self._revisions[kind] = self._revisions.get(kind, 0) + 1
 
-    def add(self, kind: str, item: Any, *, file: str = "") -> None:
+    def add(self, kind: str, item: Any, *, file: str = "", written: Mapping[str, Any] | None = None) -> None:
         namespace, name = item.metadata.namespace, item.metadata.name
         self._changed(kind)
         self._objects.setdefault(kind, {}).setdefault(namespace, {})[name] = item
         if file:
             self.files[ObjectRef(kind, name, namespace)] = file
+        if written is not None:
+            self.written[ObjectRef(kind, name, namespace)] = written
 
     def remove(self, kind: str, name: str, namespace: str = "") -> bool:
         """Drop one object; whether it was there."""

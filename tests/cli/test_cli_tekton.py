@@ -264,3 +264,15 @@ def test_a_task_of_a_file_that_the_webhook_refuses(kres: Kres, file: Any, task: 
     found = kres(f"explain -f {file(task)} --offline")
     assert found.out.startswith("refused: shop/Task/build: admission webhook")
     assert said in " ".join(found.out.split())
+
+
+def test_a_task_that_the_webhook_refuses_is_not_there_for_the_run_beside_it(tmp_path: Path, kres: Kres):
+    """Nor does it take the place of the one that is stored: edges A4 of the corpus."""
+    beta = {**TASK, "apiVersion": "tekton.dev/v1beta1", "spec": {**TASK["spec"], "resources": {"inputs": []}}}
+    beta["spec"]["resources"] = {"inputs": [{"name": "x", "type": "git"}]}
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [beta, run("r")]}))
+    found = kres(f"explain -f {file} --offline --exit-code")
+    assert found.code == 1
+    assert 'tasks.tekton.dev "build" not found' in found.out
+    assert "Task/build is left out: the server does not store it" in found.out

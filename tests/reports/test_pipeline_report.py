@@ -83,6 +83,25 @@ def test_a_quota_of_taskruns_counts_all_that_the_run_makes():
     assert any("a TaskRun too many is refused" in line for line in render.lines(found))
 
 
+def test_a_taskrun_that_a_quota_refuses_makes_the_run_a_refused_one():
+    """The server: the PipelineRun stays Started, the second TaskRun is absent."""
+    counting = {"count/taskruns.tekton.dev": "1"}
+    quota = made(
+        "ResourceQuota",
+        "objects",
+        spec={"hard": counting},
+        status={"hard": counting, "used": dict.fromkeys(counting, "0")},
+    )
+    found = told(quota, pipeline_run("p", piece("a"), piece("b"), piece("c", "a")))
+    words = [one.explanation.verdict.outcome for one in found.tasks]
+    assert words == ["admitted", "refused", "refused"]
+    assert found.verdict.outcome == "refused"
+    assert found.verdict.message == (
+        'task b: taskruns.tekton.dev "p-b" is forbidden: exceeded quota: objects, requested: '
+        "count/taskruns.tekton.dev=1, used: count/taskruns.tekton.dev=1, limited: count/taskruns.tekton.dev=1"
+    )
+
+
 def test_what_has_ended_was_skipped_or_waits():
     tasks = [piece(name) for name in "abcd"]
     done = {"conditions": [{"type": "Succeeded", "status": "True"}], "podName": "x"}

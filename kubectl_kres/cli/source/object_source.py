@@ -129,6 +129,7 @@ class Input:
                     store.beneath[ObjectRef(kind, item.metadata.name, item.metadata.namespace)] = held
                 store.add(kind, item)
         store.files.update(self.policies.files)
+        store.written.update(self.policies.written)
 
 
 def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:

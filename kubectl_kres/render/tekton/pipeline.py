@@ -11,10 +11,11 @@ from kubectl_kres.render.text.remarks import remarks
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.render.verdict.words import message_of, verdict_word
-from kubectl_kres.reports.tekton.concurrent_tasks import RUNS
 from kubectl_kres.reports.tekton.pipeline import AtOnce, PipelineExplanation, PlannedTask, of_task
+from kubectl_kres.tekton.pipeline.refused_runs import RUNS
 
 _NAME, _CELL = 30, 18
+_RACE = "; which task is first is a race"
 _HEADS = ("TASK", "RUNS", "CPU", "MEMORY", "ANSWER")
 
 
@@ -151,8 +152,10 @@ def _too_much(group: Sequence[AtOnce]) -> Iterator[str]:
     """What comes of it: a pod waits, a TaskRun is not even made."""
     pods = [one for one in group if one.resource != RUNS]
     if pods:
-        race = any(len(one.tasks) > 1 for one in pods)
-        yield f"what does not fit waits, tried again every minute{'; which task is first is a race' * race}"
+        helped = any(one.assistants for one in pods)
+        race = helped or any(len(one.tasks) > 1 for one in pods)
+        first = "; which pod is first, a task's or an affinity assistant's, is a race" if helped else _RACE * race
+        yield f"what does not fit waits, tried again every minute{first}"
     if len(pods) < len(group):
         yield "a TaskRun too many is refused and tried again and again; the PipelineRun says nothing of it"
 

@@ -140,6 +140,7 @@ def with_policies(store: Store, files: Files, server: Server) -> Store:
 def _copied(store: Store) -> Store:
     found = Store(store.origin)
     found.files.update(store.files)
+    found.written.update(store.written)
     found.beneath.update(store.beneath)
     for need, coverage in store.needs().items():
         found.cover(need, coverage)

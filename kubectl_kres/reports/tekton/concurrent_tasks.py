@@ -14,9 +14,7 @@ from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld
 from kubectl_kres.tekton.pipeline.concurrent_tasks import Peak, peaks
 from kubectl_kres.tekton.pipeline.pipeline_run import PipelineAnswer, has_ended
 from kubectl_kres.tekton.pipeline.pipeline_tasks import Planned
-
-#: What a quota calls TaskRuns.
-RUNS = "count/taskruns.tekton.dev"
+from kubectl_kres.tekton.pipeline.refused_runs import RUNS
 
 #: What is told where no quota limits it.
 _TOLD = ("pods", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")

@@ -156,7 +156,11 @@ def _explained(
     ref = ObjectRef("TaskRun", run.metadata.name, subject.ref.namespace)
     if planned.task is None:
         return None
-    if results[0].built is None and results[0].problem is not None and results[0].problem.stage == "validation":
+    if (
+        results[0].built is None
+        and results[0].problem is not None
+        and results[0].problem.stage in {"object", "validation"}
+    ):
         analysis = refused_run(store, ref, ask, planned.name, tuple(one.problem for one in results if one.problem))
     else:
         analysis = analysed(store, ref, ask, run, planned.task, results, pod_of(store, run))

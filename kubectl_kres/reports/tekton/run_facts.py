@@ -10,7 +10,7 @@ from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.tekton.config import remarks
-from kubectl_kres.reports.tekton.world import tekton_world
+from kubectl_kres.reports.tekton.world import refused_definitions, tekton_world
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -39,7 +39,11 @@ def tekton_remarks(store: Store, namespace: str, ask: Ask, journal: Journal) -> 
     """How Tekton is configured where that is not known, what of the run was not, what the namespace enforces."""
     config = tekton_world(store, namespace, ask).config
     own = tuple(one for one in journal if isinstance(one, Assume) and one.code.startswith("tekton/"))
-    found = tuple({one.text: one for one in (*remarks(store, config), *own)}.values())
+    lost = tuple(
+        Assume(ref.kind, "policy/refused", f"{ref} is left out: the server does not store it: {one.text}")
+        for ref, one in refused_definitions(store, namespace, ask).items()
+    )
+    found = tuple({one.text: one for one in (*remarks(store, config), *lost, *own)}.values())
     if store.covered(Need("Namespace", name=namespace)).known or store.get("Namespace", namespace) is not None:
         return found
     text = f"Namespace {namespace} was not read: whether it enforces Pod Security is not known"

@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from msgspec import structs
+
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import Namespace
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.tekton.config import configuration
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
+from kubectl_kres.tekton.base.result import Problem
 from kubectl_kres.tekton.controller.resolve import Lookups
-from kubectl_kres.tekton.controller.taskrun import RunWorld, world_of
+from kubectl_kres.tekton.controller.taskrun import RunWorld, sent, world_of
 
 _KINDS = (
     *("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
@@ -21,12 +25,24 @@ _KINDS = (
 )
 _REFERRED = ("Task", "StepAction", "Pipeline")
 
+#: By ref: why the server does not store a Task, Pipeline or StepAction of a file.
+Refused = Mapping[ObjectRef, Problem]
+
 #: By store and namespace: what was found last, for which question, and the revisions that it was made from.
-_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Ask, RunWorld]]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Ask, tuple[RunWorld, Refused]]]] = WeakKeyDictionary()
 
 
 def tekton_world(store: Store, namespace: str, ask: Ask) -> RunWorld:
     """The world of a namespace; made again only where the store has changed."""
+    return _kept(store, namespace, ask)[0]
+
+
+def refused_definitions(store: Store, namespace: str, ask: Ask) -> Refused:
+    """Tasks, Pipelines and StepActions of files that are not stored, so that no run finds them."""
+    return _kept(store, namespace, ask)[1]
+
+
+def _kept(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
     held, revision = _found.setdefault(store, {}), (*store.revision(*_KINDS, *_REFERRED), len(store.files))
     last = held.get(namespace)
     if last is None or last[0] != revision or last[1] is not ask:
@@ -34,20 +50,32 @@ def tekton_world(store: Store, namespace: str, ask: Ask) -> RunWorld:
     return last[2]
 
 
-def _world(store: Store, namespace: str, ask: Ask) -> RunWorld:
+def _world(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
     own = store.get("Namespace", namespace)
-    tasks, actions, pipelines = (_by_name(store, kind, namespace) for kind in _REFERRED)
-    return world_of(
+    bare = world_of(
         policies(store, namespace, ask.server).policies,
         ask.server,
         configuration(store, ask),
-        Lookups(tasks, actions, pipelines, _partial(store, namespace)),
         namespace=own if isinstance(own, Namespace) else None,
     )
+    refused = {
+        ref: refusals[0]
+        for ref, raw in store.written.items()
+        if ref.kind in _REFERRED and ref.namespace == namespace and (refusals := sent(raw, bare).refusals)
+    }
+    tasks, actions, pipelines = (_by_name(store, kind, namespace, refused) for kind in _REFERRED)
+    return structs.replace(bare, lookups=Lookups(tasks, actions, pipelines, _partial(store, namespace))), refused
 
 
-def _by_name(store: Store, kind: str, namespace: str) -> Mapping[str, Any]:
-    return {one.metadata.name: one for one in store.all(kind, namespace)}
+def _by_name(store: Store, kind: str, namespace: str, refused: Refused) -> Mapping[str, Any]:
+    """A definition that is refused leaves the one in place that is there."""
+    found = {one.metadata.name: one for one in store.all(kind, namespace)}
+    for ref in refused:
+        if ref.kind == kind and (there := store.beneath.get(ref)) is not None:
+            found[ref.name] = there
+        elif ref.kind == kind:
+            del found[ref.name]
+    return found
 
 
 def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:

@@ -15,11 +15,13 @@ from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run
 from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant, assistants
 from kubectl_kres.tekton.pipeline.concurrent_tasks import Peak, peaks
 from kubectl_kres.tekton.pipeline.pipeline_tasks import Plan, Planned, plan
+from kubectl_kres.tekton.pipeline.refused_runs import refused_runs
 from kubectl_kres.tekton.validation.webhook import refused
 
 
 class PipelineAnswer(Struct, frozen=True):
-    """results: by the name of the pipeline task; a task that cannot be told (``Planned.gap``) has none.
+    """results: by the name of the pipeline task; a task that cannot be told (``Planned.gap``) has none, and one of
+    which a TaskRun is refused has that alone.
 
     finished: tasks that are done or skipped, which ``peaks`` leaves out.
     """
@@ -50,7 +52,10 @@ def pipeline_run(
     results = {name: answer for name, answer in answers.items() if answer}
     done = finished(run, found.tasks, held)
     extra = assistants(run, found.pipeline, world)
-    return PipelineAnswer(found, results, peaks(found, results, done), extra, done)
+    together = peaks(found, results, done)
+    not_made = refused_runs(found, done, held, world)
+    results |= {name: (RunResult(problem=problem),) for name, problem in not_made.items()}
+    return PipelineAnswer(found, results, together, extra, done)
 
 
 def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
