@@ -35,8 +35,8 @@ class Store:
     """The objects of one moment. An object added twice replaces the first one.
 
     Objects are any struct with ``metadata.namespace`` and ``metadata.name``. ``files`` names the file of an object that
-    came from ``-f``, ``written`` those of them that a webhook has yet to look at, as they stand there; ``beneath`` holds
-    the object that one of a file takes the place of.
+    came from ``-f``, ``written`` has those of them, as they stand there, that a webhook has yet to look at; ``beneath``
+    holds the object that one of a file takes the place of.
     """
 
     def __init__(self, origin: Origin) -> None:
