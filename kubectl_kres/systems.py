@@ -7,21 +7,27 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final
 
-#: Each system with the layers in which ``kubectl_kres.LAYER.NAME.system`` holds what it registers, as ``SYSTEM``.
+#: Each system with the layers that it has something for: ``kubectl_kres.LAYER.NAME.system`` holds it as ``SYSTEM``, in
+#: ``model`` the module ``kubectl_kres.model.NAME`` as ``KINDS``.
 SYSTEMS: Final = {
-    "tekton": ("reports",),
-    "capsule": ("reports",),
+    "tekton": ("model", "reports", "cli"),
+    "capsule": ("model", "reports", "cli"),
     "policing": ("reports",),
 }
 
 
 @cache
+def modules(layer: str) -> tuple[ModuleType, ...]:
+    """What systems have for a layer, in the order above."""
+    end = "" if layer == "model" else ".system"
+    names = [name for name, layers in SYSTEMS.items() if layer in layers]
+    return tuple(import_module(f"kubectl_kres.{layer}.{name}{end}") for name in names)
+
+
+@cache
 def registered(layer: str) -> tuple[Any, ...]:
-    """What the systems register in a layer, in the order above."""
-    return tuple(
-        import_module(f"kubectl_kres.{layer}.{name}.system").SYSTEM
-        for name, layers in SYSTEMS.items()
-        if layer in layers
-    )
+    """What systems register in a layer, in the order above."""
+    return tuple(module.SYSTEM for module in modules(layer))

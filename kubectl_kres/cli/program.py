@@ -14,33 +14,31 @@ from kubectl_kres.cli.args import flags
 from kubectl_kres.cli.args.options import SHARED
 from kubectl_kres.cli.command import Command, help_flag, rows
 from kubectl_kres.cli.output import exit_codes as ending
+from kubectl_kres.cli.system import systems
 from kubectl_kres.errors import ConfigError
+
+_HERE = "kubectl_kres.cli.commands"
 
 #: Command to the module that holds it as ``command``, and its line in the help.
 COMMANDS = {
-    "explain": ("explain", "Explain why pods get the requests and limits they get"),
-    "quota": ("quota", "Show what quotas limit, what is used and what still fits"),
-    "pools": ("pools", "Show what resource pools share out, among whom, and who waits"),
-    "claims": ("claims", "Show claims on pools, why they wait, and what would unblock them"),
-    "simulate": ("simulate", "Show what a change would do, and which workloads it would hurt"),
-    "migrate": ("migrate", "Turn a Tenant's quotas into resource pools and claims"),
-    "diff": ("diff", "Compare what is written with what the API server stores"),
-    "qos": ("qos", "Show QoS classes, what decides them, and cgroups"),
-    "tui": ("tui", "Look around on full screen: namespaces, pods, quotas, and why"),
-    "snapshot": ("snapshot", "Save what the other commands read to a file"),
-    "mcp": ("mcp", "Answer agents over the Model Context Protocol"),
-    "completion": ("completion", "Let kubectl complete commands, flags and names"),
-    "version": ("version", "Print the versions of this program and of the server"),
-    "schema": ("schema", "Print the JSON Schema of a command's output"),
-    "options": ("help", "List the flags that every command takes"),
-    "help": ("help", "Help about a command"),
+    "explain": (f"{_HERE}.explain", "Explain why pods get the requests and limits they get"),
+    "quota": (f"{_HERE}.quota", "Show what quotas limit, what is used and what still fits"),
+    **{name: about for system in systems() for name, about in system.commands.items()},
+    "simulate": (f"{_HERE}.simulate", "Show what a change would do, and which workloads it would hurt"),
+    "migrate": (f"{_HERE}.migrate", "Turn a Tenant's quotas into resource pools and claims"),
+    "diff": (f"{_HERE}.diff", "Compare what is written with what the API server stores"),
+    "qos": (f"{_HERE}.qos", "Show QoS classes, what decides them, and cgroups"),
+    "tui": (f"{_HERE}.tui", "Look around on full screen: namespaces, pods, quotas, and why"),
+    "snapshot": (f"{_HERE}.snapshot", "Save what the other commands read to a file"),
+    "mcp": (f"{_HERE}.mcp", "Answer agents over the Model Context Protocol"),
+    "completion": (f"{_HERE}.completion", "Let kubectl complete commands, flags and names"),
+    "version": (f"{_HERE}.version", "Print the versions of this program and of the server"),
+    "schema": (f"{_HERE}.schema", "Print the JSON Schema of a command's output"),
+    "options": (f"{_HERE}.help", "List the flags that every command takes"),
+    "help": (f"{_HERE}.help", "Help about a command"),
 }
 #: Other names of commands.
-ALIASES = {
-    "quotas": "quota",
-    **dict.fromkeys(("pool", "resourcepool", "resourcepools", "quotapool"), "pools"),
-    **dict.fromkeys(("claim", "resourcepoolclaim", "resourcepoolclaims"), "claims"),
-}
+ALIASES = {"quotas": "quota", **{alias: name for system in systems() for alias, name in system.aliases.items()}}
 #: The word and the name of the program that ask what may follow, instead of for an answer.
 COMPLETE, COMPLETER = "__complete", "kubectl_complete-"
 _HELP = """
@@ -100,7 +98,7 @@ class Program(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"kubectl_kres.cli.commands.{COMMANDS[cmd_name][0]}")
+        module = import_module(COMMANDS[cmd_name][0])
         return cast("Command", module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.command)
 
     def resolve_command(

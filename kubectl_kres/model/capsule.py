@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
+from kubectl_kres.model.kind import Kind
 from kubectl_kres.model.meta import Base, Condition, LabelSelector, ManagedMetadata, ResourceList
 from kubectl_kres.model.policy import ResourceQuotaSpec
 
@@ -258,3 +259,19 @@ class GlobalCustomQuota(CustomQuota, frozen=True):
     """The same over several namespaces."""
 
     kind: str = "GlobalCustomQuota"
+
+
+def _kind(kind: str, *short: str, struct: Any, namespaced: bool = False) -> Kind:
+    """A kind of Capsule; ``pool`` and ``claim`` are short names of ours."""
+    names = (f"{kind.lower()}s", kind.lower(), *short)
+    return Kind(kind, names, GROUP, VERSION, namespaced=namespaced, struct=struct)
+
+
+KINDS = (
+    _kind("ResourcePool", "pools", "pool", "quotapool", struct=ResourcePool),
+    _kind("ResourcePoolClaim", "claims", "claim", namespaced=True, struct=ResourcePoolClaim),
+    _kind("Tenant", "tnt", struct=Tenant),
+    _kind("GlobalResourceQuota", "globalquota", "grq", struct=GlobalResourceQuota),
+    _kind("CustomQuota", "cq", namespaced=True, struct=CustomQuota),
+    _kind("GlobalCustomQuota", "gcq", struct=GlobalCustomQuota),
+)

@@ -4,79 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct, json
+from msgspec import json
 
-from kubectl_kres.model import admitting, capsule, configmap, crd, node, pod, policy, quota_objects, tekton, workload
+from kubectl_kres.model import admitting, configmap, crd, node, pod, policy, quota_objects, workload
+from kubectl_kres.model.kind import Kind
+from kubectl_kres.systems import modules
 
-
-class Kind(Struct, frozen=True):
-    """A resource type of the API. ``names`` are the plural first, then the singular, then the short names.
-
-    ``struct`` decodes lists; ``whole``, where it is given, decodes one object and what snapshots keep. Not ``listed``:
-    objects are only ever read by name.
-    """
-
-    kind: str
-    names: tuple[str, ...]
-    group: str = ""
-    version: str = "v1"
-    namespaced: bool = True
-    struct: Any = None
-    whole: Any = None
-    listed: bool = True
-
-    @property
-    def known(self) -> bool:
-        """Whether it is the kind of that name in the table below, and not one of another group."""
-        return BY_KIND.get(self.kind) == self
-
-    @property
-    def built_in(self) -> bool:
-        """Whether every API server serves it: groups without a dot are its own."""
-        return "." not in self.group
-
-    @property
-    def detail(self) -> Any:
-        """The struct that also knows the object's field managers."""
-        return self.whole or self.struct
-
-    @property
-    def plural(self) -> str:
-        return self.names[0]
-
-    @property
-    def qualified(self) -> str:
-        """``deployments.apps``; ``pods`` for the core group."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
-
-    @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    @property
-    def root(self) -> str:
-        """Path of the group and version: ``/api/v1`` or ``/apis/apps/v1``."""
-        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-
-    def path(self, namespace: str = "", name: str = "") -> str:
-        """Path to list the kind, in one namespace if given, or to get one object of it."""
-        parts = [self.root]
-        if self.namespaced and namespace:
-            parts.append(f"namespaces/{namespace}")
-        parts.append(self.plural)
-        if name:
-            parts.append(name)
-        return "/".join(parts)
+__all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "describe", "find", "is_known"]
 
 
 W = workload.Workload
-TEKTON = "tekton.dev"
-
-
-def _capsule(kind: str, *short: str, struct: Any, namespaced: bool = False) -> Kind:
-    """A kind of Capsule; ``pool`` and ``claim`` are short names of ours."""
-    names = (f"{kind.lower()}s", kind.lower(), *short)
-    return Kind(kind, names, capsule.GROUP, capsule.VERSION, namespaced=namespaced, struct=struct)
 
 
 def _policy(kind: str, plural: str, struct: Any = admitting.AdmissionPolicy) -> Kind:
@@ -85,7 +22,7 @@ def _policy(kind: str, plural: str, struct: Any = admitting.AdmissionPolicy) -> 
     return Kind(kind, names, "admissionregistration.k8s.io", namespaced=False, struct=struct)
 
 
-KINDS = (
+KINDS: tuple[Kind, ...] = (
     Kind("Pod", ("pods", "pod", "po"), struct=pod.Pod, whole=pod.ManagedPod),
     Kind("Deployment", ("deployments", "deployment", "deploy"), "apps", struct=W),
     Kind("ReplicaSet", ("replicasets", "replicaset", "rs"), "apps", struct=W),
@@ -142,23 +79,7 @@ KINDS = (
         struct=crd.CustomResourceDefinition,
         listed=False,
     ),
-    Kind("Task", ("tasks", "task"), TEKTON, struct=tekton.Task),
-    Kind("StepAction", ("stepactions", "stepaction"), TEKTON, "v1beta1", struct=tekton.StepAction),
-    Kind("Pipeline", ("pipelines", "pipeline"), TEKTON, struct=tekton.Pipeline),
-    Kind("TaskRun", ("taskruns", "taskrun", "tr", "trs"), TEKTON, struct=tekton.TaskRun, whole=tekton.ManagedTaskRun),
-    Kind(
-        "PipelineRun",
-        ("pipelineruns", "pipelinerun", "pr", "prs"),
-        TEKTON,
-        struct=tekton.PipelineRun,
-        whole=tekton.ManagedPipelineRun,
-    ),
-    _capsule("ResourcePool", "pools", "pool", "quotapool", struct=capsule.ResourcePool),
-    _capsule("ResourcePoolClaim", "claims", "claim", namespaced=True, struct=capsule.ResourcePoolClaim),
-    _capsule("Tenant", "tnt", struct=capsule.Tenant),
-    _capsule("GlobalResourceQuota", "globalquota", "grq", struct=capsule.GlobalResourceQuota),
-    _capsule("CustomQuota", "cq", namespaced=True, struct=capsule.CustomQuota),
-    _capsule("GlobalCustomQuota", "gcq", struct=capsule.GlobalCustomQuota),
+    *(kind for module in modules("model") for kind in module.KINDS),
 )
 
 BY_KIND = {kind.kind: kind for kind in KINDS}
@@ -166,6 +87,11 @@ _BY_NAME = {name: kind for kind in KINDS for name in kind.names}
 
 #: Kinds whose objects make pods from a template.
 WORKLOADS = tuple(kind.kind for kind in KINDS if kind.struct is W)
+
+
+def is_known(kind: Kind) -> bool:
+    """Whether it is the kind of that name in the table above, and not one of another group."""
+    return BY_KIND.get(kind.kind) == kind
 
 
 def find(text: str) -> Kind | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from kubectl_kres.model.kind import Kind
 from kubectl_kres.model.meta import Base, Condition, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import Affinity, ResourceRequirements
 from kubectl_kres.model.tekton_parts import (
@@ -19,6 +20,8 @@ from kubectl_kres.model.tekton_parts import (
     WorkspaceBinding,
     WorkspaceDeclaration,
 )
+
+GROUP = "tekton.dev"
 
 
 class Reference(Base, frozen=True):
@@ -335,3 +338,18 @@ class ManagedPipelineRun(PipelineRun, frozen=True):
     """A PipelineRun with its field managers; decoded when one is explained, never in lists."""
 
     metadata: ManagedMetadata = ManagedMetadata()
+
+
+KINDS = (
+    Kind("Task", ("tasks", "task"), GROUP, struct=Task),
+    Kind("StepAction", ("stepactions", "stepaction"), GROUP, "v1beta1", struct=StepAction),
+    Kind("Pipeline", ("pipelines", "pipeline"), GROUP, struct=Pipeline),
+    Kind("TaskRun", ("taskruns", "taskrun", "tr", "trs"), GROUP, struct=TaskRun, whole=ManagedTaskRun),
+    Kind(
+        "PipelineRun",
+        ("pipelineruns", "pipelinerun", "pr", "prs"),
+        GROUP,
+        struct=PipelineRun,
+        whole=ManagedPipelineRun,
+    ),
+)

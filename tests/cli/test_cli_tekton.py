@@ -10,7 +10,8 @@ import pytest
 from cli.apiserver import LIMITS, Api
 from cli.running import Kres
 
-from kubectl_kres.model.kinds import KINDS, TEKTON
+from kubectl_kres.model.kinds import KINDS
+from kubectl_kres.model.tekton import GROUP as TEKTON
 
 TASK = {
     "apiVersion": "tekton.dev/v1",

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.decoding.unknown_fields import table
-from kubectl_kres.model.kinds import KINDS, TEKTON, Kind
+from kubectl_kres.model.kinds import KINDS, Kind
+from kubectl_kres.model.tekton import GROUP as TEKTON
 from kubectl_kres.tekton.validation import go_types
 
 #: Fields with a decoder of their own, which the table does not type: what the server writes there.

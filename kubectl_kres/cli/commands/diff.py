@@ -10,10 +10,11 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, width
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, answering
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.select.workloads import COUNTED, chosen, making_pods
+from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.render.pod import diff as render
+from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.difference import Difference, Differences, diff
 from kubectl_kres.reports.explain.explain import unseen_of
@@ -30,7 +31,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
 
 def _is_counted(kind: Kind) -> bool:
     """Whether a file's object is no difference by itself, but may be refused."""
-    return kind.kind in COUNTED
+    return answers_about(kind).counted
 
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -146,5 +147,5 @@ command = Command(
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
     flags=(*INPUT, OUTPUT, ALLOW_PARTIAL, *SERVER),
     formats=("text", "json", "yaml", "name"),
-    completes=making_pods,
+    completes=makes_one_pod,
 )

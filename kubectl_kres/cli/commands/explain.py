@@ -24,24 +24,26 @@ from kubectl_kres.cli.args.options import (
 )
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, named, speaks_unicode
+from kubectl_kres.cli.run.explainer import Explainer, explainer_of
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.select.workloads import chosen, making_pods
+from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.model.kinds import Kind, find
+from kubectl_kres.model.kinds import find
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.quota import policy as render_policy
 from kubectl_kres.render.verdict import listed
 from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.kind_answers import answers_about, is_explained
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outline, Outlines
 from kubectl_kres.reports.explain.value_query import narrowed
-from kubectl_kres.reports.namespace.explain_policy import explain_policy, explains, policy_needs
+from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.verdict import is_negative
@@ -49,13 +51,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
-    from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import Explaining
     from kubectl_kres.reports.changes.together import Files, Together
-
-#: Kinds of Capsule that are explained.
-POOLED = ("ResourcePool", "ResourcePoolClaim")
-#: Kinds of Tekton that make TaskRuns.
-PIPELINES = ("PipelineRun", "Pipeline")
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -68,33 +64,21 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         from kubectl_kres.cli.variants import resize  # noqa: PLC0415, only what is needed is loaded
 
         return resize.plan(options, words)
-    choose = _pooled_list(options, words) or partial(chosen, wants=_wants, takes=_takes)
+    choose = _listed(options, words) or partial(chosen, wants=_wants, takes=is_explained)
     return Query(partial(ExplainPage, options), words, choose, needed=True)
 
 
-def _pooled_list(options: Options, words: tuple[str, ...]) -> Choose | None:
+def _listed(options: Options, words: tuple[str, ...]) -> Choose | None:
     kind = find(words[0].partition("/")[0]) if words else None
-    if kind is None or kind.kind not in POOLED:
-        return None
-    from kubectl_kres.cli.commands import explain_claim_or_pool  # noqa: PLC0415, only what is needed is loaded
-
-    return explain_claim_or_pool.listed(options, words)
-
-
-def _takes(kind: Kind) -> bool:
-    return making_pods(kind) or explains(kind) or kind.kind in POOLED + PIPELINES
+    explainer = explainer_of(kind) if kind is not None else None
+    return explainer.choose(options, words) if explainer is not None else None
 
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
-    if subject.kind.kind in POOLED:
-        from kubectl_kres.reports.capsule.common.needs import pooled_needs  # noqa: PLC0415, only what is needed is loaded
-
-        return pooled_needs(store, subject)
-    if subject.kind.kind in PIPELINES:
-        from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs  # noqa: PLC0415, only what is needed is loaded
-
-        return pipeline_needs(store, subject)
-    return policy_needs(store, subject) if explains(subject.kind) else needs(store, subject)
+    explainer = explainer_of(subject.kind)
+    if explainer is not None:
+        return explainer.needs(store, subject)
+    return policy_needs(store, subject) if answers_about(subject.kind).explained == "policy" else needs(store, subject)
 
 
 class ExplainPage(Page):
@@ -108,7 +92,7 @@ class ExplainPage(Page):
         self._blocks = 0
         self._lined = False
         self._left_out: tuple[str, ...] = ()
-        self._explaining: tuple[AnswerTurn, Explaining] | None = None
+        self._explainers: dict[type[Explainer], Explainer] = {}
         self._outlines: tuple[Store, Outlines] | None = None
         #: The objects of the input, if they have to be judged together.
         self._files: Files | None = None
@@ -156,11 +140,9 @@ class ExplainPage(Page):
         self._left_out += turn.found.left_out
         read, turn = turn, self._with_files(turn)
         for subject in turn.found.subjects:
-            if subject.kind.kind in POOLED:
-                yield from self._pooled(read, subject, tally)
-                continue
-            if subject.kind.kind in PIPELINES:
-                yield from self._pipeline(turn, subject, tally)
+            explainer = explainer_of(subject.kind)
+            if explainer is not None:
+                yield from self._explained(explainer, turn if explainer.judges_files else read, subject, tally)
                 continue
             try:
                 found, answered = self._answer(turn, subject)
@@ -184,18 +166,11 @@ class ExplainPage(Page):
         options = self.options
         return options.output in {"text", "wide"} and not (options.container or options.question)
 
-    def _pooled(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[Answered]:
-        from kubectl_kres.cli.commands import explain_claim_or_pool  # noqa: PLC0415, only what is needed is loaded
-
-        if self._explaining is None or self._explaining[0] is not turn:
-            self._explaining = turn, explain_claim_or_pool.explaining_of(turn.store, tally)
-        many = turn.many or self.options.output == "brief"
-        yield from explain_claim_or_pool.reports(self, self._explaining[1], subject, tally, many=many)
-
-    def _pipeline(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[Answered]:
-        from kubectl_kres.cli.commands import explain_pipeline  # noqa: PLC0415, only what is needed is loaded
-
-        for answered, verdict in explain_pipeline.reports(self, turn, subject, tally):
+    def _explained(
+        self, explainer: type[Explainer], turn: AnswerTurn, subject: Subject, tally: Tally
+    ) -> Iterator[Answered]:
+        own = self._explainers.get(explainer) or self._explainers.setdefault(explainer, explainer(self))
+        for answered, verdict in own.reports(turn, subject, tally):
             if verdict is not None:
                 self._line(verdict_word(verdict)[0])
             yield answered
@@ -231,7 +206,7 @@ class ExplainPage(Page):
             self._lined = True
 
     def _answer(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation | PolicyExplanation | Outline, Answered]:
-        if explains(subject.kind):
+        if answers_about(subject.kind).explained == "policy":
             policy = self._policy(turn, subject)
             if turn.many or self.options.output == "brief":
                 self._line(render_policy.word(policy)[0])
@@ -385,5 +360,5 @@ command = Command(
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
     flags=(*INPUT, CONTAINER, QUESTION, STEPS, RESIZE, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "brief", "json", "yaml", "name", "describe"),
-    completes=_takes,
+    completes=is_explained,
 )

@@ -24,10 +24,11 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, named
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.select.workloads import chosen, making_pods
+from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod import qos as render
+from kubectl_kres.reports.common.kind_answers import makes_one_pod
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import Brief, Quality, quality, unclassed
@@ -148,5 +149,5 @@ command = Command(
     usage="[TYPE/NAME | TYPE [NAME...] | -f FILE]",
     flags=(*INPUT, SUMMARY, UNBOUNDED, CGROUP, DRIVER, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
-    completes=making_pods,
+    completes=makes_one_pod,
 )

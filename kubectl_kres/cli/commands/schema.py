@@ -10,6 +10,7 @@ import msgspec
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.system import systems
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text import data
 
@@ -19,9 +20,7 @@ ANSWERS = {
     "quota": ("kubectl_kres.reports.quota.quota_report", "QuotaReport", "Quota"),
     "fit": ("kubectl_kres.reports.quota.fit", "Fit", "Fit"),
     "denied": ("kubectl_kres.reports.quota.denied", "Denied", "Denied"),
-    "pools": ("kubectl_kres.reports.capsule.pool.pool_report", "PoolReport", "Pools"),
-    "claims": ("kubectl_kres.reports.capsule.claim.claim_report", "ClaimReport", "Claims"),
-    "sizing": ("kubectl_kres.reports.capsule.claim.sizing", "Sizing", "Sizing"),
+    **{command: answer for system in systems() for command, answer in system.answers.items()},
     "diff": ("kubectl_kres.reports.explain.difference", "Difference", "Diff"),
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
     "qos": ("kubectl_kres.reports.qos.qos_report", "Quality", "Qos"),
@@ -35,9 +34,7 @@ ANSWERS = {
 MORE = {
     "explain": (
         ("kubectl_kres.reports.namespace.policy_explanation", "PolicyExplanation"),
-        ("kubectl_kres.reports.capsule.explain.claim_or_pool", "ClaimExplanation"),
-        ("kubectl_kres.reports.capsule.explain.claim_or_pool", "PoolExplanation"),
-        ("kubectl_kres.reports.tekton.pipeline", "PipelineExplanation"),
+        *(one for system in reversed(systems()) for one in system.explanations),
         ("kubectl_kres.reports.changes.together", "Together"),
     )
 }

@@ -107,12 +107,9 @@ def _session(options: Options) -> Session:
 
 def _completes(kind: Kind) -> bool:
     """Whether there is a screen for an object of the kind: for all that can be explained."""
-    from kubectl_kres.cli.select.workloads import making_pods  # noqa: PLC0415, asked only to complete a word
-    from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import explains_pooled  # noqa: PLC0415
-    from kubectl_kres.reports.namespace.explain_policy import explains  # noqa: PLC0415
-    from kubectl_kres.reports.tekton.pipeline_needs import KINDS  # noqa: PLC0415
+    from kubectl_kres.reports.common.kind_answers import is_explained  # noqa: PLC0415, asked only to complete a word
 
-    return making_pods(kind) or explains(kind) or explains_pooled(kind) or kind.kind in KINDS
+    return is_explained(kind)
 
 
 command = Command(

@@ -13,12 +13,13 @@ from kubectl_kres.cli.args.options import SHARED, OneOf, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.complete.cursor import FILES, FOLDERS, Completion, CompletionContext
 from kubectl_kres.cli.program import ALIASES, COMMANDS, Program
+from kubectl_kres.cli.system import systems
 
 #: Stands for the word at the cursor: no word that is typed holds a NUL.
 _HERE = "\0"
 
 #: The type whose objects a flag names.
-_TYPES = {"namespaces": "namespaces", "pool": "resourcepools"}
+_TYPES = {"namespaces": "namespaces"} | {flag: kind for one in systems() for flag, kind in one.flag_types.items()}
 
 #: The part of the kubeconfig that a flag names an entry of.
 _ENTRIES = {"context": "contexts", "cluster": "clusters", "user": "users"}
@@ -108,9 +109,9 @@ def _value(flag: click.Option, command: Command | None, rest: str, typed: str, o
         return slot._replace(entries=_ENTRIES[flag.name])
     if flag.metavar == "TYPE/NAME":
         from kubectl_kres.cli.complete.object_words import named  # noqa: PLC0415
-        from kubectl_kres.cli.select.workloads import making_pods  # noqa: PLC0415
+        from kubectl_kres.reports.common.kind_answers import makes_one_pod  # noqa: PLC0415
 
-        found = named(making_pods, (), slot.typed, options, slash=True)
+        found = named(makes_one_pod, (), slot.typed, options, slash=True)
         return found._replace(before=slot.before + found.before)
     return slot._replace(words=tuple(Completion(word) for word in _choices(flag, command) if word))
 

@@ -18,19 +18,18 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.overlay import is_left_out
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
-from kubectl_kres.model.kinds import BY_KIND, TEKTON, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.tekton import Task, TaskRun
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod
 from kubectl_kres.reports.common.pod_template import raw_template
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
-from kubectl_kres.reports.policing.needs import DECIDING
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -55,32 +54,13 @@ class Found(NamedTuple):
     left_out: tuple[str, ...] = ()
 
 
-#: Kinds that answers of lists depend on, too, although they can do without: what Tekton's runs meet, where a pool
-#: keeps a quota what it has left, which claims a StatefulSet has made, which pods are of an older template, what else
-#: Capsule limits namespaces by, and what else admits.
+#: Kinds that answers of lists depend on, too, although they can do without: which claims a StatefulSet has made, which
+#: pods are of an older template, and what systems name.
 _ALWAYS = frozenset(
-    {
-        *("ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"),
-        *("ResourcePool", "ResourcePoolClaim"),
-        *("PersistentVolumeClaim", "ReplicaSet"),
-        *("GlobalResourceQuota", "GlobalCustomQuota", "CustomQuota"),
-        *DECIDING,
-    }
+    {"PersistentVolumeClaim", "ReplicaSet", *(kind for system in systems() for kind in system.beside_lists)}
 )
 
-#: Where to ask about the pods of one task.
-_PER_TASK = {
-    "PipelineRun": "ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun=NAME; explain shows all tasks at once",
-    "Pipeline": "ask about its Tasks by name; explain shows all of them at once",
-}
-
 _UNKNOWN = "The files hold nothing of a kind that is known: whether pods come of them is not certain"
-
-#: What quotas count that makes no pods: in files with workloads it is answered for after them.
-COUNTED = ("PersistentVolumeClaim", "Service")
-
-#: What is judged as it stands in the file, since the struct leaves out what the server looks at.
-_AS_SENT = (*COUNTED, "Task", "Pipeline", "StepAction")
 
 #: Kinds that are read beside every list.
 _BESIDE = ("LimitRange", "ResourceQuota")
@@ -90,14 +70,6 @@ _NAMED = ("Deployment", "StatefulSet", "DaemonSet", "CronJob", "Job", "Pod")
 Wants = Callable[[Store, Subject], tuple[Need, ...]]
 
 
-def making_pods(kind: Kind) -> bool:
-    """Whether objects of the kind are pods or make pods.
-
-    A type of the API group "" that is not known here has no pod template, and may be Secrets: nothing reads it.
-    """
-    return kind.struct in {Pod, Workload, TaskRun, Task} and (bool(kind.group) or kind.kind in BY_KIND)
-
-
 def chosen(
     source: ObjectSource,
     given: Input,
@@ -105,7 +77,7 @@ def chosen(
     words: Sequence[str],
     program: str,
     wants: Wants = needs,
-    takes: Callable[[Kind], bool] = making_pods,
+    takes: Callable[[Kind], bool] = makes_one_pod,
     beside: Callable[[Kind], bool] | None = None,
 ) -> Iterator[Found]:
     """The objects that files or words name: all at once, or page by page where a type is listed.
@@ -119,7 +91,7 @@ def chosen(
         yield _from_files(source, given, options, words, wants, takes)
         several = len(given.workloads) > 1
         asked_too = _policies_in_files(given, options.selector, beside or takes) if given.workloads else ()
-        counted = tuple(one for one in asked_too if one.kind.kind in COUNTED)
+        counted = tuple(one for one in asked_too if answers_about(one.kind).counted)
         if counted and not single:
             complete(source, counted, wants)
             yield Found(counted, listed=several)
@@ -166,12 +138,13 @@ def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
     return [f"{kind.names[1]}/{close}" for close in get_close_matches(name, dict.fromkeys(names), 3, 0.7)]
 
 
-def taken(kind: Kind, takes: Callable[[Kind], bool] = making_pods) -> Kind:
+def taken(kind: Kind, takes: Callable[[Kind], bool] = makes_one_pod) -> Kind:
     """The kind itself. Raises UsageError for one that there are no answers about."""
     if takes(kind):
         return kind
-    if kind.group == TEKTON and kind.kind in {"Pipeline", "PipelineRun"}:
-        raise UsageError(f"{kind.qualified} make a pod for each task", hint=_PER_TASK[kind.kind])
+    instead = answers_about(kind).several
+    if instead:
+        raise UsageError(f"{kind.qualified} make a pod for each task", hint=instead)
     raise UsageError(
         f"{kind.qualified} hold no pod template (spec.template.spec.containers)",
         hint="name pods, or what makes pods, as deployments",
@@ -257,7 +230,7 @@ def _asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) 
 
     def served(subject: Subject) -> bool:
         kind = subject.kind
-        known = kind.known or (kind.kind, kind.group) in defined
+        known = is_known(kind) or (kind.kind, kind.group) in defined
         return known or source.serves(kind.kind, kind.api_version)
 
     return [structs.replace(one, served=served(one)) for one in subjects]
@@ -272,7 +245,11 @@ def _defined(definition: Manifest) -> tuple[str, str]:
 def _policies_in_files(given: Input, selector: str, takes: Callable[[Kind], bool]) -> list[Subject]:
     """Files without workloads are asked about themselves."""
     fits = labels_match(selector)
-    raws = {(one.kind, one.namespace, one.ref.name): one.raw for one in given.manifests if one.kind in _AS_SENT}
+    raws = {
+        (one.kind, one.namespace, one.ref.name): one.raw
+        for one in given.manifests
+        if one.kind in BY_KIND and answers_about(BY_KIND[one.kind]).as_sent
+    }
     return [
         Subject(
             ref := ObjectRef(kind.kind, one.metadata.name, one.metadata.namespace),
@@ -360,7 +337,7 @@ def fault_of(source: ObjectSource, group: Sequence[Subject]) -> ClusterError:
 
 def _listed(source: ObjectSource, kind: Kind, options: Options, wants: Wants) -> Iterator[Found]:
     """Page by page. Of the cluster only the policies are read beside them, and what the pods were made from."""
-    wants = needs if making_pods(kind) else wants
+    wants = needs if makes_one_pod(kind) else wants
     spaces = (source.namespaces or ("",)) if kind.namespaced else ("",)
     several = len(spaces) > 1
     for space in spaces:

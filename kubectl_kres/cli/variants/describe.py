@@ -13,7 +13,7 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen, fault_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import KresError, UsageError
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.render.describe import describe_policy as render
@@ -96,6 +96,6 @@ def _wants(_store: Store, subject: Subject) -> tuple[Need, ...]:
 
 def _takes(kind: Kind) -> bool:
     """Raises UsageError for a kind without a block."""
-    if kind.known and kind.kind in KINDS:
+    if is_known(kind) and kind.kind in KINDS:
         return True
     raise UsageError(f"-o describe shows quotas, LimitRanges, namespaces and pods, not {kind.qualified}")

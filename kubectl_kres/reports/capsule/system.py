@@ -12,7 +12,7 @@ from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.capsule.common.managed_by import kept
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.system import MoreRoom, Right, Sentences, System
+from kubectl_kres.reports.common.system import KindAnswers, MoreRoom, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import PoolTrail
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -28,6 +28,7 @@ class Capsule(System):
 
     name = "capsule"
     group = GROUP
+    answers: Mapping[str, KindAnswers] = dict.fromkeys(("ResourcePool", "ResourcePoolClaim"), KindAnswers("capsule"))
     beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED})
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (

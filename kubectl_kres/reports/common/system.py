@@ -43,6 +43,22 @@ class Right(NamedTuple):
     namespace: str = ""
 
 
+class KindAnswers(NamedTuple):
+    """What there is to say of objects of a kind.
+
+    ``explained``: by what: ``pod``, ``policy``, or the name of a system that has an explainer; empty: not at all.
+    ``one_pod``: they are pods, or make pods of one template, so that diff, qos, --fit and --resize answer, too.
+    ``several``: what to ask about instead where they make several pods. ``as_sent``: those of a file are judged as they
+    stand there. ``counted``: quotas count them, and they make no pods.
+    """
+
+    explained: str = ""
+    one_pod: bool = False
+    several: str = ""
+    as_sent: bool = False
+    counted: bool = False
+
+
 class MoreRoom(NamedTuple):
     """What to do instead of raising quotas that a system keeps.
 
@@ -65,6 +81,8 @@ class System:
     name = ""
     #: The API group of its kinds; empty: they are Kubernetes' own.
     group = ""
+    #: What there is to say of them, by kind.
+    answers: Mapping[str, KindAnswers] = {}
     #: Kinds whose objects its answers about lists depend on although they can do without.
     beside_lists: frozenset[str] = frozenset()
     #: Kinds of which an assumption says that they could not be read.
@@ -73,9 +91,7 @@ class System:
     said_if_refused: frozenset[str] = frozenset()
     #: Kinds that may change a verdict where they could not be read.
     deciding: frozenset[str] = frozenset()
-    #: Kinds whose objects make one pod each.
-    makers: tuple[str, ...] = ()
-    #: Those of them that may wait for a quota.
+    #: Kinds whose objects make one pod each and may wait for a quota.
     waiting: tuple[str, ...] = ()
     #: By command what it reads; of ``pods`` whatever explains pods.
     rights: Mapping[str, tuple[Right, ...]] = {}

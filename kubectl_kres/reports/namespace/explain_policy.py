@@ -17,7 +17,7 @@ from kubectl_kres.admission.request.create import create, create_decoded
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import classed
 from kubectl_kres.errors import NotFound, UsageError
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
@@ -43,14 +43,6 @@ from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-
-#: What is explained here; pods and what makes pods are explained in ``reports.explain.explain``.
-KINDS = ("ResourceQuota", "LimitRange", "Namespace", "PersistentVolumeClaim", "Service")
-
-
-def explains(kind: Kind) -> bool:
-    """Whether objects of the kind are explained here."""
-    return kind.known and kind.kind in KINDS
 
 
 def namespace_of(ref: ObjectRef) -> str:

@@ -11,6 +11,7 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, unpar
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.admission.request.policy_answer import undecodable
 from kubectl_kres.admission.request.workload import invalid_workload, uncounted
+from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.provenance.journal import Assume
@@ -107,7 +108,7 @@ def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -
 def exists(store: Store, subject: Subject) -> bool:
     """Whether the cluster has an object of that name, so that sending the file is an update, which no quota counts."""
     ref = subject.ref
-    return subject.kind.known and store.get(ref.kind, ref.name, ref.namespace) is not None
+    return is_known(subject.kind) and store.get(ref.kind, ref.name, ref.namespace) is not None
 
 
 def taken_as_new(store: Store, subject: Subject, outcomes: Sequence[Outcome]) -> Iterator[Assume]:

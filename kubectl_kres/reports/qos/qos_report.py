@@ -35,8 +35,8 @@ from kubectl_kres.store.store import Store
 
 def unclassed(subject: Subject) -> str:
     """Why ``quality`` has no answer for the object."""
-    made = any(subject.ref.kind == kind for system in systems() for kind in system.makers)
-    return "it gets no pod" if made else "a quantity cannot be parsed"
+    of_system = any(subject.kind.group == system.group for system in systems())
+    return "it gets no pod" if of_system else "a quantity cannot be parsed"
 
 
 class Culprit(Record, frozen=True):

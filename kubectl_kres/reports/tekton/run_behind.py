@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kubectl_kres.model.kinds import BY_KIND, TEKTON
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.tekton import GROUP as TEKTON
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.needs import controller

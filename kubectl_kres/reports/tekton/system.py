@@ -8,18 +8,18 @@ from typing import Any
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import TEKTON
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.tekton import GROUP as TEKTON
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system import Right, Sentences, System
+from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.tekton.config import DEFINITION
-from kubectl_kres.reports.tekton.run_behind import KINDS, PIPELINES, makes_one_pod, run_behind
+from kubectl_kres.reports.tekton.run_behind import PIPELINES, makes_one_pod, run_behind
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, NAMESPACE
@@ -30,11 +30,22 @@ class Tekton(System):
 
     name = "tekton"
     group = TEKTON
+    answers: Mapping[str, KindAnswers] = {
+        "TaskRun": KindAnswers("pod", one_pod=True),
+        "Task": KindAnswers("pod", one_pod=True, as_sent=True),
+        "PipelineRun": KindAnswers(
+            "tekton",
+            several="ask about its TaskRuns: taskruns -l tekton.dev/pipelineRun=NAME; explain shows all tasks at once",
+        ),
+        "Pipeline": KindAnswers(
+            "tekton", several="ask about its Tasks by name; explain shows all of them at once", as_sent=True
+        ),
+        "StepAction": KindAnswers(as_sent=True),
+    }
     beside_lists = frozenset(
         {"ConfigMap", "CustomResourceDefinition", "Namespace", "PipelineRun", "StepAction", "TaskRun"}
     )
     assumed = frozenset({"ConfigMap", "CustomResourceDefinition", "Namespace"})
-    makers = KINDS
     waiting = ("TaskRun",)
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (

@@ -8,7 +8,8 @@ from textual.app import ComposeResult
 
 from kubectl_kres.render.quota.policy import policy_lines
 from kubectl_kres.render.text.line import Line
-from kubectl_kres.reports.namespace.explain_policy import explain_policy, explains, policy_needs
+from kubectl_kres.reports.common.kind_answers import answers_about
+from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.location import Location
@@ -36,12 +37,12 @@ class ReportPane(ObjectPane):
         self.page.focus()
 
     def wanted(self) -> Iterable[Need]:
-        if not explains(self.subject.kind):
+        if answers_about(self.subject.kind).explained != "policy":
             return (Need(self.ref.kind, self.ref.namespace, self.ref.name),)
         return policy_needs(self.session.store, self.subject)
 
     def ask(self) -> PolicyExplanation | None:
-        if not explains(self.subject.kind):
+        if answers_about(self.subject.kind).explained != "policy":
             return None
         return explain_policy(self.session.store, self.subject, self.session.ask)
 
@@ -49,7 +50,7 @@ class ReportPane(ObjectPane):
         self.page.put(self._lines, keep=True)
 
     def _lines(self, width: int) -> Iterator[Line]:
-        if not explains(self.subject.kind):
+        if answers_about(self.subject.kind).explained != "policy":
             yield [("quiet", f"{self.ref} holds no pod template and is no policy: there is nothing to explain")]
             return
         yield from self.state_lines(width)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.model.kinds import BY_KIND, TEKTON, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import explains_pooled
-from kubectl_kres.reports.namespace.explain_policy import explains
-from kubectl_kres.reports.tekton.pipeline_needs import KINDS as PIPELINES
-from kubectl_kres.reports.tekton.run_behind import KINDS as RUNS
+from kubectl_kres.reports.common.kind_answers import is_explained
 from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
@@ -47,8 +44,7 @@ _VIEWS: Mapping[str, type[Pane]] = {
 
 def has_screen(kind: Kind) -> bool:
     """Whether an object of the kind can be opened."""
-    runs = kind.group == TEKTON and kind.kind in (*RUNS, *PIPELINES)
-    return kind.struct in {Pod, Workload} or explains(kind) or explains_pooled(kind) or runs
+    return is_explained(kind)
 
 
 def pane_of(session: Session, place: Location, below: Pane | None) -> Pane:

@@ -7,7 +7,6 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.model.kinds import Kind
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.explain.claim_or_pool import ClaimExplanation, PoolExplanation
 from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
@@ -20,11 +19,6 @@ from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.store import Store
 
 KINDS = ("ResourcePool", "ResourcePoolClaim")
-
-
-def explains_pooled(kind: Kind) -> bool:
-    """Whether objects of the kind are explained here."""
-    return kind.known and kind.kind in KINDS
 
 
 class Explaining:

@@ -9,11 +9,11 @@ from typing import Any
 from msgspec import structs
 
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, ASCII, EXIT_CODE, INPUT, OUTPUT, SERVER, WATCHING, Options
+from kubectl_kres.cli.capsule.select_pools import pools
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.select.pools import pools
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.capsule import pools as render

@@ -20,10 +20,10 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.args.repeat_flags import same_source
+from kubectl_kres.cli.capsule.select_pools import claims
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.select.pools import claims
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.capsule import claim as render_claim
@@ -40,7 +40,7 @@ from kubectl_kres.reports.common.subject import Subject
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Claims; with ``--for`` the claim that a workload needs."""
     if options.sized:
-        from kubectl_kres.cli.variants import sizing  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.capsule import sizing  # noqa: PLC0415, only what is needed is loaded
 
         return sizing.plan(options, words)
     if words and (options.pool or options.waiting):

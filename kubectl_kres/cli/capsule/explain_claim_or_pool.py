@@ -1,0 +1,96 @@
+"""``kubectl kres explain claim/x`` and ``pool/x``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.capsule.select_pools import CLAIM, POOL, claims, pools
+from kubectl_kres.cli.output.printer import speaks_unicode
+from kubectl_kres.cli.run.explainer import Explainer
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import find
+from kubectl_kres.render.capsule import claim_or_pool as render
+from kubectl_kres.reports.capsule.common.needs import pooled_needs
+from kubectl_kres.reports.capsule.common.unseen import is_whole
+from kubectl_kres.reports.capsule.explain.claim_or_pool import ClaimExplanation, PoolExplanation
+from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import Explaining, negative, unseen_in
+from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class ClaimOrPoolExplainer(Explainer):
+    """Claims and pools; what is looked up in a store serves all of them."""
+
+    judges_files = False
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self._last: tuple[AnswerTurn, Explaining] | None = None
+
+    @classmethod
+    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+        """The pool, and who else claims of it."""
+        return pooled_needs(store, subject)
+
+    @classmethod
+    def choose(cls, options: Options, words: Sequence[str]) -> Choose | None:
+        """All pools, or all claims, together, since each explains the others; and pools by name, of which some may not
+        be read.
+        """
+        return _chosen(options, words)
+
+    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+        """The explanation of one object; none is counted by a verdict."""
+        many = turn.many or self.page.options.output == "brief"
+        for flag in ("container", "question"):
+            if getattr(self.page.options, flag):
+                name = "for" if flag == "question" else flag
+                raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
+        try:
+            found = self._explaining(turn, tally).explain(subject)
+        except KresError as error:
+            tally.missed(error)
+            return
+        yield Answered(subject, found, partial(_lines, self.page, found, many=many)), None
+        unseen = unseen_in(found)
+        tally.answered(unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(found))
+
+    def _explaining(self, turn: AnswerTurn, tally: Tally) -> Explaining:
+        """For all objects of a turn; what is assumed is noted."""
+        if self._last is None or self._last[0] is not turn:
+            found = Explaining(turn.store)
+            for text in found.supposed:
+                tally.note(f"assumed: {text}")
+            self._last = turn, found
+        return self._last[1]
+
+
+def _lines(page: Page, found: ClaimExplanation | PoolExplanation, *, many: bool) -> Iterator[str]:
+    steps, color, columns = page.options.steps, page.color, page.width
+    if many and not steps:
+        yield render.summary(found, color=color)
+        return
+    if isinstance(found, ClaimExplanation):
+        yield from render.claim_lines(found, steps=steps, color=color, width=columns)
+    else:
+        plain = not speaks_unicode()
+        yield from render.explain_pool_lines(found, steps=steps, ascii_only=plain, color=color, width=columns)
+    yield from [""] * many
+
+
+def _chosen(options: Options, words: Sequence[str]) -> Choose | None:
+    if options.filenames:
+        return None
+    if words and all(find(head) == POOL and name for head, _, name in (one.partition("/") for one in words)):
+        return pools
+    kind = find(words[0]) if len(words) == 1 and "/" not in words[0] else None
+    if kind not in {POOL, CLAIM}:
+        return None
+    choose = pools if kind == POOL else claims
+    return lambda source, given, options, _, program: choose(source, given, options, (), program)

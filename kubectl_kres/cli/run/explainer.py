@@ -1,0 +1,55 @@
+"""How a system explains its objects on the command line, where a pod is not what there is to explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.system import systems
+from kubectl_kres.model.kinds import Kind
+from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.kind_answers import answers_about
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class Explainer:
+    """One for each page. ``judges_files``: what files hold is explained as it would be once all of it is there."""
+
+    judges_files = True
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    @classmethod
+    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+        """The reads that the explanation of an object depends on."""
+        raise NotImplementedError
+
+    @classmethod
+    def choose(cls, options: Options, words: Sequence[str]) -> Choose | None:
+        """How all its objects are found where they are asked about together; None: as any others."""
+        del options, words
+        return None
+
+    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+        """The explanation of one object; with it the verdict of one that is shown by a line and counted by it.
+
+        One without an explanation is missed. Raises UsageError for flags that ask about a pod.
+        """
+        raise NotImplementedError
+
+
+def explainer_of(kind: Kind) -> type[Explainer] | None:
+    """Who explains objects of a kind; None: what explains pods and policies does."""
+    name = answers_about(kind).explained
+    where = next((one.explainer for one in systems() if one.name == name), None)
+    if where is None:
+        return None
+    found: Any = getattr(import_module(where[0]), where[1])
+    return found  # type: ignore[no-any-return]

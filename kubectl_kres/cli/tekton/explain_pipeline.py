@@ -1,0 +1,58 @@
+"""``kubectl kres explain pipelinerun/x`` and ``pipeline/x``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kubectl_kres.cli.output.printer import DOCUMENTS
+from kubectl_kres.cli.run.explainer import Explainer
+from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.render.tekton import pipeline as render
+from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
+from kubectl_kres.reports.tekton.pipeline import PipelineExplanation, of_task
+from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+
+class PipelineExplainer(Explainer):
+    """PipelineRuns and Pipelines, task by task."""
+
+    @classmethod
+    def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
+        """The tasks, and what each of them depends on."""
+        return pipeline_needs(store, subject)
+
+    def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+        """The explanation of one object, or with ``-c`` of one task. Raises UsageError for a question about a value."""
+        options = self.page.options
+        if options.question:
+            raise UsageError(f"--for asks about a pod, not about {subject.ref}", hint="-c TASK shows one task in full")
+        try:
+            found = explain_pipeline(turn.store, subject, turn.ask)
+            shown = of_task(found, options.container) if options.container else found
+        except KresError as error:
+            tally.missed(error)
+            return
+        brief = turn.many and not (options.steps or options.container)
+        report = shown if options.output in DOCUMENTS else found
+        if brief:
+            self.page.tabled = options.output in {"text", "wide", "brief"}
+            yield Answered(subject, report, row=render.row_of(found)), found.verdict
+        else:
+            yield Answered(subject, report, partial(_whole, self.page, found, many=turn.many)), None
+        refused = is_negative(found.verdict)
+        tally.meets("admitted", not refused, complete=found.complete)
+        tally.answered(found.unseen, complete=found.complete, negative=options.exit_code and refused)
+
+
+def _whole(page: Page, found: PipelineExplanation, *, many: bool) -> list[str]:
+    options = page.options
+    lines = render.lines(found, steps=options.steps, task=options.container, color=page.color, width=page.width)
+    return [*lines, *[""] * many]
