@@ -11,8 +11,9 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model import kinds
-from kubectl_kres.model.kinds import TEKTON, Kind
+from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import OWN_NAMES, parts_of
+from kubectl_kres.model.tekton import GROUP as TEKTON
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO
