@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from kubectl_kres.cluster.connection.api_connection import Connection
     from kubectl_kres.model.kinds import Kind
     from kubectl_kres.store.coverage import Need
     from kubectl_kres.store.store import Store
@@ -91,49 +90,3 @@ class Kept:
         if found is None:
             raise ClusterError(f'the server doesn\'t have a resource type "{text}"')
         return found
-
-
-class Live(Cluster):
-    """An API server behind a connection. Each answer reads anew, GETs only."""
-
-    def __init__(self, connection: Connection, namespace: str, context: str = "") -> None:
-        self.connection, self.namespace, self.context = connection, namespace, context
-
-    def reading(self) -> Reading:
-        from kubectl_kres.api.live import LiveReading  # noqa: PLC0415, importing the package stays cheap
-
-        return LiveReading(self.connection, self.context)
-
-
-def open_cluster(
-    api_client: Any = None,
-    *,
-    kubeconfig: str = "",
-    context: str = "",
-    namespace: str = "",
-    request_timeout: float = 0.0,
-) -> Cluster:
-    """A live cluster; nothing is sent yet.
-
-    ``api_client``: a ``kubernetes.client.ApiClient``, through which everything is read, so that its login, its proxy
-    and its certificates are used, and no kubeconfig. Without one it is as ``kubectl`` does: the kubeconfig and its
-    context, or the service account inside a cluster. ``request_timeout`` in seconds, 0: none.
-    Raises ConfigError, UsageError for a client of another library.
-    """
-    from kubectl_kres.api import live  # noqa: PLC0415, importing the package stays cheap
-
-    if api_client is None:
-        return live.of_kubeconfig(kubeconfig, context, namespace, request_timeout)
-    return live.of_client(api_client, namespace, request_timeout)
-
-
-def open_snapshot(path: str | Path, *, namespace: str = "") -> Cluster:
-    """A file that ``kubectl kres snapshot --out FILE`` wrote. The first answer raises SnapshotError if it is none."""
-    return Held(Path(path), namespace)
-
-
-def demo() -> Cluster:
-    """The bundled example, as with ``--demo``."""
-    from kubectl_kres.snapshot import demo as bundled  # noqa: PLC0415, importing the package stays cheap
-
-    return Held(bundled.path(), "")

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from urllib3 import exceptions
 
-from kubectl_kres.api.clusters import Live
+from kubectl_kres.api.clusters import Cluster, Reading
 from kubectl_kres.cluster.connection.api_connection import Connection, Query
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.current_context import load
@@ -42,6 +42,16 @@ class LiveReading:
         found = discovery.find_kind(self._connection, text)
         self._kinds.setdefault(found.kind, found)
         return found
+
+
+class Live(Cluster):
+    """An API server behind a connection. Each answer reads anew, GETs only."""
+
+    def __init__(self, connection: Connection, namespace: str, context: str = "") -> None:
+        self.connection, self.namespace, self.context = connection, namespace, context
+
+    def reading(self) -> Reading:
+        return LiveReading(self.connection, self.context)
 
 
 def of_kubeconfig(kubeconfig: str, context: str, namespace: str, request_timeout: float) -> Live:

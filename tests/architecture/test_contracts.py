@@ -46,6 +46,12 @@ BREACHES = {
         "import kubectl_kres.reports.capsule.claim.claims",
         "reports.capsule.common.pool_room -> kubectl_kres.reports.capsule.claim.claims",
     ),
+    "render": (
+        "render/text/columns.py",
+        "import kubectl_kres.render.pod.explain",
+        "render.text.columns -> kubectl_kres.render.pod.explain",
+    ),
+    "api": ("api/clusters.py", "import kubectl_kres.api.live", "api.clusters -> kubectl_kres.api.live"),
     "systems": (
         "reports/explain/summary.py",
         "import kubectl_kres.reports.tekton.taskrun",

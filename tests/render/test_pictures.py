@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.pictures.holders import Room, holders_lines, of_pool, of_quota, ranked
-from kubectl_kres.render.pictures.queue import queue_lines
+from kubectl_kres.render.capsule.queue_picture import of_pool, queue_lines
+from kubectl_kres.render.pictures.holders import Room, holders_lines, of_quota, ranked
 from kubectl_kres.render.pictures.scale import Pair, scale_lines
 from kubectl_kres.render.pictures.stacked import LETTERS, Stack, stacked
 from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolReport, PoolUse, Queued

@@ -52,7 +52,7 @@ def _cluster(options: Options, context: str) -> Cluster:
         return api.demo()
     if options.snapshot:
         return api.open_snapshot(Path(options.snapshot))
-    from kubectl_kres.api.clusters import Live  # noqa: PLC0415, only what is needed is loaded
+    from kubectl_kres.api.live import Live  # noqa: PLC0415, only what is needed is loaded
     from kubectl_kres.cli.source.live import connected  # noqa: PLC0415, a quarter of a second
 
     target, connection = connected(options._replace(context="" if context == _INSIDE else context))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.render.capsule.claims import TONES, asks_words
-from kubectl_kres.render.pictures.holders import holders_lines, of_pool
+from kubectl_kres.render.capsule.queue_picture import of_pool
+from kubectl_kres.render.pictures.holders import holders_lines
 from kubectl_kres.render.text.bar import gauge
 from kubectl_kres.render.text.edited import edited
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped

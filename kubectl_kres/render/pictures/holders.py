@@ -9,7 +9,6 @@ from msgspec import Struct
 from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.render.pictures.stacked import LETTERS, OTHERS, Stack, stacked
 from kubectl_kres.render.text.line import Line, padded, size, toned, wrapped
-from kubectl_kres.reports.capsule.pool.pool_report import PoolReport
 from kubectl_kres.reports.quota.quota_report import QuotaReport
 
 #: Cells of a bar at the least and at the most.
@@ -29,20 +28,6 @@ class Room(Struct, frozen=True):
         """How much of ``hard`` is held, and of what has none whether anything is."""
         hard, held = parse(self.hard).nano, sum(parse(amount).nano for amount in self.holds.values())
         return held / hard if hard else float(held > 0)
-
-
-def of_pool(report: PoolReport) -> list[Room]:
-    """The resources of a pool with its claims, those that somebody waits for first."""
-    rooms = [
-        Room(
-            use.name,
-            use.hard,
-            {one.subject.key: one.holds[use.name] for one in report.holders if use.name in one.holds},
-            use.wanted,
-        )
-        for use in report.uses
-    ]
-    return sorted(rooms, key=lambda room: (room.wanted is None, -room.share))
 
 
 def of_quota(report: QuotaReport) -> list[Room]:

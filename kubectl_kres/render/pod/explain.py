@@ -7,13 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from kubectl_kres.provenance.journal import Check, Derive, Set
-from kubectl_kres.render.capsule.pool_trail import trail_lines
-from kubectl_kres.render.nodes import node_lines
-from kubectl_kres.render.tekton.taskrun import condition_lines, task_lines
+from kubectl_kres.render.pod.nodes import node_lines
 from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, placed, size, toned, wrapped
 from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.render.text.steps import shown_source, text
+from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import CELL, answer, orders, tables, title
 from kubectl_kres.render.verdict.headline import counted, headline
 from kubectl_kres.render.verdict.remedy import remedy_lines
@@ -74,14 +73,14 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
     where = f" in {explanation.subject.namespace}" if explanation.subject.namespace else ""
     head = f"{explanation.subject}{where}, from {explanation.start}{_existing(explanation)}"
     yield from toned("quiet", wrapped(head, width, rest="  "))
-    if explanation.tekton is not None:
-        yield from task_lines(explanation.tekton, width)
+    for system in systems():
+        yield from system.start_lines(explanation, width)
     yield from tables(explanation.containers, live=explanation.live, steps=steps, width=width)
     yield from _pod(explanation, width)
     for cost in explanation.quotas:
         yield from cost_lines(cost, width=width)
-    for trail in explanation.pools:
-        yield from trail_lines(trail, width)
+    for system in systems():
+        yield from system.quota_lines(explanation, width)
     yield from _demands(explanation, width)
     if steps:
         yield from _other_steps(explanation, width)
@@ -91,13 +90,13 @@ def explanation_lines(explanation: Explanation, *, steps: bool, width: int) -> I
 
 
 def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
-    """What the server says, and the smallest remedy; of a run also what Tekton does then."""
+    """What the server says, and the smallest remedy; also what a system does then."""
     yield from _verdict(explanation, width)
     blind = not explanation.complete and explanation.note == NOTHING
     note = f"{NOTHING} as far as seen" if blind else explanation.note
     yield from remedy_lines(explanation.remedies, note, width)
-    if explanation.tekton is not None:
-        yield from condition_lines(explanation.tekton, explanation.verdict, width)
+    for system in systems():
+        yield from system.outcome_lines(explanation, width)
 
 
 def _verdict(explanation: Explanation, width: int) -> Iterator[Line]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.render.tekton.taskrun import never_text, waiting_texts
 from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapped
+from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.cause import cause
 from kubectl_kres.render.verdict.headline import counted
 from kubectl_kres.render.verdict.words import message_of, partly, verdict_word
@@ -160,10 +160,7 @@ def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
             ("because", message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict))
         )
     texts += [("or" if at else "remedy", remedy.text) for at, remedy in enumerate(denied.remedies)]
-    if denied.tekton is not None:
-        texts += [("never", never_text(one)) for one in denied.tekton.never]
-    if denied.tekton is not None and denied.tekton.waiting is not None:
-        texts += [("waits", text) for text in waiting_texts(denied.tekton.waiting, fits=denied.verdict.allowed is True)]
+    texts += [text for system in systems() for text in system.refusal_texts(denied)]
     for fact in denied.seen[:1]:
         times = f" {fact.count}x" if fact.count > 1 else ""
         last = f", last {fact.time}" if fact.time else ""

@@ -6,18 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.columns import columns
 from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.edited import edited
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import tables
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.render.verdict.words import PARTLY, blind, partly, verdict_word
 from kubectl_kres.reports.common.explanation import Demand, Explanation
 from kubectl_kres.reports.common.resource_lists import listed
-from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default, PolicyExplanation
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 
@@ -88,7 +87,8 @@ def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> I
     yield from _defaults(found.defaults, width)
     if found.bare is not None:
         yield from _bare(found.bare, found.subject, width)
-    yield from _merged(found.tekton, width)
+    for system in systems():
+        yield from system.namespace_lines(found, width)
     yield from _bands(found.bands, width)
     for cost in found.costs:
         yield from cost_lines(cost, _NOUNS.get(found.subject.kind, "object"), width=width)
@@ -138,32 +138,6 @@ def _defaults(found: Sequence[Default], width: int) -> Iterator[Line]:
         head = f"  {name}  {padded(clipped(one.value, _CELL), longest)}  "
         text = f"{one.source.field}{f', {one.derived}' if one.derived else ''}"
         yield from toned("", wrapped(text, width, first=head, rest=" " * size(head)))
-
-
-def _merged(found: Sequence[MergedLimit], width: int) -> Iterator[Line]:
-    """What Tekton makes of the LimitRanges for its steps, as a table."""
-    if not found:
-        return
-    yield [("", "")]
-    yield [("strong", "steps of Tekton get, of all LimitRanges together")]
-    heads = ("RESOURCE", "REQUEST OF ALL STEPS", "AT LEAST FOR EACH", "FROM")
-    rows = [
-        (
-            one.resource,
-            one.default_request or "-",
-            one.minimum or "-",
-            ", ".join(dict.fromkeys(f"{at.kind}/{at.name}" for at in (one.default_source, one.minimum_source) if at))
-            or "-",
-        )
-        for one in found
-    ]
-    for line in columns([heads, *rows]):
-        yield [("", f"  {line}")]
-    others = max(one.others for one in found)
-    text = "the request is divided by the number of steps that state none"
-    if others:
-        text += f"; the order in which Tekton lists LimitRanges has {others} other result{'s' * (others > 1)}"
-    yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
 
 
 def _bare(bare: Explanation, subject: ObjectRef, width: int) -> Iterator[Line]:

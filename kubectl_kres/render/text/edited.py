@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kubectl_kres.reports.capsule.common.managed_by import MANAGER
+from kubectl_kres.render.text.system import systems
 from kubectl_kres.reports.common.explanation import LastEdit
 
 
@@ -15,5 +15,5 @@ def edited(edits: Mapping[str, LastEdit]) -> Iterator[str]:
         groups.setdefault(edit, []).append(field)
     for edit, fields in groups.items():
         how = f" ({edit.operation})" if edit.operation else ""
-        keeper = ", Capsule's: edits are undone, or refused" if edit.manager.startswith(MANAGER) else ""
-        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}{keeper}"
+        notes = "".join(f", {note}" for system in systems() if (note := system.edit_note(edit.manager)))
+        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}{notes}"

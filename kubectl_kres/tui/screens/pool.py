@@ -9,8 +9,8 @@ from typing import Any
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.claim_or_pool import pool_page
 from kubectl_kres.render.capsule.claims import TONES, asks_words
-from kubectl_kres.render.pictures.holders import bar_of, holders_lines, of_pool, ranked
-from kubectl_kres.render.pictures.queue import queue_lines
+from kubectl_kres.render.capsule.queue_picture import of_pool, queue_lines
+from kubectl_kres.render.pictures.holders import bar_of, holders_lines, ranked
 from kubectl_kres.render.text.edited import edited
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.quantity import parse
+from kubectl_kres.render.pictures.holders import Room
 from kubectl_kres.render.text.line import Line, Tone, padded, size, toned, wrapped
 from kubectl_kres.reports.capsule.pool.pool_report import PoolReport, PoolUse, Queued
 from kubectl_kres.reports.capsule.unblock.option import UnblockOption
@@ -75,3 +76,17 @@ def _said(one: Queued, awaited: Sequence[PoolUse]) -> str:
 
 def _listed(places: Sequence[int]) -> str:
     return ", ".join(map(str, places)) or "nobody"
+
+
+def of_pool(report: PoolReport) -> list[Room]:
+    """The resources of a pool with its claims, those that somebody waits for first."""
+    rooms = [
+        Room(
+            use.name,
+            use.hard,
+            {one.subject.key: one.holds[use.name] for one in report.holders if use.name in one.holds},
+            use.wanted,
+        )
+        for use in report.uses
+    ]
+    return sorted(rooms, key=lambda room: (room.wanted is None, -room.share))

@@ -1,0 +1,27 @@
+"""What Capsule adds to the texts about pods, quotas and namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.render.text.line import Line
+from kubectl_kres.render.text.system import RenderSystem
+from kubectl_kres.reports.capsule.common.managed_by import MANAGER
+from kubectl_kres.reports.common.explanation import Explanation
+
+
+class CapsuleText(RenderSystem):
+    """Where the room of a quota comes from that a pool keeps."""
+
+    def quota_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
+        if explanation.pools:
+            from kubectl_kres.render.capsule.pool_trail import trail_lines
+
+            for trail in explanation.pools:
+                yield from trail_lines(trail, width)
+
+    def edit_note(self, manager: str) -> str:
+        return "Capsule's: edits are undone, or refused" if manager.startswith(MANAGER) else ""
+
+
+SYSTEM = CapsuleText()

@@ -1,0 +1,46 @@
+"""What Tekton adds to the texts about pods, quotas and namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.render.text.line import Line
+from kubectl_kres.render.text.system import RenderSystem
+from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
+from kubectl_kres.reports.quota.denied import Denied
+
+
+class TektonText(RenderSystem):
+    """Runs, their conditions, and the LimitRange that Tekton makes of all."""
+
+    def start_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
+        if explanation.tekton is not None:
+            from kubectl_kres.render.tekton.taskrun import task_lines
+
+            yield from task_lines(explanation.tekton, width)
+
+    def outcome_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
+        if explanation.tekton is not None:
+            from kubectl_kres.render.tekton.taskrun import condition_lines
+
+            yield from condition_lines(explanation.tekton, explanation.verdict, width)
+
+    def namespace_lines(self, found: PolicyExplanation, width: int) -> Iterator[Line]:
+        if found.tekton:
+            from kubectl_kres.render.tekton.merged import merged_lines
+
+            yield from merged_lines(found.tekton, width)
+
+    def refusal_texts(self, denied: Denied) -> Iterator[tuple[str, str]]:
+        if denied.tekton is None:
+            return
+        from kubectl_kres.render.tekton.taskrun import never_text, waiting_texts
+
+        yield from (("never", never_text(one)) for one in denied.tekton.never)
+        if denied.tekton.waiting is not None:
+            fits = denied.verdict.allowed is True
+            yield from (("waits", text) for text in waiting_texts(denied.tekton.waiting, fits=fits))
+
+
+SYSTEM = TektonText()

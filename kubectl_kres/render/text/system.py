@@ -1,0 +1,45 @@
+"""What a system adds to the texts about pods, quotas and namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from kubectl_kres.render.text.line import Line
+from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
+from kubectl_kres.reports.quota.denied import Denied
+from kubectl_kres.systems import registered
+
+
+class RenderSystem:
+    """The hooks of a system; each adds nothing unless a subclass says otherwise."""
+
+    def start_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
+        """Below what admission starts from."""
+        yield from ()
+
+    def outcome_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
+        """Below the remedies: what the system does then."""
+        yield from ()
+
+    def quota_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
+        """Below what the pod costs the quotas."""
+        yield from ()
+
+    def namespace_lines(self, found: PolicyExplanation, width: int) -> Iterator[Line]:
+        """Below what a pod of one container gets."""
+        yield from ()
+
+    def refusal_texts(self, denied: Denied) -> Iterator[tuple[str, str]]:
+        """Labels and sentences about something whose pods are refused."""
+        yield from ()
+
+    def edit_note(self, manager: str) -> str:
+        """What is to be said of edits by a field manager; empty: nothing."""
+        return ""
+
+
+def systems() -> tuple[RenderSystem, ...]:
+    """All of them, in the order of registration."""
+    return cast("tuple[RenderSystem, ...]", registered("render"))
