@@ -33,7 +33,7 @@ class Reply:
 
     Of the whole reply only the first ``cut`` bytes are sent before the connection ends, or is reset (``reset``);
     with ``stall`` nothing follows after that many bytes, and the connection stays open; with ``drip`` the body
-    comes one byte at a time. ``before`` is called first.
+    comes one byte at a time. ``before`` is called first. ``hints``: answers 103 that come before this one.
     """
 
     body: Any = b""
@@ -47,6 +47,7 @@ class Reply:
     reset: bool = False
     stall: int | None = None
     drip: bool = False
+    hints: int = 0
     before: Callable[[], object] = lambda: None
 
     def encode(self) -> bytes:
@@ -64,7 +65,8 @@ class Reply:
             parts = [body[start : start + 2048] for start in range(0, len(body), 2048)]
             body = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
         head = [f"HTTP/1.1 {self.status} Said", *(f"{name}: {value}" for name, value in headers), "", ""]
-        return "\r\n".join(head).encode() + body
+        hint = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
+        return hint * self.hints + "\r\n".join(head).encode() + body
 
     @property
     def ends_connection(self) -> bool:

@@ -218,6 +218,15 @@ def test_a_content_length_that_is_too_small_ends_the_connection(server, connecti
     assert connection.get("/y") == b"{}"
 
 
+def test_early_hints_come_before_the_answer(server, connection):
+    server.on("/x", {"a": 1}, hints=5).on("/y", {"b": 2})
+    assert connection.get("/x") == b'{"a": 1}'
+    assert connection.get("/y") == b'{"b": 2}'
+    server.on("/endless", {}, hints=6)
+    with pytest.raises(ClusterError, match="too many 1xx informational responses"):
+        connection.get("/endless")
+
+
 def test_a_server_that_hangs_up_between_requests_is_asked_again(server, connection):
     server.on("/x", {"a": 1}, cut=10_000)
     assert [connection.get("/x") for _ in range(3)] == [b'{"a": 1}'] * 3

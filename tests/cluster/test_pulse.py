@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from cluster import forwarder
 from cluster.following import following
 from cluster.living import Cluster, Fast, Fault, living
 from cluster.loopback import Server
 
 from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.kubeconfig.target import Target
 from kubectl_kres.cluster.transport import backoff
 from kubectl_kres.cluster.watch import pulse
 from kubectl_kres.cluster.watch.clock import Clock
@@ -176,6 +183,31 @@ def test_a_dead_line_is_found_long_before_the_watch_would_end(
         follower.until(lambda: len(list(follower.store.all("Pod"))) == 2, 20)
         dead.set()
         follower.until(lambda: follower.phases() == {"watching"}, 20)
+
+
+def test_a_line_that_stands_still_is_given_up_and_taken_up_again(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No clock and no answer is made up but for how soon: a process on the way is stopped, and goes on."""
+    monkeypatch.setattr(pulse, "PATIENCE", 0.5)
+    port = cluster.url.rpartition(":")[2]
+    program = Path(forwarder.__file__)
+    with subprocess.Popen([sys.executable, program, port], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            target = Target(f"http://127.0.0.1:{process.stdout.readline().strip()}", "default")
+            with following(target, PODS, silence=60.0) as follower:
+                follower.until(lambda: follower.phases() == {"watching"})
+                process.send_signal(signal.SIGSTOP)
+                os.waitpid(process.pid, os.WUNTRACED)
+                cluster.put("pods", "a", "late")
+                follower.until(lambda: follower.phases() != {"watching"})
+                assert list(follower.store.all("Pod")) == []
+                process.send_signal(signal.SIGCONT)
+                follower.until(lambda: len(list(follower.store.all("Pod"))) == 1)
+                follower.until(lambda: follower.phases() == {"watching"})
+        finally:
+            process.kill()
 
 
 def test_what_is_as_fresh_as_the_last_answer(cluster: Cluster) -> None:

@@ -6,7 +6,7 @@ import io
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
-from http.client import HTTPResponse, IncompleteRead
+from http.client import SWITCHING_PROTOCOLS, BadStatusLine, HTTPResponse, IncompleteRead, parse_headers
 from time import monotonic
 from typing import Any
 
@@ -14,6 +14,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 
 #: Bytes received at once.
 _BUFFER = 1 << 16
+#: Answers such as 103 Early Hints that may come before the one that counts. Source: Go's net/http transport.go.
+_MOST_HINTS = 5
 #: Bytes of one chunk of a watch, which holds an event.
 LARGEST_CHUNK = 16 << 20
 
@@ -55,6 +57,15 @@ class _Response(HTTPResponse):
         limit = sock.gettimeout()
         if limit is not None:
             self.fp = io.BufferedReader(_Timed(self.fp.detach(), sock, limit), _BUFFER)
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """The status line, past those that only say that it is to come. ``http.client`` passes over 100 alone."""
+        for _ in range(_MOST_HINTS + 1):
+            found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if not 100 <= found[1] < 200 or found[1] == SWITCHING_PROTOCOLS:
+                return found
+            parse_headers(self.fp)
+        raise BadStatusLine("too many 1xx informational responses")
 
     def hang_up(self) -> None:
         """End the connection, also for a thread that waits for its next byte."""
