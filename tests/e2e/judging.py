@@ -14,7 +14,7 @@ from kubectl_kres.admission.base.resource_names import RANDOM
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.structure.job_structure import UID
+from kubectl_kres.admission.structure.jobs.job_structure import UID
 
 _UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

@@ -192,7 +192,7 @@ def workload(rng: random.Random, name: str) -> Object:
     spec: Object = {"template": template}
     match kind:
         case "Job":
-            spec |= rng.choice(({}, {"completions": 3, "parallelism": 2}, {"backoffLimit": 1}))
+            spec |= copy.deepcopy(rng.choice(JOB))
         case "CronJob":
             spec = {"schedule": "0 * * * *", "jobTemplate": {"spec": spec}, **rng.choice(CRON)}
         case "ReplicationController":
@@ -207,6 +207,17 @@ def workload(rng: random.Random, name: str) -> Object:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "labels": {"app": "web"}}, "spec": spec}
 
 
+_ON_FAILURE = {"rules": [
+    {"action": "FailJob", "onExitCodes": {"containerName": "c0", "operator": "In", "values": [1, 42]}},
+    {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}  # fmt: skip
+_ON_SUCCESS = {"rules": [{"succeededIndexes": "0,2-3", "succeededCount": 2}, {"succeededCount": 4}]}
+JOB: tuple[Object, ...] = (
+    {},
+    {"completions": 3, "parallelism": 2},
+    {"backoffLimit": 1},
+    {"podFailurePolicy": _ON_FAILURE, "podReplacementPolicy": "Failed"},
+    {"completionMode": "Indexed", "completions": 5, "successPolicy": _ON_SUCCESS, "backoffLimitPerIndex": 1},
+)
 CRON: tuple[Object, ...] = ({}, {"suspend": True}, {"timeZone": "Etc/UTC"}, {"concurrencyPolicy": "Forbid"})
 KINDS = {
     **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"), "apps/v1"),

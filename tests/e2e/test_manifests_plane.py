@@ -73,6 +73,22 @@ JOB = {
     "metadata": {"labels": {"controller-uid": "an-old-one"}},
     "spec": {"containers": [GOOD], "restartPolicy": "Never"},
 }
+
+
+def failing(rules: list[Any]) -> dict[str, Any]:
+    return workload("Job", template={"spec": JOB["spec"]}, podFailurePolicy={"rules": rules})
+
+
+def succeeding(rules: list[Any]) -> dict[str, Any]:
+    policy = {"successPolicy": {"rules": rules}}
+    return workload("Job", template={"spec": JOB["spec"]}, completionMode="Indexed", completions=3, **policy)
+
+
+def service(**spec: Any) -> dict[str, Any]:
+    whole = {"ports": [{"port": 80}], **spec}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": whole}
+
+
 #: What attack and corpus found.
 FOUND: dict[str, dict[str, Any]] = {
     "an image with a blank behind it": pod(container={"image": "nginx "}),
@@ -132,6 +148,22 @@ FOUND: dict[str, dict[str, Any]] = {
     "volumes that are gone": pod(volumes=[{"name": "a", "cephfs": {"monitors": ["a"]}},
                                           {"name": "b", "gitRepo": {"repository": "r"}}]),
     "a service account with a bad name": pod(serviceAccountName="A b"),
+    "a policy for failure that repeats itself": failing([
+        {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3, 1, 1, 0], "containerName": "z"}}]),
+    "a policy for failure without a condition": failing([{"action": "X"}, {"onPodConditions": [{"type": "a b"}]}]),
+    "a policy for failure of indexes": failing([
+        {"action": "FailIndex", "onPodConditions": [{"type": "A", "status": "X"}],
+         "onExitCodes": {"operator": "Is", "values": []}}] * 21),
+    "a policy for success out of range": succeeding([{"succeededIndexes": "1-5"}, {"succeededCount": 9}]),
+    "a policy for success out of order": succeeding([{"succeededIndexes": "2,1"}, {"succeededIndexes": "1-1"}]),
+    "a policy for success that is none": succeeding([{}, {"succeededIndexes": "a"}, {"succeededIndexes": "0-1-2"},
+                                                     {"succeededIndexes": "0-1", "succeededCount": 3}]),
+    "a policy for success without rules": succeeding([]),
+    "a service by an old name of closeness": service(trafficDistribution="PreferClose"),
+    "a headless service with an affinity": service(clusterIP="None", sessionAffinity="ClientIP"),
+    "a service with addresses from outside": service(externalIPs=["1.2.3.4"], externalName="a.b"),
+    "a service with an annotation that was replaced": {
+        **service(), "metadata": {"name": "s", "annotations": {"service.kubernetes.io/topology-aware-hints": "auto"}}},
 }  # fmt: skip
 
 

@@ -72,6 +72,11 @@ def number(field: str, value: int, detail: str, rule: str = "") -> FieldError:
     return FieldError(field, _INVALID, f"Invalid value: {shown}: {detail}", rule)
 
 
+def omitted(field: str, detail: str, rule: str = "") -> FieldError:
+    """Of a value that is not shown."""
+    return FieldError(field, _INVALID, f"Invalid value: {detail}", rule)
+
+
 def required(field: str, detail: str = "", rule: str = "", *, resource: str = "") -> FieldError:
     return FieldError(field, _REQUIRED, f"Required value: {detail}" if detail else "Required value", rule, resource)
 
@@ -84,8 +89,13 @@ def too_long(field: str, most: int, rule: str = "") -> FieldError:
     return FieldError(field, "FieldValueTooLong", f"Too long: may not be more than {most} bytes", rule)
 
 
-def duplicate(field: str, value: str, rule: str = "", *, typed: bool = False) -> FieldError:
-    shown = as_json(value) if typed else quote(value)
+def too_many(field: str, number: int, most: int, rule: str = "") -> FieldError:
+    """``most`` is more than one."""
+    return FieldError(field, "FieldValueTooMany", f"Too many: {number}: must have at most {most} items", rule)
+
+
+def duplicate(field: str, value: str | int, rule: str = "", *, typed: bool = False) -> FieldError:
+    shown = as_json(value) if typed else quote(str(value))
     return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {shown}", rule)
 
 

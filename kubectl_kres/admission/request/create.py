@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -23,7 +23,7 @@ from kubectl_kres.admission.request.volume_claims import admit_claim, create_cla
 from kubectl_kres.admission.request.workload import create_workload
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors, name_of, owner_notices
 from kubectl_kres.admission.structure.pod_warnings import name_notices, pod_notices
-from kubectl_kres.admission.structure.service_structure import service_errors
+from kubectl_kres.admission.structure.service_structure import service_errors, service_notices
 from kubectl_kres.admission.structure.template_structure import pod_errors
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod
@@ -112,14 +112,16 @@ def _create_service(raw: Mapping[str, Any], policies: Policies, server: Server) 
     errors = [*service_errors(raw)]
     if errors:
         return (not_valid("Service", name_of(raw), errors),)
-    return admit_service(decoded(raw, Service), policies, server)
+    return admit_service(decoded(raw, Service), policies, server, [*service_notices(raw, server)])
 
 
-def admit_service(service: Service, policies: Policies, server: Server) -> tuple[Outcome, ...]:
+def admit_service(
+    service: Service, policies: Policies, server: Server, warnings: Sequence[str] = ()
+) -> tuple[Outcome, ...]:
     """The quotas' answer to a Service that is valid."""
     name = given_name(service.metadata.name, service.metadata.generate_name)
     stored = {"metadata": {"name": name}, "spec": {"type": service.spec.type, "ports": len(service.spec.ports or ())}}
-    return answered(stored, service_request(service), policies, server)
+    return answered(stored, service_request(service), policies, server, warnings=warnings)
 
 
 def _create_device_claim(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:

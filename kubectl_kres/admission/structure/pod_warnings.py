@@ -68,9 +68,9 @@ def pod_notices(raw: Raw) -> Iterator[str]:
     yield from overlapping_paths(items(spec, "volumes"))
     yield from _ports(spec)
     for index, address in enumerate(texts(mapping(spec, "dnsConfig"), "nameservers")):
-        yield from _addresses(address, f"spec.dnsConfig.nameservers[{index}]")
+        yield from address_notices(address, f"spec.dnsConfig.nameservers[{index}]")
     for index, alias in enumerate(items(spec, "hostAliases")):
-        yield from _addresses(text(alias, "ip"), f"spec.hostAliases[{index}].ip")
+        yield from address_notices(text(alias, "ip"), f"spec.hostAliases[{index}].ip")
 
 
 def name_notices(name: str) -> Iterator[str]:
@@ -116,7 +116,7 @@ def _app_armor(annotation: Any) -> Raw | None:
     return None
 
 
-def _addresses(address: str, path: str) -> Iterator[str]:
+def address_notices(address: str, path: str) -> Iterator[str]:
     """Source: apimachinery util/validation GetWarningsForIP, of addresses that are valid where it is strict."""
     try:
         found = ipaddress.ip_address(address)

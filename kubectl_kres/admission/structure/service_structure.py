@@ -1,4 +1,4 @@
-"""What validation finds in a Service as sent: its type, and the ports that quotas count."""
+"""What validation finds in a Service as sent (its type, and the ports that quotas count), and what it warns of."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from kubectl_kres.admission.base.field_error import (
     required,
 )
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors
+from kubectl_kres.admission.structure.pod_warnings import address_notices
 from kubectl_kres.admission.structure.ports import PROTOCOLS, name_faults, number_faults
 from kubectl_kres.model.raw import Raw
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _AFFINITIES = ("ClientIP", "None")
 _RULE = "validation/service"
+_HINTS = "service.kubernetes.io/topology-aware-hints"
+_TOPOLOGY = "service.kubernetes.io/topology-mode"
 
 
 def service_errors(raw: Raw) -> Iterator[FieldError]:
@@ -126,3 +130,37 @@ def _twice(path: str, key: str, protocol: str, value: Any) -> FieldError:
         inner = {"Name": "", "Protocol": protocol, "AppProtocol": None, "Port": value, "TargetPort": 0, "NodePort": 0}
         shown = json.dumps(inner, separators=(",", ":"))
     return FieldError(path, "FieldValueDuplicate", f"Duplicate value: {shown}", _RULE)
+
+
+def service_notices(raw: Raw, server: Server) -> Iterator[str]:
+    """The Warning headers for a Service. Source: pkg/api/service/warnings.go GetWarningsForService."""
+    metadata, held = raw.get("metadata"), raw.get("spec")
+    spec: Raw = held if isinstance(held, Mapping) else {}
+    annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
+    if isinstance(annotations, Mapping) and _HINTS in annotations:
+        yield f"annotation {_HINTS} is deprecated, please use {_TOPOLOGY} instead"
+    external, kind = spec.get("externalIPs") or (), spec.get("type") or "ClusterIP"
+    headless = kind == "ClusterIP" and spec.get("clusterIP") == "None"
+    if headless:
+        yield from _ignored(spec)
+    for index, address in enumerate(external):
+        yield from address_notices(str(address), f"spec.externalIPs[{index}]")
+    if external and not headless and kind != "ExternalName" and server.version >= (1, 36):
+        yield "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+    if spec.get("loadBalancerIP"):
+        yield from address_notices(str(spec["loadBalancerIP"]), "spec.loadBalancerIP")
+    if kind == "ExternalName" and external:
+        yield 'spec.externalIPs is ignored when spec.type is "ExternalName"'
+    if kind != "ExternalName" and spec.get("externalName"):
+        yield 'spec.externalName is ignored when spec.type is not "ExternalName"'
+    if spec.get("trafficDistribution") == "PreferClose" and server.version >= (1, 35):
+        yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
+
+
+def _ignored(spec: Raw) -> Iterator[str]:
+    """What a headless Service says in vain."""
+    for key in ("loadBalancerIP", "externalIPs"):
+        if spec.get(key):
+            yield f"spec.{key} is ignored for headless services"
+    if (spec.get("sessionAffinity") or "None") != "None":
+        yield "spec.SessionAffinity is ignored for headless services"

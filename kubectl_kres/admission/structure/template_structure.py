@@ -12,6 +12,7 @@ from kubectl_kres.admission.base.field_error import (
     not_found,
     not_supported,
     required,
+    too_many,
 )
 from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults
@@ -164,8 +165,7 @@ def _restart_errors(container: Raw, path: str, server: Server) -> Iterator[Field
     elif isinstance(policy, str) and policy not in _POLICIES:
         yield not_supported(at, policy, _POLICIES, _CHOICE)
     if len(rules) > _RULES:
-        detail = f"Too many: {len(rules)}: must have at most {_RULES} items"
-        yield FieldError(f"{path}.restartPolicyRules", "FieldValueTooMany", detail, _CHOICE)
+        yield too_many(f"{path}.restartPolicyRules", len(rules), _RULES, _CHOICE)
     actions = ("Restart", "RestartAllContainers") if server.on("RestartAllContainersOnContainerExits") else ("Restart",)
     for index, rule in enumerate(rules):
         at, codes = f"{path}.restartPolicyRules[{index}]", pointer(rule, "exitCodes")
@@ -178,5 +178,4 @@ def _restart_errors(container: Raw, path: str, server: Server) -> Iterator[Field
             yield not_supported(f"{at}.exitCodes.operator", text(codes, "operator"), ("In", "NotIn"), _CHOICE)
         values = codes.get("values")
         if isinstance(values, list) and len(values) > _EXIT_CODES:
-            detail = f"Too many: {len(values)}: must have at most {_EXIT_CODES} items"
-            yield FieldError(f"{at}.exitCodes.values", "FieldValueTooMany", detail, _CHOICE)
+            yield too_many(f"{at}.exitCodes.values", len(values), _EXIT_CODES, _CHOICE)

@@ -9,7 +9,7 @@ from kubectl_kres.admission.base.field_error import FieldError, forbidden, inval
 from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.selectors import selects, shown_selector
-from kubectl_kres.admission.structure.job_structure import cron_errors, job_errors, own_errors
+from kubectl_kres.admission.structure.jobs.job_structure import cron_errors, job_errors, own_errors
 from kubectl_kres.admission.structure.placing_structure import selector_errors
 from kubectl_kres.admission.structure.rollout_structure import rollout_errors
 from kubectl_kres.model.raw import Raw

@@ -25,8 +25,8 @@ from kubectl_kres.store.store import Store
 UNCHECKED = Assume(
     "request",
     "file/unchecked",
-    "the file is checked as the API server checks it, except for time zones, policies for a job's failure and success, "
-    "addresses of Services, options for Windows and volumes of drivers; these are taken as valid",
+    "the file is checked as the API server checks it, except for time zones, addresses of Services, options for "
+    "Windows and volumes of drivers; these are taken as valid",
 )
 
 

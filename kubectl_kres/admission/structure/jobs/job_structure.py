@@ -17,7 +17,8 @@ from kubectl_kres.admission.base.field_error import (
 from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults, subdomain_faults
 from kubectl_kres.admission.base.selectors import selects, shown_selector
-from kubectl_kres.admission.structure.cron_schedule import schedule_fault
+from kubectl_kres.admission.structure.jobs.cron_schedule import schedule_fault
+from kubectl_kres.admission.structure.jobs.job_policies import failure_errors, success_errors
 from kubectl_kres.admission.structure.labels import label_value_faults
 from kubectl_kres.admission.structure.metadata_structure import name_of
 from kubectl_kres.admission.structure.placing_structure import selector_errors
@@ -29,13 +30,14 @@ UID = "UID"
 _UIDS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 _NAMES = ("job-name", "batch.kubernetes.io/job-name")
 _MOST_INDEXED = 100_000
+_MANY_AT_ONCE = 10_000
 _HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _LONGEST_MANAGER = 63
 _ZONE = r"[A-Za-z.\-_0-9+]{1,14}"
 
 
 def job_errors(spec: Raw, path: str) -> Iterator[FieldError]:
-    """Policies for failure and success are taken as valid. Source: batch/validation validateJobSpec."""
+    """Source: batch/validation validateJobSpec."""
     yield from _index_errors(spec, path)
     manager = spec.get("managedBy")
     if isinstance(manager, str):
@@ -56,12 +58,11 @@ def _index_errors(spec: Raw, path: str) -> Iterator[FieldError]:
     if mode not in {"NonIndexed", "Indexed"}:
         yield not_supported(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"), _RULE, in_order=True)
     if mode == "Indexed":
-        yield from _indexed_errors(integer(spec, "completions"), integer(spec, "parallelism"), most_failed, path)
+        yield from _indexed_errors(spec, most_failed, per_index, path)
 
 
-def _indexed_errors(
-    completions: int | None, parallelism: int | None, most_failed: int | None, path: str
-) -> Iterator[FieldError]:
+def _indexed_errors(spec: Raw, most_failed: int | None, per_index: int | None, path: str) -> Iterator[FieldError]:
+    completions, parallelism = integer(spec, "completions"), integer(spec, "parallelism")
     # Without both there is one.
     if completions is None and parallelism is not None:
         yield required(f"{path}.completions", "when completion mode is Indexed", _RULE)
@@ -70,11 +71,32 @@ def _indexed_errors(
         yield number(f"{path}.parallelism", parallelism, detail, _RULE)
     if most_failed is not None and completions is not None and most_failed > completions:
         yield number(f"{path}.maxFailedIndexes", most_failed, "must be less than or equal to completions", _RULE)
+    if most_failed is not None and most_failed > _MOST_INDEXED:
+        yield number(f"{path}.maxFailedIndexes", most_failed, f"must be less than or equal to {_MOST_INDEXED}", _RULE)
+    if per_index is None or completions is None or completions <= _MOST_INDEXED:
+        return
+    detail = (
+        f"must be less than or equal to {_MANY_AT_ONCE} when completions are above {_MOST_INDEXED} "
+        "and used with backoff limit per index"
+    )
+    if most_failed is None:
+        text_ = f"must be specified when completions is above {_MOST_INDEXED}"
+        yield required(f"{path}.maxFailedIndexes", text_, _RULE)
+    for key, value in (("parallelism", parallelism), ("maxFailedIndexes", most_failed)):
+        if value is not None and value > _MANY_AT_ONCE:
+            yield number(f"{path}.{key}", value, detail, _RULE)
 
 
 def _policy_errors(spec: Raw, path: str) -> Iterator[FieldError]:
+    if pointer(spec, "podFailurePolicy") is not None:
+        yield from failure_errors(spec, f"{path}.podFailurePolicy")
     success, mode = pointer(spec, "successPolicy"), text(spec, "completionMode")
-    if success is not None and mode != "Indexed":
+    completions = integer(spec, "completions")
+    if completions is None and integer(spec, "parallelism") is None:
+        completions = 1
+    if success is not None and mode == "Indexed" and completions is not None:
+        yield from success_errors(success, completions, f"{path}.successPolicy")
+    elif success is not None and mode != "Indexed":
         detail = "requires indexed completion mode"
         yield invalid(f"{path}.successPolicy", _success(success), detail, _RULE)
     replaced, on_failure = spec.get("podReplacementPolicy"), pointer(spec, "podFailurePolicy")
@@ -210,3 +232,5 @@ def _zone_errors(zone: str) -> Iterator[FieldError]:
     elif zone.lower() == "local":
         detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
         yield invalid(path, zone, detail, _RULE)
+        if zone != "Local":
+            yield invalid(path, zone, f"unknown time zone {zone}", _RULE)

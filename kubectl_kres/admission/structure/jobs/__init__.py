@@ -1,0 +1,1 @@
+"""What validation finds in Jobs and CronJobs beside their pods: counts, selectors, policies, schedules."""
