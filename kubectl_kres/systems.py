@@ -13,8 +13,8 @@ from typing import Any, Final
 #: Each system with the layers that it has something for: ``kubectl_kres.LAYER.NAME.system`` holds it as ``SYSTEM``, in
 #: ``model`` the module ``kubectl_kres.model.NAME`` as ``KINDS``.
 SYSTEMS: Final = {
-    "tekton": ("model", "reports", "render", "cli"),
-    "capsule": ("model", "reports", "render", "cli"),
+    "capsule": ("model", "reports", "render", "cli", "tui"),
+    "tekton": ("model", "reports", "render", "cli", "tui"),
     "policing": ("reports",),
 }
 

@@ -14,7 +14,6 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.qos.qos_report import Brief
 from kubectl_kres.store.changes import Changes
@@ -70,7 +69,7 @@ class Session:
         self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
         self._ask: Ask | None = None
         self._brief: Brief | None = None
-        self._scene: tuple[tuple[int, ...], PoolIndex] | None = None
+        self._made: dict[tuple[str, ...], tuple[tuple[int, ...], Any]] = {}
 
     @property
     def server(self) -> Server:
@@ -104,13 +103,14 @@ class Session:
             self._brief = Brief(self.store, self.ask)
         return self._brief
 
-    @property
-    def scene(self) -> PoolIndex:
-        """Pools and claims as they are known now, looked up once for many answers."""
-        stamp = self.store.revision("ResourcePool", "ResourcePoolClaim")
-        if self._scene is None or self._scene[0] != stamp:
-            self._scene = (stamp, PoolIndex(self.store))
-        return self._scene[1]
+    def of_kinds(self, kinds: tuple[str, ...], make: Callable[[Store], T]) -> T:
+        """What is made of all objects of some kinds, made anew only once one of them has changed."""
+        stamp = self.store.revision(*kinds)
+        held = self._made.get(kinds)
+        if held is None or held[0] != stamp:
+            held = self._made[kinds] = (stamp, make(self.store))
+        found: T = held[1]
+        return found
 
     def once(self, ref: ObjectRef, item: Any, make: Callable[[], T]) -> T:
         """What is made of an object alone, made anew only once it is another one."""

@@ -34,7 +34,7 @@ ANSWERS = {
 MORE = {
     "explain": (
         ("kubectl_kres.reports.namespace.policy_explanation", "PolicyExplanation"),
-        *(one for system in reversed(systems()) for one in system.explanations),
+        *(one for system in systems() for one in system.explanations),
         ("kubectl_kres.reports.changes.together", "Together"),
     )
 }

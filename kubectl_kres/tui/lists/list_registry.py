@@ -1,15 +1,19 @@
-"""All lists by name: a new one is an entry here."""
+"""All lists by name: a new one is an entry here, or of a system that registers it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.tui.lists import claims, limitranges, namespaces, pipelineruns, pods, pools, quotas, refused, taskruns
+from kubectl_kres.tui.lists import limitranges, namespaces, pods, quotas, refused
 from kubectl_kres.tui.lists.list_spec import Listing
+from kubectl_kres.tui.system import systems
 
 LISTINGS: Mapping[str, Listing] = {
-    module.LISTING.id: module.LISTING
-    for module in (namespaces, pods, quotas, limitranges, refused, pools, claims, taskruns, pipelineruns)
+    listing.id: listing
+    for listing in (
+        *(module.LISTING for module in (namespaces, pods, quotas, limitranges, refused)),
+        *(listing for system in systems() for listing in system.listings()),
+    )
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
@@ -10,7 +10,6 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.quota.policy import policy_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.reports.capsule.common.claim_state import STUCK
 from kubectl_kres.reports.namespace.explain_policy import explain_policy
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
@@ -20,6 +19,7 @@ from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.quotas import QuotaRow, quota_row
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.system import OfNamespaces, systems
 from kubectl_kres.tui.table.columns import Column, amount
 
 
@@ -49,7 +49,7 @@ def names(session: Session) -> list[str]:
 
 def _rows(session: Session, namespace: str) -> ListRows:
     partial = any(session.loading((Need("Pod", session.namespace), Need("Pod"))))
-    pools, waiting = _pools(session), _waiting(session)
+    beside = _of_systems(session)
     for name in names(session):
         if namespace and name != namespace:
             continue
@@ -57,26 +57,23 @@ def _rows(session: Session, namespace: str) -> ListRows:
         tight = max(rows, key=lambda row: -1 if row.percent is None else row.percent, default=None)
         held = session.store.get("Namespace", name)
         phase = held.status.phase if held is not None else ""
-        served = tuple(pools.get(name, ()))
-        yield (name,), SpaceRow(name, session.adder.done.get(name), tight, partial, phase, served, waiting.get(name, 0))
+        served = tuple(beside.served_by.get(name, ()))
+        yield (
+            (name,),
+            SpaceRow(name, session.adder.done.get(name), tight, partial, phase, served, beside.waiting.get(name, 0)),
+        )
 
 
-def _pools(session: Session) -> Mapping[str, Sequence[str]]:
-    """The pools that serve each namespace, as far as they are known."""
-    found: dict[str, list[str]] = {}
-    for name, pool in session.scene.pools.items():
-        for space in pool.status.namespaces or ():
-            found.setdefault(space, []).append(name)
-    return found
-
-
-def _waiting(session: Session) -> Mapping[str, int]:
-    found: dict[str, int] = {}
-    for one in session.scene.claims:
-        if one.standing.state in STUCK:
-            space = one.claim.metadata.namespace
-            found[space] = found.get(space, 0) + 1
-    return found
+def _of_systems(session: Session) -> OfNamespaces:
+    """What all systems say of the namespaces."""
+    served: dict[str, list[str]] = {}
+    waiting: dict[str, int] = {}
+    for found in (of for system in systems() if (of := system.of_namespaces(session)) is not None):
+        for space, names_ in found.served_by.items():
+            served.setdefault(space, []).extend(names_)
+        for space, count in found.waiting.items():
+            waiting[space] = waiting.get(space, 0) + count
+    return OfNamespaces(served, waiting)
 
 
 def _pods(row: SpaceRow) -> str:
@@ -158,8 +155,7 @@ def _needs(namespace: str) -> tuple[Need, ...]:
         Need("ResourceQuota", namespace),
         Need("LimitRange", namespace),
         Need("Pod", namespace),
-        Need("ResourcePool", required=False),
-        Need("ResourcePoolClaim", namespace, required=False),
+        *(need for system in systems() if system.namespace_kinds for need in system.area_needs(namespace)),
     )
 
 
@@ -184,7 +180,13 @@ def _ref(row: SpaceRow) -> ObjectRef:
 LISTING = Listing(
     names=("namespaces", "namespace", "ns"),
     about="pods by QoS class, what they request, the quota nearest to its limit",
-    kinds=("Namespace", "ResourceQuota", "LimitRange", "Pod", "ResourcePool", "ResourcePoolClaim"),
+    kinds=(
+        "Namespace",
+        "ResourceQuota",
+        "LimitRange",
+        "Pod",
+        *(kind for system in systems() for kind in system.namespace_kinds),
+    ),
     needs=_needs,
     columns=_columns,
     rows=_rows,

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from msgspec import Struct
-
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.lists.claims import NO_CAPSULE
-from kubectl_kres.tui.lists.taskruns import NO_TEKTON
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.overview import problems
-from kubectl_kres.tui.overview.problem import Area, Notice
+from kubectl_kres.tui.overview.problem import Area, Making, Notice
 from kubectl_kres.tui.session import Session, read_as
-
-
-class Making(Struct, frozen=True):
-    """How an area is made. ``kinds``: what from, the counted one first. ``absent``: that the server has none of it."""
-
-    kinds: tuple[str, ...]
-    make: Callable[[Session], Area]
-    absent: str = ""
-
+from kubectl_kres.tui.system import systems
 
 AREAS: Mapping[str, Making] = {
     "quotas": Making(("ResourceQuota",), problems.quota_area),
-    "claims": Making(("ResourcePoolClaim", "ResourcePool"), problems.claim_area, NO_CAPSULE),
-    "pools": Making(("ResourcePool", "ResourcePoolClaim", "Namespace"), problems.pool_area, NO_CAPSULE),
-    "taskruns": Making(("TaskRun",), problems.run_area, NO_TEKTON),
+    **{name: making for system in systems() for name, making in system.areas().items()},
     "limitranges": Making(("LimitRange",), problems.limits_area),
 }
 
@@ -57,15 +43,13 @@ class Areas:
         return (
             Need("ResourceQuota", space),
             Need("LimitRange", space),
-            Need("ResourcePoolClaim", space, required=False),
-            Need("ResourcePool", required=False),
-            Need("TaskRun", space, required=False),
+            *(need for system in systems() for need in system.area_needs(space)),
         )
 
     def line(self, name: str, number: Callable[[str, int], str]) -> Notice:
         """The line of an area; ``number`` says how many there are of a kind, as far as is known."""
         making, kind = AREAS[name], AREAS[name].kinds[0]
-        place = Location(name, "" if name == "pools" else self._session.namespace)
+        place = Location(name, "" if making.everywhere else self._session.namespace)
         need = next(one for one in self.needs() if one.kind == kind)
         coverage = self._session.store.covered(need)
         if making.absent and coverage.state == "absent":

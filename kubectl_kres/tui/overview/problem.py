@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from kubectl_kres.render.text.line import Tone
 from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.session import Session
+
+#: Findings of an area that are listed; its list has all of them.
+MOST = 20
 
 
 class Notice(Struct, frozen=True):
@@ -27,6 +31,18 @@ class Area(Struct, frozen=True):
     count: int
     said: str
     notices: tuple[Notice, ...] = ()
+
+
+class Making(Struct, frozen=True):
+    """How an area is made. ``kinds``: what from, the counted one first. ``absent``: that the server has none of it.
+
+    ``everywhere``: its list is not of one namespace.
+    """
+
+    kinds: tuple[str, ...]
+    make: Callable[[Session], Area]
+    absent: str = ""
+    everywhere: bool = False
 
 
 def under(heading: str, column: str, notices: Iterable[Notice]) -> Iterator[Notice]:

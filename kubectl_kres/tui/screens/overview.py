@@ -13,7 +13,7 @@ from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.overview.overview_cache import Areas, unseen
+from kubectl_kres.tui.overview.overview_cache import AREAS, Areas, unseen
 from kubectl_kres.tui.overview.problem import Notice, under
 from kubectl_kres.tui.screens.pane import Copy, Open, Told
 from kubectl_kres.tui.screens.table_screen import TablePane
@@ -95,7 +95,7 @@ class OverviewPane(TablePane):
         areas = self._areas
         yield areas.line("quotas", self._number)
         yield self._pods()
-        yield from (areas.line(name, self._number) for name in ("claims", "pools", "taskruns", "limitranges"))
+        yield from (areas.line(name, self._number) for name in AREAS if name != "quotas")
         yield self._count("namespaces", "Namespace", "pods, requests and the tightest quota of each")
         yield Notice(
             ("", ""), "refused", "", "computed when opened: which workloads are being refused, what would let them in",

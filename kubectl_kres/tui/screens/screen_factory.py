@@ -12,28 +12,18 @@ from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.browse import Browse
-from kubectl_kres.tui.screens.claim import ClaimPane
 from kubectl_kres.tui.screens.denied import KindsPane
 from kubectl_kres.tui.screens.help import HelpPane
 from kubectl_kres.tui.screens.overview import OverviewPane
 from kubectl_kres.tui.screens.pane import Pane
-from kubectl_kres.tui.screens.pipelinerun import PipelineRunPane
 from kubectl_kres.tui.screens.pod import PodPane
-from kubectl_kres.tui.screens.pool import PoolPane
 from kubectl_kres.tui.screens.quota import QuotaPane
 from kubectl_kres.tui.screens.report import ReportPane
-from kubectl_kres.tui.screens.taskrun import TaskRunPane
 from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.system import systems
 
 #: Kinds whose objects have a screen of their own; what makes pods and what is a policy needs no entry.
-OBJECTS: Mapping[str, type[Pane]] = {
-    "ResourcePool": PoolPane,
-    "ResourcePoolClaim": ClaimPane,
-    "TaskRun": TaskRunPane,
-    "Task": TaskRunPane,
-    "PipelineRun": PipelineRunPane,
-    "Pipeline": PipelineRunPane,
-}
+OBJECTS: Mapping[str, type[Pane]] = {kind: pane for system in systems() for kind, pane in system.panes().items()}
 _VIEWS: Mapping[str, type[Pane]] = {
     "overview": OverviewPane,
     "quota": QuotaPane,

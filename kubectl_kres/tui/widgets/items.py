@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.view import RowKey
@@ -99,3 +99,13 @@ def _goes_on(at: int) -> Callable[[OutlineItem], bool]:
 
 def _tone(item: OutlineItem) -> Tone:
     return "quiet" if item.is_section else item.tone
+
+
+def warning_item(text: str) -> OutlineItem:
+    """Something that does not fit together."""
+    return OutlineItem((), text, sign="!", tone="warn", about=lambda width: toned("warn", wrapped(text, width)))
+
+
+def said_item(text: str) -> OutlineItem:
+    """A sentence."""
+    return OutlineItem((), text, tone="quiet", about=lambda width: toned("", wrapped(text, width)))

@@ -14,10 +14,10 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.pods import since
-from kubectl_kres.tui.lists.taskruns import MARKS, NO_TEKTON, condition_of, fares
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
+from kubectl_kres.tui.tekton.taskrun_list import MARKS, NO_TEKTON, condition_of, fares
 
 
 class PipelineRow(Struct, frozen=True):

@@ -23,12 +23,13 @@ from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolNamespace,
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.capsule.items import condition_item, way_items
+from kubectl_kres.tui.capsule.pool_list import NEAR, use_bar
+from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.lists.pods import since
-from kubectl_kres.tui.lists.pools import NEAR, use_bar
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
-from kubectl_kres.tui.widgets.claim_or_pool import condition_item, said_item, warning_item, way_items
-from kubectl_kres.tui.widgets.items import OutlineItem, Sections
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
 
 #: Cells of a bar in the outline, and of a picture of which is only asked whether it is empty.
 _BAR, _MEASURED = 36, 80
@@ -47,7 +48,7 @@ class PoolPane(OutlinePane):
         pool: Any = self.session.get(self.ref)
         if pool is None:
             raise missing(self.session.store, self.subject)
-        return explain_pool(self.session.scene, pool)
+        return explain_pool(scene_of(self.session), pool)
 
     @property
     def word(self) -> str:
@@ -96,7 +97,7 @@ class PoolPane(OutlinePane):
         """The claim that waits first, with what would unblock it."""
         queue = self.report.queue
         claim: Any = self.session.get(queue[0].subject) if queue else None
-        return claim_detail(Claims(self.session.scene), claim) if claim is not None else None
+        return claim_detail(Claims(scene_of(self.session)), claim) if claim is not None else None
 
     def _use(self, use: PoolUse) -> OutlineItem:
         tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEAR or use.wanted is not None else ""

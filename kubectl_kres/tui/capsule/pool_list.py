@@ -15,7 +15,8 @@ from kubectl_kres.reports.capsule.common.needs import pools_needs
 from kubectl_kres.reports.capsule.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.lists.claims import NO_CAPSULE
+from kubectl_kres.tui.capsule.claim_list import NO_CAPSULE
+from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
@@ -46,7 +47,7 @@ class PoolRow(Struct, frozen=True):
 
 def pool_row(session: Session, pool: ResourcePool) -> PoolRow:
     """The row of one pool."""
-    report = pool_report(session.scene, pool)
+    report = pool_report(scene_of(session), pool)
     tight = max(report.uses, key=lambda use: (use.over, use.wanted is not None, use.percent or 0), default=None)
     return PoolRow(report, tight, session.setting.ascii_only)
 

@@ -18,8 +18,7 @@ from kubectl_kres.reports.tekton.pipeline_verdict import ENDED
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
-from kubectl_kres.tui.widgets.claim_or_pool import said_item, warning_item
-from kubectl_kres.tui.widgets.items import OutlineItem, Sections
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
 
 
 class PipelineRunPane(OutlinePane):

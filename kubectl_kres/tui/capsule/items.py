@@ -67,16 +67,6 @@ def _turn_lines(one: QueueTurn, width: int) -> Iterator[Line]:
         yield [("quiet", f"  created {one.created}")]
 
 
-def warning_item(text: str) -> OutlineItem:
-    """Something that does not fit together."""
-    return OutlineItem((), text, sign="!", tone="warn", about=lambda width: toned("warn", wrapped(text, width)))
-
-
-def said_item(text: str) -> OutlineItem:
-    """A sentence."""
-    return OutlineItem((), text, tone="quiet", about=lambda width: toned("", wrapped(text, width)))
-
-
 def condition_item(one: Says) -> OutlineItem:
     """A condition in the controller's words."""
     return OutlineItem((), one.type, (one.status,), f"{one.reason}: {one.message}", sign="!" if one.computed else "",

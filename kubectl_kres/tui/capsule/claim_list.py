@@ -16,6 +16,7 @@ from kubectl_kres.reports.capsule.common.claim_state import WAITING
 from kubectl_kres.reports.capsule.common.needs import claims_needs
 from kubectl_kres.reports.common.system_parts import ClaimState
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.lists.pods import since
 from kubectl_kres.tui.location import Location
@@ -44,7 +45,7 @@ class ClaimRow:
     @property
     def whole(self) -> ClaimReport | None:
         """The claim in full; None where its pool has so many claims that this takes its time."""
-        scene = self._session.scene
+        scene = scene_of(self._session)
         if self._whole is None and len(scene.of_pool(self.report.pool)) <= _FEW:
             self._whole = claim_detail(Claims(scene), self.claim)
         return self._whole
@@ -66,7 +67,7 @@ def _moment(claim: ResourcePoolClaim, report: ClaimReport) -> str:
 
 def claim_rows(session: Session, namespace: str) -> Iterator[ClaimRow]:
     """The claims of a namespace, of all if it is empty."""
-    making = Claims(session.scene)
+    making = Claims(scene_of(session))
     for claim in session.store.all("ResourcePoolClaim", namespace or None):
         yield ClaimRow(session, claim, making.report(claim))
 

@@ -20,12 +20,13 @@ from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.lists.claims import pool_place
+from kubectl_kres.tui.capsule.claim_list import pool_place
+from kubectl_kres.tui.capsule.items import condition_item, turn_item, way_items
+from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.outline import OutlinePane
-from kubectl_kres.tui.widgets.claim_or_pool import condition_item, said_item, turn_item, warning_item, way_items
-from kubectl_kres.tui.widgets.items import OutlineItem, Sections
+from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item
 
 
 class ClaimPane(OutlinePane):
@@ -41,7 +42,7 @@ class ClaimPane(OutlinePane):
         claim: Any = self.session.get(self.ref)
         if claim is None:
             raise missing(self.session.store, self.subject)
-        return explain_claim(self.session.scene, claim)
+        return explain_claim(scene_of(self.session), claim)
 
     @property
     def word(self) -> str:

@@ -1,0 +1,47 @@
+"""What a system adds to the terminal interface: lists, screens of objects, areas of the first screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.systems import registered
+
+
+class OfNamespaces(NamedTuple):
+    """By namespace: the names of what serves it, and how many objects in it do not have what they ask for."""
+
+    served_by: Mapping[str, Sequence[str]]
+    waiting: Mapping[str, int]
+
+
+class TuiSystem:
+    """The hooks of a system; each adds nothing unless a subclass says otherwise."""
+
+    #: Kinds that a row of the namespaces depends on.
+    namespace_kinds: tuple[str, ...] = ()
+
+    def listings(self) -> tuple[Any, ...]:
+        """A ``lists.list_spec.Listing`` for each of its lists."""
+        return ()
+
+    def panes(self) -> Mapping[str, Any]:
+        """By kind the ``screens.pane.Pane`` of its objects."""
+        return {}
+
+    def areas(self) -> Mapping[str, Any]:
+        """By name of its list an ``overview.problem.Making`` for each area of the first screen."""
+        return {}
+
+    def area_needs(self, namespace: str) -> Iterable[Need]:
+        """The reads that its areas, and rows of namespaces, are made from; a cluster may have none of it."""
+        return ()
+
+    def of_namespaces(self, session: Any) -> OfNamespaces | None:
+        """What the rows of namespaces say of it; None: nothing."""
+
+
+def systems() -> tuple[TuiSystem, ...]:
+    """All of them, in the order of registration."""
+    return cast("tuple[TuiSystem, ...]", registered("tui"))
