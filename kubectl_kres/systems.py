@@ -14,7 +14,7 @@ from typing import Any, Final
 #: ``model`` the module ``kubectl_kres.model.NAME`` as ``KINDS``.
 SYSTEMS: Final = {
     "capsule": ("model", "reports", "render", "cli", "tui"),
-    "tekton": ("model", "reports", "render", "cli", "tui"),
+    "tekton": ("model", "manifests", "reports", "render", "cli", "tui"),
     "policing": ("reports",),
 }
 

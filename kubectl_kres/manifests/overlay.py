@@ -9,17 +9,16 @@ from msgspec import structs
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import refuse
+from kubectl_kres.manifests.system import systems
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.pod_places import OWN_NAMES, parts_of
-from kubectl_kres.model.tekton import GROUP as TEKTON
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO
 
 #: What makes pods, and so is judged by policy instead of being policy.
-MAKES_PODS = frozenset({"Pod", "TaskRun", "PipelineRun", *kinds.WORKLOADS})
+MAKES_PODS = frozenset({"Pod", *kinds.WORKLOADS}).union(*(one.makes_pods for one in systems()))
 
 
 def overlay(
@@ -47,14 +46,14 @@ def overlay(
         if is_left_out(manifest):
             continue
         try:
-            # Tekton's configuration stands in a namespace of its own, whatever is asked about.
+            # The configuration of a system stands in a namespace of its own, whatever is asked about.
             strict = explicit and (kind is None or kind.listed)
             placed = _placed(manifest, kind, namespace, explicit=strict)
             if makes_pods:
                 workloads += _parted(placed)
             elif kind is not None:
                 named = _with_name(placed, index)
-                written = named.raw if kind.group == TEKTON else None
+                written = named.raw if any(kind.group == one.group for one in systems()) else None
                 store.add(kind.kind, typed(named, kind), file=placed.file, written=written)
         except InputError as error:
             found.append(error)
@@ -71,7 +70,8 @@ def is_left_out(manifest: Manifest) -> bool:
 
 def _is_other_config(manifest: Manifest, kind: Kind | None) -> bool:
     """Whether it is a ConfigMap that configures nothing here."""
-    return kind is not None and not kind.listed and manifest.metadata.get("name") not in {DEFAULTS, FLAGS, INFO}
+    own = {name for one in systems() for name in one.configuration}
+    return kind is not None and not kind.listed and manifest.metadata.get("name") not in own
 
 
 def holds_template(manifest: Manifest) -> bool:

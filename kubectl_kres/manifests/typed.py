@@ -13,12 +13,9 @@ from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.document import PathStep
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.number import Number
+from kubectl_kres.manifests.system import ManifestSystem, system_of
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
-from kubectl_kres.tekton.base.convert import to_v1
-from kubectl_kres.tekton.validation.decoder import fault_in
-from kubectl_kres.tekton.validation.nulls import without_nulls
-from kubectl_kres.tekton.validation.renamed_fields import misnamed
 
 _MESSAGE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$([^`]*)`)?")
 _STEP = re.compile(r"\.([^.\[]+)|\[([0-9]+|\.\.\.)\]")
@@ -33,31 +30,32 @@ def kind_of(manifest: Manifest) -> Kind | None:
 
 
 def typed(manifest: Manifest, kind: Kind) -> Any:
-    """The struct of a kind. As on the server, null is as good as absent, and Tekton's v1beta1 is stored as v1.
+    """The struct of a kind. As on the server, null is as good as absent, and other versions are stored as one.
 
     In a list of Tekton's null is an empty value. Raises InputError at the first field that is of the wrong type, saying
     what was expected, and at one that Tekton's other API version has, which would be dropped without a word.
     """
-    for path, name in misnamed(manifest.raw):
+    of = system_of(manifest.raw)
+    for path, name in of.misnamed(manifest.raw):
         field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
         text = f'unknown field "{field}": {manifest.api_version} calls it {name}'
         raise manifest.fault(f"{manifest.ref}: {text}", path)
-    raw: Any = to_v1(manifest.raw)
+    raw: Any = of.stored(manifest.raw)
     while True:
         try:
             msgspec.convert(_numbers_as(float, raw), kind.struct)
             return msgspec.convert(_numbers_as(str, raw), kind.struct)
         except msgspec.ValidationError as error:
             path, expected, got = _wrong(str(error), raw)
-            changed = _unnulled(raw, path) if got == "null" and path else raw
+            changed = _unnulled(of, raw, path) if got == "null" and path else raw
             if changed == raw:
                 raise _fault(manifest, path, expected, got) from error
             raw = changed
 
 
-def _unnulled(raw: Any, path: Sequence[PathStep]) -> Any:
+def _unnulled(of: ManifestSystem, raw: Any, path: Sequence[PathStep]) -> Any:
     """The object without the null at ``path``; as it is, if that stands in a list where nothing takes its place."""
-    return without_nulls(raw) if isinstance(path[-1], int) else _without(raw, path)
+    return of.empty_items(raw) if isinstance(path[-1], int) else _without(raw, path)
 
 
 #: What msgspec calls the types of what was read.
@@ -97,10 +95,8 @@ def _fault(manifest: Manifest, path: Sequence[PathStep], expected: str, got: str
     wrong = first_mistyped(manifest.raw, manifest.kind)
     if wrong is not None and wrong.path == field:
         fault.hint = f"the API server would say: {wrong.text}"
-    tekton = fault_in(manifest.raw)
-    if tekton is not None:
-        of = "" if tekton.path == field else f", of {tekton.path}"
-        fault.hint = f"Tekton's webhook would say{of}: {tekton.said}"
+    told = system_of(manifest.raw).fault(manifest.raw, field)
+    fault.hint = told or fault.hint
     return fault
 
 

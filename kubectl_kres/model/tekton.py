@@ -344,7 +344,6 @@ KINDS = (
     Kind("Task", ("tasks", "task"), GROUP, struct=Task),
     Kind("StepAction", ("stepactions", "stepaction"), GROUP, "v1beta1", struct=StepAction),
     Kind("Pipeline", ("pipelines", "pipeline"), GROUP, struct=Pipeline),
-    Kind("TaskRun", ("taskruns", "taskrun", "tr", "trs"), GROUP, struct=TaskRun, whole=ManagedTaskRun),
     Kind(
         "PipelineRun",
         ("pipelineruns", "pipelinerun", "pr", "prs"),
@@ -352,4 +351,5 @@ KINDS = (
         struct=PipelineRun,
         whole=ManagedPipelineRun,
     ),
+    Kind("TaskRun", ("taskruns", "taskrun", "tr", "trs"), GROUP, struct=TaskRun, whole=ManagedTaskRun),
 )

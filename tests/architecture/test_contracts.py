@@ -51,6 +51,11 @@ BREACHES = {
         "import kubectl_kres.render.pod.explain",
         "render.text.columns -> kubectl_kres.render.pod.explain",
     ),
+    "manifests": (
+        "manifests/read.py",
+        "import kubectl_kres.tekton.base.config",
+        "manifests.read -> kubectl_kres.tekton.base.config",
+    ),
     "api": ("api/clusters.py", "import kubectl_kres.api.live", "api.clusters -> kubectl_kres.api.live"),
     "systems": (
         "reports/explain/summary.py",

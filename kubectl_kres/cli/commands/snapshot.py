@@ -27,11 +27,12 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
-from kubectl_kres.reports.tekton.config import configuration_needs
+from kubectl_kres.reports.common.system import systems
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.write import write_stream
 from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
 from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.systems import modules
 
 if TYPE_CHECKING:
     from kubectl_kres.cluster.connection.api_connection import Connection
@@ -43,10 +44,7 @@ KINDS = (
 )
 
 #: What only some clusters serve; read before what there is most of.
-INSTALLED = (
-    *("ResourcePool", "ResourcePoolClaim", "Tenant", "GlobalResourceQuota", "CustomQuota", "GlobalCustomQuota"),
-    *("Task", "StepAction", "Pipeline", "PipelineRun", "TaskRun"),
-)
+INSTALLED: tuple[str, ...] = tuple(kind.kind for module in modules("model") for kind in module.KINDS)
 #: Kinds that are read last, since there are many objects of them.
 _LAST = ("Event", "Pod")
 
@@ -111,11 +109,11 @@ def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[
 
 
 def _needs(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) -> Iterator[Need]:
-    """One need after the other. ``store``: where Tekton's configuration was found, which tells where else to look."""
+    """One need after the other. ``store``: where a system's configuration was found, which tells where else to look."""
     last = KINDS.index(_LAST[0])
     for kind in (*KINDS[:last], *installed, *KINDS[last:]):
-        if kind == _LAST[0] and "TaskRun" in installed:
-            yield from _configuration(store)
+        if kind == _LAST[0]:
+            yield from _configuration(store, installed)
         if BY_KIND[kind].namespaced:
             yield from (Need(kind, space, field_selector=_FIELDS.get(kind, "")) for space in spaces)
         elif kind == "Namespace" and spaces != ("",):
@@ -124,9 +122,12 @@ def _needs(spaces: tuple[str, ...], installed: tuple[str, ...], store: Store) ->
             yield Need(kind)
 
 
-def _configuration(store: Store) -> Iterator[Need]:
+def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[Need]:
+    """How the systems that are installed are configured; asked again once it is known what is not there."""
     asked: set[Need] = set()
-    while new := [need for need in configuration_needs(store) if need not in asked]:
+    groups = {BY_KIND[kind].group for kind in installed}
+    own = [system for system in systems() if system.group in groups]
+    while new := [need for system in own for need in system.configuration_needs(store) if need not in asked]:
         asked.update(new)
         yield from new
 

@@ -111,6 +111,10 @@ class System:
         """Further reads for a namespace as a whole."""
         return ()
 
+    def configuration_needs(self, store: Store) -> Iterable[Need]:
+        """How it is configured, as far as it is known by now where to look."""
+        return ()
+
     def refuse_several(self, subject: Subject) -> None:
         """Raises UsageError for an object that makes several pods."""
 

@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.tekton.config import DEFINITION
+from kubectl_kres.reports.tekton.config import DEFINITION, configuration_needs
 from kubectl_kres.reports.tekton.run_behind import PIPELINES, makes_one_pod, run_behind
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -80,6 +80,9 @@ class Tekton(System):
         from kubectl_kres.reports.tekton.merged_limits import tekton_needs_of_namespace
 
         return tekton_needs_of_namespace(store)
+
+    def configuration_needs(self, store: Store) -> Iterable[Need]:
+        return configuration_needs(store)
 
     def refuse_several(self, subject: Subject) -> None:
         if subject.kind.group != TEKTON or subject.ref.kind not in PIPELINES:

@@ -1,0 +1,109 @@
+"""A further system is folders of its own and one line: a toy is added to a copy of the package and asked about."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from architecture.modules import PACKAGE
+
+TOY = Path(__file__).parent / "toy"
+LINE = '    "toy": ("model", "reports", "render", "cli", "tui"),\n'
+FILES = """
+apiVersion: toy.example.com/v1
+kind: Budget
+metadata: {name: ours, namespace: default}
+spec: {team: blue}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: default}
+spec: {containers: [{name: app, image: app}]}
+"""
+BUDGET = FILES.partition("---")[0]
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with the toy; the one file that is edited is the table of systems."""
+    copy = tmp_path_factory.mktemp("toy") / PACKAGE.name
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for source in sorted(TOY.rglob("*.py")):
+        target = copy / source.relative_to(TOY)
+        assert not target.exists()
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(source, target)
+    table = copy / "systems.py"
+    head, start, rest = table.read_text().partition("SYSTEMS: Final = {\n")
+    assert start
+    table.write_text(head + start + LINE + rest)
+    return copy
+
+
+def run(package: Path, program: str, *words: str, code: int = 0) -> str:
+    found = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=package.parent,
+        env={**os.environ, "PYTHONPATH": str(package.parent), "KUBECONFIG": os.devnull},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert found.returncode == code, found.stderr
+    return found.stdout
+
+
+KRES = "import sys; from kubectl_kres.cli.start import entry; sys.argv[0] = 'kubectl-kres'; sys.exit(entry())"
+
+
+def test_nothing_else_changes(package: Path):
+    changed = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if not filecmp.cmp(path, package / path.relative_to(PACKAGE), shallow=False)
+    ]
+    assert changed == ["systems.py"]
+    assert all("toy" in path.relative_to(TOY).as_posix() for path in TOY.rglob("*.py"))
+
+
+def test_its_refusals_and_remedies_are_told(package: Path, tmp_path: Path):
+    (tmp_path / "all.yaml").write_text(FILES)
+    told = run(package, KRES, "explain", "-f", str(tmp_path / "all.yaml"), "--offline")
+    assert "server: budget ours wants the label team=blue" in told
+    assert "remedy: label the pod with team=blue" in told
+    assert "toy: its budget decides" in told
+
+
+def test_its_objects_are_explained_and_have_a_schema(package: Path, tmp_path: Path):
+    (tmp_path / "budget.yaml").write_text(BUDGET)
+    assert "Budget/ours: pods name team blue" in run(
+        package, KRES, "explain", "-f", str(tmp_path / "budget.yaml"), "--offline"
+    )
+    assert '"BudgetExplanation"' in run(package, KRES, "schema", "explain")
+
+
+def test_its_kind_is_completed(package: Path):
+    assert "budgets\tBudget" in run(package, KRES, "__complete", "explain", "bud")
+
+
+def test_its_rights_are_listed(package: Path):
+    told = run(package, KRES, "version", "--rbac", "explain")
+    assert "toy.example.com" in told
+    assert "budgets" in told
+
+
+def test_its_list_is_on_screen(package: Path):
+    program = """
+from kubectl_kres.tui.lists.list_registry import find, words
+listing = find("bud")
+assert listing is not None and "budgets" in words()
+print(listing.id)
+"""
+    assert run(package, program).strip() == "budgets"

@@ -1,0 +1,1 @@
+"""A toy system on the command line."""

@@ -1,0 +1,22 @@
+"""A toy system's only kind: a Budget, which says which team a namespace's pods have to name."""
+
+from __future__ import annotations
+
+from kubectl_kres.model.kind import Kind
+from kubectl_kres.model.meta import Base, Metadata
+
+GROUP = "toy.example.com"
+
+
+class BudgetSpec(Base, frozen=True):
+    """``team``: the value of the label that every pod of the namespace has to carry."""
+
+    team: str = ""
+
+
+class Budget(Base, frozen=True):
+    metadata: Metadata = Metadata()
+    spec: BudgetSpec = BudgetSpec()
+
+
+KINDS = (Kind("Budget", ("budgets", "budget", "bud"), GROUP, struct=Budget),)

@@ -1,0 +1,1 @@
+"""A toy system in the terminal interface."""

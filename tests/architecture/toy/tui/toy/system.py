@@ -1,0 +1,42 @@
+"""What the toy registers with the terminal interface: a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.system import TuiSystem
+
+
+def _ref(budget: Any) -> ObjectRef:
+    return ObjectRef("Budget", budget.metadata.name, budget.metadata.namespace)
+
+
+class ToyScreens(TuiSystem):
+    def listings(self) -> tuple[Any, ...]:
+        from kubectl_kres.tui.lists.list_spec import Listing
+        from kubectl_kres.tui.table.columns import Column
+
+        return (
+            Listing(
+                names=("budgets", "budget", "bud"),
+                about="which team pods have to name",
+                kinds=("Budget",),
+                needs=lambda namespace: (Need("Budget", namespace),),
+                columns=lambda _: (Column("team", "TEAM", lambda budget: budget.spec.team),),
+                rows=lambda session, namespace: (
+                    ((one.metadata.namespace, one.metadata.name), one)
+                    for one in session.store.all("Budget", namespace or None)
+                ),
+                sign=lambda _: ("", ""),
+                detail=lambda *_: (),
+                opens=lambda budget: Location("object", ref=_ref(budget)),
+                ref=_ref,
+                command=lambda session, namespace: session.command("explain budgets", namespace),
+            ),
+        )
+
+
+SYSTEM = ToyScreens()
