@@ -22,6 +22,7 @@ from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.overview.overview_cache import AREAS
@@ -135,7 +136,7 @@ def test_the_claim_shows_its_report():
     def compare(app):
         session = app.session
         item = session.store.get("ResourcePoolClaim", "sweep", "ml-training")
-        report = explain_claim(session.scene, item).claim
+        report = explain_claim(scene_of(session), item).claim
         shown = cells(app)
         assert report.amounts
         for one in report.amounts:
@@ -151,7 +152,7 @@ def test_the_claim_shows_its_report():
 def test_the_pool_shows_its_report():
     def compare(app):
         session = app.session
-        report = pool_report(session.scene, session.store.get("ResourcePool", "ml-compute"))
+        report = pool_report(scene_of(session), session.store.get("ResourcePool", "ml-compute"))
         shown = cells(app)
         for use in report.uses:
             assert shown[use.name] == (use.claimed, use.hard, use.available)
@@ -159,7 +160,7 @@ def test_the_pool_shows_its_report():
         for one in report.queue:
             assert f"{one.place}. {one.subject.namespace}/{one.subject.name}" in shown
         first = session.store.get("ResourcePoolClaim", report.queue[0].subject.name, report.queue[0].subject.namespace)
-        for way in claim_detail(Claims(session.scene), first).ways:
+        for way in claim_detail(Claims(scene_of(session)), first).ways:
             assert any(way.text in label for label in shown)
         assert {one.name for one in report.namespaces} <= shown.keys()
         assert set(report.warnings) <= shown.keys()
