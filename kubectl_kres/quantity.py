@@ -53,6 +53,8 @@ _SPACES: Final = (
 
 #: Whole units up to which thousandths fit 64 bits (apimachinery resource.MaxMilliValue).
 MAX_MILLI_UNITS: Final = (2**63 - 1) // 1000
+#: Billionths beyond which thousandths overflow 64 bits: what is less needs no form to be known.
+_OVERFLOWING: Final = 2**63 * 10**6
 
 _CACHED_TEXTS: Final = 50_000
 _CACHED_LENGTH: Final = 64
@@ -105,7 +107,9 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
 
     def __add__(self, other: Quantity) -> Quantity:
         """The exact sum in this notation, or in ``other``'s if this is zero (Quantity.Add)."""
-        return Quantity(self.nano + other.nano, self.format if self.nano else other.format)
+        nano = self.nano + other.nano
+        form = self.format if self.nano else other.format
+        return Quantity(nano, form) if nano < _OVERFLOWING else Quantity(nano, form, _scale_of_sum(self, other, nano))
 
     def __sub__(self, other: Quantity) -> Quantity:
         """The exact difference in this notation, or in ``other``'s if this is zero (Quantity.Sub)."""
@@ -135,8 +139,7 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
         """What the server takes for the number of thousandths, overflow included (Quantity.MilliValue).
 
         Only its checks for whole numbers and against a LimitRange need this.  Holds for quantities as read and rounded;
-        for results of arithmetic the low 64 bits are returned, which is right unless the server still counts those in
-        64 bits.
+        of differences the low 64 bits are returned, which is right unless the server still counts those in 64 bits.
         """
         return self._overflowing(self.milli(), -3)
 
@@ -152,6 +155,19 @@ class Quantity(Struct, frozen=True, eq=False, gc=False):
         if self.scale is not None and self.scale - scale not in {1, 2, 3, 6, 9}:
             return 0
         return (exact + 2**63) % 2**64 - 2**63
+
+
+def _scale_of_sum(one: Quantity, other: Quantity, nano: int) -> int | None:
+    """The power of ten that a sum has in 64 bits; None where the server goes on in arbitrary precision.
+
+    Source: apimachinery api/resource amount.go int64Amount.Add.
+    """
+    if not one.nano or not other.nano:
+        return one.scale if one.nano else other.scale
+    if one.scale is None or other.scale is None:
+        return None
+    scale = min(one.scale, other.scale)
+    return scale if nano // 10 ** (scale + 9) <= _INT64_MAX else None
 
 
 def parse(text: str) -> Quantity:

@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create, policies_of
-from kubectl_kres.model.policy import LimitRange
+from kubectl_kres.model.policy import LimitRange, ResourceQuota, RuntimeClass
 
 LABEL = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
@@ -30,6 +30,7 @@ TOO_FAR = "cpu max limit to request ratio per Container is 10, but provided rati
 TOO_LARGE = "maximum cpu usage per Container is 4, but limit is"
 UNEXPLAINED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 SUFFIX = 'Pod in version "v1" cannot be handled as a Pod: unable to parse quantity\'s suffix'
+NO_REQUEST = "memory max limit to request ratio per Pod is 2, but no request is specified or request is 0"
 RATIO = {"type": "Container", "maxLimitRequestRatio": {"cpu": "10"}, "max": {"cpu": "4"}}
 
 
@@ -190,3 +191,36 @@ def test_a_restart_policy_of_an_init_container_is_kept() -> None:
         "OnFailure",
         "Always",
     ]
+
+
+@pytest.mark.parametrize(
+    ("memory", "bound", "message"),
+    [
+        ("10E", {"max": {"memory": "1Gi"}}, ""),
+        ("5E", {"max": {"memory": "1Gi"}}, ""),
+        ("10E", {"min": {"memory": "1Gi"}}, "minimum memory usage per Pod is 1Gi, but request is 20E"),
+        ("9E", {"maxLimitRequestRatio": {"memory": "2"}}, NO_REQUEST),
+        ("16E", {"maxLimitRequestRatio": {"memory": "2"}}, NO_REQUEST),
+    ],
+)
+def test_sums_that_overflow_the_servers_64_bits(memory, bound, message):
+    """Edges D7: it counts them as 0."""
+    big = {"image": "i", "resources": {"limits": {"memory": memory}}}
+    sent = pod()
+    sent["spec"]["containers"] = [{"name": "c", **big}, {"name": "d", **big}]
+    policies = policies_of([msgspec.convert(limits({"type": "Pod", **bound}), LimitRange)], [])
+    (found,) = create(sent, policies, Server(version=(1, 36)))
+    assert found.message == (f'pods "p" is forbidden: {message}' if message else "")
+
+
+def test_overhead_below_a_thousandth_is_rounded_only_where_it_is_stored():
+    """Edges D7: quotas count what the RuntimeClass says."""
+    fixed = {"podFixed": {"cpu": "0.0005"}}
+    runtime = msgspec.convert({"metadata": {"name": "r"}, "handler": "h", "overhead": fixed}, RuntimeClass)
+    state = {"status": {"hard": {"limits.cpu": "1"}, "used": {"limits.cpu": "0"}}}
+    full = msgspec.convert({**quota(limits_cpu="1"), **state}, ResourceQuota)
+    sent = pod(resources={"limits": {"cpu": "3"}}, runtimeClassName="r")
+    (found,) = create(sent, policies_of([], [full], [], [runtime]), Server(version=(1, 36)))
+    assert "requested: limits.cpu=3000500u," in found.message
+    (stored,) = create(sent, policies_of([], [], [], [runtime]), Server(version=(1, 36)))
+    assert stored.object["spec"]["overhead"] == {"cpu": "1m"}

@@ -159,7 +159,7 @@ def round_up(draft: Draft) -> None:
 def reread(draft: Draft) -> None:
     """Every value as it is once the stored pod is read again."""
     for values in (*(slot.side(side) for slot in draft.slots() for side in SIDES), draft.overhead):
-        values.update({name: read_back(quantity) for name, quantity in values.items()})
+        values.update({name: read_back(quantity.rounded()) for name, quantity in values.items()})
 
 
 def draft_pod(pod: Pod, server: Server, journal: list[Entry] | None = None) -> Draft:

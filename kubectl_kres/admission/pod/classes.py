@@ -8,6 +8,7 @@ from kubectl_kres.admission.base.draft import Draft, Quantities, parse_list
 from kubectl_kres.admission.base.outcome import Finding, Refusal, forbidden_object
 from kubectl_kres.model.policy import PriorityClass, RuntimeClass
 from kubectl_kres.provenance.journal import Entry, Set, Source
+from kubectl_kres.quantity import from_json
 
 #: Classes that every server has, also where they are not listed.
 SYSTEM_PRIORITIES = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
@@ -89,7 +90,8 @@ def set_overhead(
         return forbidden_object("pods", name, (Finding(text, "runtime-class/unknown", source=source),))
     if found.overhead is None:
         return None
-    fixed = parse_list(found.overhead.pod_fixed, "overhead.podFixed")
+    # The plugin reads it as it was sent, and quotas count it so: it is rounded only where the pod is stored.
+    fixed = parse_list(found.overhead.pod_fixed, "overhead.podFixed", read=from_json)
     if draft.overhead and draft.overhead != fixed:
         text = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
         return forbidden_object("pods", name, (Finding(text, "runtime-class/overhead-differs", source=source),))

@@ -90,7 +90,8 @@ def create_workload(raw: Raw, policies: Policies, server: Server) -> tuple[Outco
         return (refused,)
     draft = draft_pod(pod, server)
     round_up(draft)
-    notices = (*pod_warnings(draft), *pod_notices(with_known_volumes(template, server)), *template_notices(template))
+    seen = pod_notices(with_known_volumes(template, server), template=True)
+    notices = (*pod_warnings(draft), *seen, *template_notices(template))
     warnings = [*(_placed(text, at) for text in notices), *workload_warnings(raw), *claim_warnings(raw)]
     stored = {"metadata": {"name": name_of(raw)}}
     return answered(stored, counting_request(raw), policies, server, warnings=warnings)

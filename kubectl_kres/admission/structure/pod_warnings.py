@@ -49,8 +49,11 @@ _NO_SELECTOR = "labelSelector: a null labelSelector results in matching no pod"
 _KEYS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def pod_notices(raw: Raw) -> Iterator[str]:
-    """Of a pod, or of a pod template as if it were one. Source: api/pod/warnings.go warningsForPodSpecAndMeta."""
+def pod_notices(raw: Raw, *, template: bool = False) -> Iterator[str]:
+    """Of a pod, or of a pod template as if it were one: but ports on the host's network are filled in in pods alone.
+
+    Source: api/pod/warnings.go warningsForPodSpecAndMeta.
+    """
     spec, metadata = mapping(raw, "spec"), mapping(raw, "metadata")
     for key in mapping(metadata, "annotations"):
         if key in _ANNOTATIONS:
@@ -66,7 +69,7 @@ def pod_notices(raw: Raw) -> Iterator[str]:
             yield f'spec.imagePullSecrets[{index}].name: invalid empty name ""'
     yield from _volumes(spec)
     yield from overlapping_paths(items(spec, "volumes"))
-    yield from _ports(spec)
+    yield from _ports(spec, filled=spec.get("hostNetwork") is True and not template)
     for index, address in enumerate(texts(mapping(spec, "dnsConfig"), "nameservers")):
         yield from address_notices(address, f"spec.dnsConfig.nameservers[{index}]")
     for index, alias in enumerate(items(spec, "hostAliases")):
@@ -194,13 +197,15 @@ def _volumes(spec: Raw) -> Iterator[str]:
                 yield from fraction(f"{at}.ephemeral.volumeClaimTemplate.spec.resources.{side}[storage]", storage)
 
 
-def _ports(spec: Raw) -> Iterator[str]:
+def _ports(spec: Raw, *, filled: bool) -> Iterator[str]:
     """Ports that several containers, or one twice, say they listen on, and names that stand for several."""
     seen: dict[tuple[Any, str], list[tuple[str, str, Any]]] = {}
     names: dict[str, str] = {}
     for at, port in _listed_ports(spec):
         number, protocol = integer(port, "containerPort") or 0, str(port.get("protocol") or "TCP")
         name, ip, host = str(port.get("name") or ""), str(port.get("hostIP") or ""), port.get("hostPort") or 0
+        if filled and not at.startswith("spec.ephemeralContainers"):
+            host = host or number
         if ip and not host:
             shown = f"Name:{name} HostPort:0 ContainerPort:{number} Protocol:{protocol} HostIP:{ip}"
             yield f"{at}: hostIP set without hostPort: {{{shown}}}"

@@ -39,6 +39,7 @@ from kubectl_kres.model.raw import Raw
 
 _NAME, _CONTAINERS, _IMAGE = "validation/name", "validation/containers", "validation/image"
 _CHOICE, _EPHEMERAL = "validation/choice", "validation/ephemeral"
+_WITHOUT = "must specify restartPolicy when restart rules are used"
 _POLICIES = ("Always", "OnFailure", "Never")
 _PULLS = ("Always", "IfNotPresent", "Never")
 _MESSAGES = ("FallbackToLogsOnError", "File")
@@ -136,7 +137,9 @@ def _kind_errors(container: Raw, path: str, spec: Raw, server: Server, *, pod: b
                 yield forbidden(f"{path}.{key}", text_, "validation/probe")
     else:
         yield from probe_errors(container, path, spec, server, pod=pod)
-    if rules:
+    if rules and kind == "initContainers":
+        yield from _init_restart_errors(container, path, server)
+    elif rules:
         yield from _restart_errors(container, path, server)
 
 
@@ -155,13 +158,27 @@ def _ephemeral_errors(container: Raw, path: str, spec: Raw) -> Iterator[FieldErr
         yield not_found(f"{path}.targetContainerName", target, rule=_EPHEMERAL)
 
 
+def _init_restart_errors(container: Raw, path: str, server: Server) -> Iterator[FieldError]:
+    """Source: validation.go validateInitContainerRestartPolicy."""
+    policy, rules = container.get("restartPolicy"), items(container, "restartPolicyRules")
+    if policy is None:
+        if rules:
+            yield required(f"{path}.restartPolicy", _WITHOUT, _CHOICE)
+    elif policy == "Always" and not server.on("RestartAllContainersOnContainerExits"):
+        if rules:
+            detail = "restartPolicyRules are not allowed for init containers with restart policy Always"
+            yield forbidden(f"{path}.restartPolicyRules", detail, _CHOICE)
+    else:
+        yield from _restart_errors(container, path, server)
+
+
 def _restart_errors(container: Raw, path: str, server: Server) -> Iterator[FieldError]:
     """Source: validation.go validateContainerRestartPolicy."""
     policy, rules = container.get("restartPolicy"), items(container, "restartPolicyRules")
     at = f"{path}.restartPolicy"
     if policy is None:
         if rules:
-            yield required(at, "must specify restartPolicy when restart rules are used", _CHOICE)
+            yield required(at, _WITHOUT, _CHOICE)
     elif isinstance(policy, str) and policy not in _POLICIES:
         yield not_supported(at, policy, _POLICIES, _CHOICE)
     if len(rules) > _RULES:

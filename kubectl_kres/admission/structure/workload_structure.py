@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubectl_kres.admission.base.field_error import FieldError, forbidden, invalid, not_supported, number, required
-from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text
+from kubectl_kres.admission.base.raw_fields import integer, items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.selectors import selects, shown_selector
 from kubectl_kres.admission.structure.jobs.job_structure import cron_errors, job_errors, own_errors
@@ -108,12 +108,16 @@ def workload_errors(raw: Raw, path: str) -> Iterator[FieldError]:
 
 
 def workload_warnings(raw: Raw) -> Iterator[str]:
-    """Of the name. Source: registry/apps/deployment strategy.go WarningsOnCreate and those of the other kinds."""
+    """Of names and of revisions. Source: registry/apps strategy.go WarningsOnCreate of each kind."""
     name, kind = mapping(raw, "metadata").get("name"), raw.get("kind")
     faults = [*label_faults(name)] if isinstance(name, str) and name and kind in _NAMING else []
     if faults:
         use = "this is used in Pod names and hostnames, which can result in surprising behavior"
         yield f"metadata.name: {use}; a DNS label is recommended: [{' '.join(faults)}]"
+    kept = integer(mapping(raw, "spec"), "revisionHistoryLimit")
+    if kind == "StatefulSet" and kept is not None and kept < 0:
+        advice = "a negative value retains all historical revisions; a value >= 0 is recommended"
+        yield f"spec.revisionHistoryLimit: {advice}"
 
 
 def _pod_errors(kind: str, spec: Raw, path: str) -> Iterator[FieldError]:
