@@ -198,3 +198,8 @@ class NoSuchPath(NotFound):
 
 class Expired(StatusError):
     """410: a continue token or resource version is too old."""
+
+
+def on_one_line(argument: str) -> str:
+    """An argument as a message quotes it: what a terminal would obey is written out."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in argument)

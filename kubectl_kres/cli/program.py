@@ -15,7 +15,7 @@ from kubectl_kres.cli.args.options import SHARED
 from kubectl_kres.cli.command import Command, help_flag, rows
 from kubectl_kres.cli.output import exit_codes as ending
 from kubectl_kres.cli.system import systems
-from kubectl_kres.errors import ConfigError
+from kubectl_kres.errors import ConfigError, on_one_line
 
 _HERE = "kubectl_kres.cli.commands"
 
@@ -113,7 +113,7 @@ class Program(click.Group):
 
             near = "".join(f"\n\t{one}" for one in difflib.get_close_matches(name, COMMANDS))
             suggestion = f"\n\nDid you mean this?{near}\n" if near else ""
-            raise click.UsageError(f'unknown command "{name}" for "{ctx.command_path}"{suggestion}', ctx)
+            raise click.UsageError(f'unknown command "{on_one_line(name)}" for "{ctx.command_path}"{suggestion}', ctx)
         return name, command, rest
 
     def get_help(self, ctx: click.Context) -> str:

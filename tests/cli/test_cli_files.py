@@ -211,3 +211,22 @@ class TestUnusable:
         found = kres("explain", "-f", str(path), "--offline")
         assert found.err.startswith(f'Warning: {path}:4:41: key "image" is given twice: as in kubectl, the last')
         assert found.code == 0
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "Job", "CronJob", "StatefulSet"])
+def test_a_workload_without_a_template_is_refused_in_the_servers_words(kres: Kres, tmp_path: Path, kind: str):
+    spec = {"schedule": "* * * * *"} if kind == "CronJob" else {}
+    version = "batch/v1" if "Job" in kind else "apps/v1"
+    file = tmp_path / "bare.json"
+    file.write_text(json.dumps({"apiVersion": version, "kind": kind, "metadata": {"name": "d"}, "spec": spec}))
+    found = kres(f"explain -f {file} --offline --exit-code")
+    assert found.code == 1
+    assert "template.spec.containers: Required value" in found.out
+
+
+@pytest.mark.parametrize("arguments", [["expl\nain"], ["explain", "--demo", "pods", "-o", "js\non\x1b[1m"]])
+def test_an_argument_is_quoted_on_one_line(kres: Kres, arguments: list[str]):
+    found = kres("", *arguments)
+    assert found.code == 2
+    assert "\x1b" not in found.err
+    assert "l\\nain" in found.err or "js\\non\\x1b[1m" in found.err

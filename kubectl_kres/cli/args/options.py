@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import click
 
+from kubectl_kres.errors import on_one_line
+
 
 class Options(NamedTuple):
     """The values of all flags; a command gets the defaults of those that it does not take. ``repr`` hides the token."""
@@ -134,7 +136,8 @@ def _printable(ctx: click.Context, _param: click.Parameter, value: str) -> str:
 
         return Shaped(value)
     allowed = ",".join(sorted((*formats, *(("custom-columns", "jsonpath") if "json" in formats else ()))))
-    message = f'unable to match a printer suitable for the output format "{value}", allowed formats are: {allowed}'
+    shown = on_one_line(value)
+    message = f'unable to match a printer suitable for the output format "{shown}", allowed formats are: {allowed}'
     raise click.UsageError(message, ctx)
 
 

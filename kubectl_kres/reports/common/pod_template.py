@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod, PodTemplateSpec
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import Workload, template_in
@@ -25,11 +26,15 @@ def template_of(workload: Workload) -> tuple[str, PodTemplateSpec | None]:
 
 
 def raw_template(raw: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    """The template in an object as sent, with its path. Raises UsageError naming the path that is missing."""
+    """The template in an object as sent, with its path; an empty one of a kind that must have one, which the API server
+    refuses. Raises UsageError naming the path that is missing.
+    """
     found = template_in(raw)
     if found is not None:
         return ".".join(found[0]), found[1]
     kind = raw.get("kind", "object")
+    if kind in WORKLOADS:
+        return "spec.jobTemplate.spec.template" if kind == "CronJob" else "spec.template", {}
     name = (raw.get("metadata") or {}).get("name", "")
     raise UsageError(
         f'{kind} "{name}" holds no pod template: there is no spec.template.spec.containers '

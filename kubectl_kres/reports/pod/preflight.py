@@ -13,9 +13,9 @@ from kubectl_kres.admission.request.policy_answer import undecodable
 from kubectl_kres.admission.request.workload import invalid_workload, uncounted
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.raw import Raw
-from kubectl_kres.model.workload import template_in
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.pod_template import raw_template
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.pod_claims import instead, with_claims
 from kubectl_kres.reports.pod.unplaced import no_kind, unplaced
@@ -88,11 +88,8 @@ def _version(raw: Raw) -> str:
 
 def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
     raw, pods = subject.raw or {}, analysis.outcomes
-    place = template_in(raw)
-    if place is None:
-        return analysis
-    path, template = place
-    invalid = invalid_workload(raw, ".".join(path), template["spec"], analysis.start.pod, ask.server)
+    path, template = raw_template(raw)
+    invalid = invalid_workload(raw, path, template.get("spec") or {}, analysis.start.pod, ask.server)
     if invalid is not None:
         drawn = invalid if invalid.draft is not None else structs.replace(invalid, draft=pods[0].draft)
         return structs.replace(analysis, outcomes=(drawn,), undefaulted=invalid.draft is not None)
