@@ -202,3 +202,22 @@ def test_a_namespace_that_ends_stays_listed_until_it_is_gone():
 def test_selectors(selector, matches):
     found = world(namespace("a"), pool("green", {"pods": "1"}, selectors=(selector,)))
     assert bool(found.pools["green"].status.namespaces) is matches
+
+
+def test_a_pool_that_is_made_again_takes_back_the_claims_that_name_it():
+    """What they say until then is a race between the pool that ends and the one that is gone."""
+    found = after(
+        world(namespace("a"), pool("green", {"pods": "4"})),
+        Create(claim("one", {"pods": "1"})),
+        Create(claim("two", {"pods": "9"})),
+    )
+    ended = [one.world for one in replay(found, Delete("ResourcePool", "green"))]
+    assert {says(of(one, "one"), "Ready") for one in ended} == {
+        ("False", "Failed", "resourcepool not available"),
+        ("False", "Failed", 'ResourcePool.capsule.clastix.io "green" not found'),
+    }
+    for one in ended:
+        again = after(one, Wait(), Create(pool("green", {"pods": "4"})))
+        assert says(of(again, "one"), "Ready")[0] == "True"
+        assert ("a", "two") not in again.claims
+        assert again.pools["green"].status.claim_count == 1
