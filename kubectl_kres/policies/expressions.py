@@ -15,7 +15,7 @@ from kubectl_kres.cel.base.errors import CompileError, CostExceeded, EvalError, 
 from kubectl_kres.cel.base.state import PER_CALL, PER_POLICY
 from kubectl_kres.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
 from kubectl_kres.cel.evaluation.environment import Environment
-from kubectl_kres.cel.evaluation.program import Program, compile_expression
+from kubectl_kres.cel.evaluation.evaluate import Program, compile_expression
 from kubectl_kres.cel.libraries.kubernetes import authorizer_of, request_check_of
 from kubectl_kres.policies.request import Request
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.provenance.rule import Rule
+from msgspec import Struct
+
+
+class Rule(Struct, frozen=True):
+    """What a rule does, in one sentence, and where the real system does it. ``gate``: it needs this feature gate."""
+
+    title: str
+    source: str
+    gate: str = ""
+
 
 _LIFECYCLE = "apiserver/pkg/admission/plugin/namespace/lifecycle"
 _ACCOUNT = "plugin/pkg/admission/serviceaccount/admission.go"

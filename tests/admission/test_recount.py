@@ -10,9 +10,8 @@ import pytest
 from conformance.controller import counts_again, wakes
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.recount import recount, status_after
 from kubectl_kres.admission.quota.requests import count_request, request_of
-from kubectl_kres.admission.quota.usage_drift import drift
+from kubectl_kres.admission.quota.usage_drift import drift, recount, status_after
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service

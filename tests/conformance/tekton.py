@@ -24,12 +24,11 @@ from kubectl_kres.tekton.base.convert import to_v1
 from kubectl_kres.tekton.base.result import Built, Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.controller import creation, taskrun
 from kubectl_kres.tekton.controller.pod_build import pods
-from kubectl_kres.tekton.controller.resolution import without_actions, without_task
-from kubectl_kres.tekton.controller.resolve import Lookups, task_of
+from kubectl_kres.tekton.controller.resolve import Lookups, task_of, without_actions, without_task
 from kubectl_kres.tekton.controller.taskrun import RunWorld, world_of
 from kubectl_kres.tekton.pipeline import pipeline_tasks
 from kubectl_kres.tekton.validation import webhook
-from kubectl_kres.tekton.validation.nulls import without_nulls
+from kubectl_kres.tekton.validation.go_types import without_nulls
 
 COMPARED = ("pod", "error", "orders")
 

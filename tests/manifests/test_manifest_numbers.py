@@ -4,8 +4,9 @@ import base64
 
 import pytest
 
-from kubectl_kres.manifests import number, scalar
-from kubectl_kres.manifests.number import Number
+from kubectl_kres.manifests import scalar
+from kubectl_kres.manifests import scalar as number
+from kubectl_kres.manifests.scalar import Number
 
 YAML = {
     "1": 1,

@@ -20,7 +20,7 @@ from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
 from kubectl_kres.reports.capsule.claim.claims import Claims
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
-from kubectl_kres.reports.capsule.explain.explain_pool import explain_pool
+from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import explain_pool
 from kubectl_kres.reports.capsule.pool.pools import pool_report
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "capsule"

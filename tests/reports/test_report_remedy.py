@@ -8,7 +8,7 @@ from admission.samples import container, limit_range, pod, policies, priority, q
 from kubectl_kres.admission.base.server import LimitedResource, Server
 from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.reports.remedies.pod_remedy import remedies
-from kubectl_kres.reports.remedies.similar_quantity import near
+from kubectl_kres.reports.remedies.typos import near
 
 
 def told(given, ranges=(), quotas=(), server=None, **classes) -> tuple[str, ...]:

@@ -22,8 +22,7 @@ from kubectl_kres.admission.kubelet.cgroup_files import (
     protected,
     swap,
 )
-from kubectl_kres.admission.kubelet.kernel import MIN_SHARES, cgroup_path, page_size, quota, shares
-from kubectl_kres.admission.kubelet.oom import PAUSE, oom_score
+from kubectl_kres.admission.kubelet.kernel import MIN_SHARES, PAUSE, cgroup_path, oom_score, page_size, quota, shares
 from kubectl_kres.admission.pod.aggregate import add_into, of_pod
 from kubectl_kres.admission.pod.classes import SYSTEM_PRIORITIES
 from kubectl_kres.quantity import ZERO, Quantity

@@ -2,27 +2,227 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.base.draft import parse_list
+from kubectl_kres.admission.base.draft import Draft, parse_list
+from kubectl_kres.admission.base.field_error import FieldError, forbidden, invalid, number
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.admission.limitrange import limitrange_object
+from kubectl_kres.admission.pod.defaulting import decoded_draft, default_pod_level
+from kubectl_kres.admission.pod.pod_level import validate_pod_level
+from kubectl_kres.admission.pod.qos import class_of
+from kubectl_kres.admission.pod.validation import validate_containers
 from kubectl_kres.admission.quota import quota_object
-from kubectl_kres.admission.quota.requests import service_request
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.quota.requests import pod_request, service_request
+from kubectl_kres.admission.request.immutability import changed
+from kubectl_kres.admission.request.new_pod import Policies, stored_pod
 from kubectl_kres.admission.request.policy_answer import answered, not_valid, undecodable
-from kubectl_kres.admission.request.update_pod import update_pod
-from kubectl_kres.admission.request.update_workload import update_workload
 from kubectl_kres.admission.request.volume_claims import update_claim
+from kubectl_kres.admission.request.workload import create_workload
 from kubectl_kres.admission.structure.metadata_structure import name_of
+from kubectl_kres.admission.structure.workload_structure import workload_errors
+from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.quota_objects import Service
 from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.workload import template_in
+from kubectl_kres.quantity import parse
+
+_IMMUTABLE = "field is immutable"
+_RULE = "update/immutable"
+_STATEFUL = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
+_FREE = frozenset({
+    "replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
+})  # fmt: skip
+_WITH_SELECTOR = frozenset({"Deployment", "ReplicaSet", "DaemonSet"})
+
+
+def update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    """Every answer to an UPDATE of a built-in kind: quotas counted it at its creation. Raises Unparsable.
+
+    Source: validation.go ValidateStatefulSetUpdate, ValidateDeploymentUpdate, ValidateJobUpdate; apps strategies.
+    """
+    kind = str(new.get("kind", ""))
+    errors = [*_workload_errors(kind, _spec(old), _spec(new))]
+    if errors:
+        return (not_valid(_called(new), name_of(new), errors),)
+    kept = _kept_template(old, new)
+    if kept is not None:
+        # A template that is there already has passed; what stands around it is checked again.
+        around = [*workload_errors(new, ".".join(kept))]
+        return (not_valid(_called(new), name_of(new), around),) if around else _stored(new, policies, server, ())
+    # What a new one of its kind is checked for, and no quota asked: it is there already.
+    created = create_workload(new, Policies(), server)
+    refusals = [outcome for outcome in created if outcome.refusal is not None]
+    return tuple(refusals) if refusals else _stored(new, policies, server, created[0].warnings)
+
+
+def _stored(new: Raw, policies: Policies, server: Server, warnings: Sequence[str]) -> tuple[Outcome, ...]:
+    stored = {"metadata": {"name": name_of(new)}}
+    return answered(stored, None, policies, server, code=200, warnings=warnings)
+
+
+def _called(raw: Raw) -> str:
+    """The kind with its group, as errors name it."""
+    kind, group = str(raw.get("kind", "")), str(raw.get("apiVersion", "")).rpartition("/")[0]
+    return f"{kind}.{group}" if group else kind
+
+
+def _kept_template(old: Raw, new: Raw) -> tuple[str, ...] | None:
+    """The path of the template, if the update leaves it as it is."""
+    before, after = template_in(old), template_in(new)
+    if before is None or after is None or changed(before[1], after[1]):
+        return None
+    return after[0]
+
+
+def _spec(raw: Raw) -> Mapping[str, Any]:
+    spec = raw.get("spec")
+    return spec if isinstance(spec, Mapping) else {}
+
+
+def _workload_errors(kind: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldError]:
+    if kind == "StatefulSet" and any(_differs(old[key], new.get(key)) for key in old if key not in _FREE):
+        yield forbidden("spec", _STATEFUL, _RULE)
+    if kind in _WITH_SELECTOR and changed(old.get("selector"), new.get("selector")):
+        yield invalid("spec.selector", new.get("selector"), _IMMUTABLE, _RULE)
+    if kind == "Job":
+        yield from _job_errors(old, new)
+
+
+def _differs(old: Any, new: Any) -> bool:
+    """Whether what both say is not the same; of what was read some fields are not known, and defaults are not sent."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return any(_differs(value, new[key]) for key, value in old.items() if key in new)
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) != len(new) or any(_differs(*pair) for pair in zip(old, new, strict=True))
+    if isinstance(old, list):
+        return bool(old)
+    return new is not None and _amount(old) != _amount(new)
+
+
+def _amount(value: Any) -> Any:
+    """A quantity as a number, whatever its notation; other values as they are."""
+    try:
+        return parse(str(value)).nano
+    except QuantityError:
+        return value
+
+
+def _job_errors(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[FieldError]:
+    if old.get("completions") != new.get("completions") and new.get("completionMode") != "Indexed":
+        yield FieldError("spec.completions", "FieldValueInvalid", f"Invalid value: {_shown(new)}: {_IMMUTABLE}", _RULE)
+    if changed(old.get("template"), new.get("template")) and not old.get("suspend"):
+        yield invalid("spec.template", new.get("template"), _IMMUTABLE, _RULE)
+
+
+def _shown(spec: Mapping[str, Any]) -> str:
+    completions = spec.get("completions")
+    return "null" if completions is None else str(completions)
+
+
+_MUTABLE = (
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+)
+_MOST_SECONDS = 2**31 - 1
+
+
+def update_pod(
+    old_raw: Mapping[str, Any], new_raw: Mapping[str, Any], policies: Policies, server: Server
+) -> tuple[Outcome, ...]:
+    """Every answer to an UPDATE of a pod as stored to the pod as sent. Raises Unparsable.
+
+    LimitRanges play no part. Quotas are asked only if the deadline is set or cleared; the controller then lowers those
+    of the other scope. The server's 422 goes on with a dump of both specs, which is left out here.
+    Source: validation.go ValidatePodUpdate; evaluator/core/pods.go Handles.
+    """
+    name = name_of(new_raw)
+    old, new = (msgspec.convert(raw, Pod) for raw in (old_raw, new_raw))
+    new = msgspec.structs.replace(new, status=old.status)
+    before, after = decoded_draft(old, server), decoded_draft(new, server)
+    errors = [error for error in validate_containers(after, server) if error.rule != "validation/ephemeral"]
+    errors += [*validate_pod_level(after), *_pod_errors((old, before, old_raw), (new, after, new_raw))]
+    if errors:
+        return (not_valid("Pod", name, errors),)
+    request = pod_request(new, server, draft=after)
+    charged = _terminating(old) != _terminating(new)
+    default_pod_level(after, ObjectRef("Pod", name), None)
+    stored = stored_pod(new, after, old.status.qos_class or class_of(after))
+    was = pod_request(old, server, draft=before)
+    return answered(stored, request if charged else None, policies, server, code=200, old=was)
+
+
+def _terminating(pod: Pod) -> bool:
+    return (pod.spec.active_deadline_seconds or -1) >= 0 or pod.spec.active_deadline_seconds == 0
+
+
+_Version = tuple[Pod, Draft, Mapping[str, Any]]
+
+
+def _pod_errors(old: _Version, new: _Version) -> Iterator[FieldError]:
+    for key in ("containers", "initContainers"):
+        counts = [len((raw.get("spec") or {}).get(key) or ()) for _, _, raw in (old, new)]
+        if counts[0] != counts[1]:
+            yield forbidden(f"spec.{key}", "pod updates may not add or remove containers", "update/pod-containers")
+            return
+    deadlines = [*_deadline_errors(old[0].spec.active_deadline_seconds, new[0].spec.active_deadline_seconds)]
+    yield from deadlines
+    if deadlines:
+        return
+    moved = old[1].values() != new[1].values() or (old[1].pod is None) != (new[1].pod is None)
+    specs = [raw.get("spec") or {} for _, _, raw in (old, new)]
+    if moved or changed(*map(_fixed, specs)) or _grace_moves(*specs):
+        yield forbidden("spec", _MUTABLE, "update/pod-immutable")
+
+
+def _deadline_errors(old: int | None, new: int | None) -> Iterator[FieldError]:
+    path, rule = "spec.activeDeadlineSeconds", "update/deadline"
+    if new is None:
+        if old is not None:
+            yield invalid(path, None, "must not update from a positive integer to nil value", rule)
+        return
+    if not 1 <= new <= _MOST_SECONDS:
+        yield number(path, new, f"must be between 1 and {_MOST_SECONDS}, inclusive", rule)
+    if not 0 <= new <= _MOST_SECONDS:
+        yield number(path, new, f"must be between 0 and {_MOST_SECONDS}, inclusive", rule)
+    elif old is not None and old < new:
+        yield number(path, new, "must be less than or equal to previous value", rule)
+
+
+def _grace_moves(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """A negative period, which counts as 1, may be corrected to 1."""
+    key = "terminationGracePeriodSeconds"
+    corrected = new.get(key) == 1 and (old.get(key) or 0) < 0
+    return not corrected and changed(old.get(key), new.get(key))
+
+
+def _fixed(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """What must stay: no image, no deadline or tolerations; resources are compared as quantities elsewhere."""
+    gated = {"nodeSelector", "affinity"} if spec.get("schedulingGates") else set()
+    free = {"activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers", "resources", "overhead",
+            "terminationGracePeriodSeconds"}  # fmt: skip
+    fixed = {key: value for key, value in spec.items() if key not in free | gated}
+    for key in ("containers", "initContainers"):
+        fixed[key] = [
+            {name: value for name, value in container.items() if name not in {"image", "resources"}}
+            for container in spec.get(key) or ()
+        ]
+    return fixed
+
 
 UpdateRule = Callable[[Raw, Raw, Policies, Server], tuple[Outcome, ...]]
 

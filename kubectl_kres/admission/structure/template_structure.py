@@ -17,9 +17,14 @@ from kubectl_kres.admission.base.field_error import (
 from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.structure.env_structure import env_errors, file_volume_errors
+from kubectl_kres.admission.structure.container_structure import (
+    PROBES,
+    env_errors,
+    file_volume_errors,
+    mount_errors,
+    probe_errors,
+)
 from kubectl_kres.admission.structure.metadata_structure import metadata_errors
-from kubectl_kres.admission.structure.mount_structure import mount_errors
 from kubectl_kres.admission.structure.placing_structure import placing_errors
 from kubectl_kres.admission.structure.pod_structure import (
     annotation_errors,
@@ -28,7 +33,6 @@ from kubectl_kres.admission.structure.pod_structure import (
     whole_containers,
 )
 from kubectl_kres.admission.structure.ports import port_errors
-from kubectl_kres.admission.structure.probe_structure import PROBES, probe_errors
 from kubectl_kres.admission.structure.security_structure import (
     container_security_errors,
     pod_security_errors,

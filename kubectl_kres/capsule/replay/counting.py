@@ -9,8 +9,8 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Request
-from kubectl_kres.admission.quota.recount import status_after
 from kubectl_kres.admission.quota.requests import request_of
+from kubectl_kres.admission.quota.usage_drift import status_after
 from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.model.kinds import KINDS
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaStatus

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.cel.base.errors import EvalError, NotComputed
-from kubectl_kres.cel.base.state import State, Step
+from kubectl_kres.cel.base.state import PER_CALL, State, Step
 from kubectl_kres.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.cel.base.values import NONE, Made, Optional, TypeValue, UInt, equal, is_list, shown, type_name
+from kubectl_kres.cel.evaluation.check import check
 from kubectl_kres.cel.evaluation.environment import Environment
 from kubectl_kres.cel.evaluation.loops import LOOPS, bound
-from kubectl_kres.cel.evaluation.made import made, some
 from kubectl_kres.cel.libraries.overload import Overload
 from kubectl_kres.cel.syntax.ast import (
     Call,
@@ -26,6 +26,61 @@ from kubectl_kres.cel.syntax.ast import (
     OptMap,
     Select,
 )
+from kubectl_kres.cel.syntax.parse import parse
+
+
+class Program:
+    """What can be evaluated. ``kind`` is the static type of the result."""
+
+    def __init__(self, source: str, environment: Environment) -> None:
+        try:
+            node = parse(source, environment.version)
+            self.kind: Type = check(source, node, environment)
+            self._step = plan(node, environment)
+        except RecursionError:
+            raise NotComputed("an expression nested too deeply") from None
+        self.source = source
+
+    def evaluate(self, lookup: Mapping[str, Any], most: int = PER_CALL) -> tuple[Any, int]:
+        """The value and its cost. ``lookup``: variables; one that is callable is asked each time.
+
+        Raises EvalError, CostExceeded, NotComputed.
+        """
+        state = State(lookup, most)
+        try:
+            value = self._step(state)
+        except RecursionError:
+            raise NotComputed("an expression nested too deeply") from None
+        except (OverflowError, MemoryError, ValueError, TypeError, AttributeError) as error:
+            raise EvalError("no such overload") from error
+        return value, state.cost
+
+
+def compile_expression(source: str, environment: Environment) -> Program:
+    """Raises CompileError with cel-go's words, or NotComputed."""
+    return Program(source, environment)
+
+
+def some(value: Any, name: Any) -> bool:
+    """Whether an optional entry has a value. Raises EvalError for what is no optional."""
+    if not isinstance(value, Optional):
+        raise EvalError(f"cannot initialize optional entry '{shown(name)}' from non-optional value {shown(value)}")
+    return bool(value.present)
+
+
+def made(name: str, fields: dict[str, Any]) -> Made:
+    """Raises EvalError for fields that a patch does not have."""
+    if name == "JSONPatch":
+        for key in ("op", "path", "from"):
+            if key in fields and not isinstance(fields[key], str):
+                kind = {"int": "int64", "double": "float64", "null_type": "structpb.NullValue"}
+                told = kind.get(type_name(fields[key]), type_name(fields[key]))
+                raise EvalError(f"unexpected type {told} for JSONPatchType '{key}' field")
+        for key in fields:
+            if key not in ("op", "path", "from", "value"):
+                raise EvalError(f"unexpected JSONPatchType field: {key}")
+    return Made(name, fields)
+
 
 _LIST, _MAP, _STRUCT = 10, 30, 40
 _MOST_TEXT = 10_000_000

@@ -10,8 +10,7 @@ from kubectl_kres.cel.base.numbers import double_of, int_of, uint_of
 from kubectl_kres.cel.base.types import BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT, Type
 from kubectl_kres.cel.syntax.ast import Call, Entry, Ident, ListNode, Literal, MapNode, Message, Node, Select
 from kubectl_kres.cel.syntax.macros import Misuse, expand
-from kubectl_kres.cel.syntax.tokens import Token, tokens_of
-from kubectl_kres.cel.syntax.unescape import unescape
+from kubectl_kres.cel.syntax.tokens import Token, tokens_of, unescape
 
 _OPERAND = (
     "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER"

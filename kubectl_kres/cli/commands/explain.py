@@ -115,7 +115,7 @@ class ExplainPage(Page):
         """What is there is read only where the objects of the files have to be counted beside it."""
         if len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota":
             return
-        from kubectl_kres.cli.simulation.joint import files_of  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.simulation.steps import files_of  # noqa: PLC0415, only what is needed is loaded
 
         files = files_of(given)
         if files.counting:

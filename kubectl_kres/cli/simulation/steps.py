@@ -9,15 +9,30 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests import yaml_text
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.reports.changes.together import Files, steps_of
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, Scale, Step, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.store.store import Store
+
+
+def files_of(given: Input) -> Files:
+    """The objects that a simulation knows, in the order of kinds; one that has no name is left out."""
+    return steps_of(_objects(given))
+
+
+def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
+    for manifest in ordered(given.manifests):
+        if kind_of(manifest) is not None and manifest.kind in FIRST and manifest.metadata.get("name"):
+            line, _ = manifest.position()
+            yield manifest.raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"
+
 
 #: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
 FIRST = (

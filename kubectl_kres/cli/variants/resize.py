@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from kubectl_kres.cli.args.options import Options
-from kubectl_kres.cli.args.resize_patch import read_patch
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen
 from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.manifests import files, yaml_text
 from kubectl_kres.render.pod import resize as render
 from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.resize.resize_report import Resize, resize
+
+_INLINE = "--resize"
+
+
+def read_patch(argument: str) -> Any:
+    """The value of the patch. ``@FILE`` names a file, ``-`` and ``@-`` standard input.
+
+    Raises InputError for a file that cannot be read and for bad syntax, UsageError for anything but one document.
+    """
+    file = argument.removeprefix("@") if argument.startswith("@") else "-" if argument == "-" else ""
+    if not file:
+        shown, text = _INLINE, argument
+    else:
+        stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
+        shown, text = files.STDIN if file == "-" else file, files.text(file, stdin)
+    documents = [*yaml_text.split(shown, text)]
+    if len(documents) != 1:
+        raise UsageError(f"--resize: one patch is expected, not {len(documents)} documents")
+    return yaml_text.parse(documents[0])
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:

@@ -28,7 +28,7 @@ class TektonManifests(ManifestSystem):
         yield from ((tuple(path), name) for path, name in misnamed(raw))
 
     def empty_items(self, raw: Any) -> Any:
-        from kubectl_kres.tekton.validation.nulls import without_nulls
+        from kubectl_kres.tekton.validation.go_types import without_nulls
 
         return without_nulls(raw)
 

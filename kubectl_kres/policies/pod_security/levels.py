@@ -11,9 +11,167 @@ from msgspec import Struct
 from kubectl_kres.admission.base.field_error import FieldError, invalid
 from kubectl_kres.admission.base.outcome import Finding, Refusal, invalid_object
 from kubectl_kres.policies.objects import template_of
-from kubectl_kres.policies.pod_security.checks import CHECKS, NEWEST_CHECK, Violation
+from kubectl_kres.policies.pod_security import baseline
+from kubectl_kres.policies.pod_security.baseline import SECCOMP_PATH, capabilities, seccomp_set
+from kubectl_kres.policies.pod_security.parts import (
+    Check,
+    Raw,
+    Violation,
+    containers,
+    context,
+    named,
+    plural,
+    quoted,
+    setters_of,
+    unless_windows,
+    user_namespace,
+)
 from kubectl_kres.policies.request import Request, Review
 from kubectl_kres.provenance.journal import Source
+
+
+def escalation(_: Raw, spec: Raw) -> Violation | None:
+    names = named(spec, lambda container: context(container).get("allowPrivilegeEscalation") is not False)
+    if not names:
+        return None
+    text = f"{containers(names)} must set securityContext.allowPrivilegeEscalation=false"
+    path = "securityContext.allowPrivilegeEscalation"
+    return Violation("allowPrivilegeEscalation != false", text, path, "false")
+
+
+def capabilities_restricted(_: Raw, spec: Raw) -> Violation | None:
+    def keeps(container: Raw) -> bool:
+        return "ALL" not in ((context(container).get("capabilities") or {}).get("drop") or ())
+
+    names = named(spec, keeps)
+    added = capabilities(spec, frozenset(("NET_BIND_SERVICE",)), "")
+    details = [f'{containers(names)} must set securityContext.capabilities.drop=["ALL"]'] if names else []
+    details += [added.detail] if added else []
+    if not details:
+        return None
+    path = "securityContext.capabilities.drop" if names else "securityContext.capabilities.add"
+    return Violation("unrestricted capabilities", "; ".join(details), path, '["ALL"]' if names else "")
+
+
+_VOLUMES = frozenset(
+    (
+        "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected",
+        "secret",
+    )
+)  # fmt: skip
+_OTHER_VOLUMES = (
+    "hostPath", "gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "nfs", "iscsi", "glusterfs", "rbd",
+    "flexVolume", "cinder", "cephfs", "flocker", "fc", "azureFile", "vsphereVolume", "quobyte", "azureDisk",
+    "photonPersistentDisk", "portworxVolume", "scaleIO", "storageos",
+)  # fmt: skip
+
+
+def restricted_volumes(_: Raw, spec: Raw) -> Violation | None:
+    names, kinds = [], set()
+    for volume in spec.get("volumes") or ():
+        sources = {key for key, value in volume.items() if value is not None}
+        if sources & _VOLUMES or sources <= {"name"}:
+            continue
+        names.append(str(volume.get("name", "")))
+        kinds.add(next((kind for kind in _OTHER_VOLUMES if kind in sources), "unknown"))
+    if not names:
+        return None
+    verb, word = plural("uses", len(names), "use"), plural("restricted volume type", len(kinds))
+    text = f"{plural('volume', len(names))} {quoted(names)} {verb} {word} {quoted(sorted(kinds))}"
+    return Violation("restricted volume types", text, "volumes")
+
+
+def non_root(_: Raw, spec: Raw) -> Violation | None:
+    pod = context(spec).get("runAsNonRoot")
+    names = named(spec, lambda container: context(container).get("runAsNonRoot") is False)
+    setters = setters_of(names, pod=pod is False)
+    path = "securityContext.runAsNonRoot"
+    if setters:
+        return Violation(
+            "runAsNonRoot != true", f"{setters} must not set securityContext.runAsNonRoot=false", path, "true"
+        )
+    implicit = [] if pod else named(spec, lambda container: context(container).get("runAsNonRoot") is None)
+    if not implicit:
+        return None
+    text = f"pod or {containers(implicit)} must set securityContext.runAsNonRoot=true"
+    return Violation("runAsNonRoot != true", text, path, "true")
+
+
+def user(_: Raw, spec: Raw) -> Violation | None:
+    def root(holder: Raw) -> bool:
+        user = context(holder).get("runAsUser")
+        return user == 0 and not isinstance(user, bool)
+
+    setters = setters_of(named(spec, root), pod=root(spec))
+    if not setters:
+        return None
+    return Violation("runAsUser=0", f"{setters} must not set runAsUser=0", "securityContext.runAsUser")
+
+
+def seccomp_restricted(_: Raw, spec: Raw) -> Violation | None:
+    wrong = seccomp_set(spec)
+    if wrong is not None:
+        return wrong
+    if context(spec).get("seccompProfile") is not None:
+        return None
+    names = named(spec, lambda container: context(container).get("seccompProfile") is None)
+    if not names:
+        return None
+    text = f'pod or {containers(names)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
+    return Violation("seccompProfile", text, SECCOMP_PATH, "RuntimeDefault")
+
+
+#: The newest minor version that has checks of its own.
+NEWEST_CHECK = 36
+
+#: In the order in which they are told: baseline first, each by its name.
+CHECKS: tuple[Check, ...] = (
+    Check("appArmorProfile", False, ((0, baseline.app_armor),)),
+    Check("capabilities_baseline", False, ((0, baseline.capabilities_baseline),)),
+    Check("hostNamespaces", False, ((0, baseline.host_namespaces),)),
+    Check("hostPathVolumes", False, ((0, baseline.host_path),)),
+    Check("hostPorts", False, ((0, baseline.host_ports),)),
+    Check("hostProbesAndHostLifecycle", False, ((34, baseline.host_probes),)),
+    Check("privileged", False, ((0, baseline.privileged),)),
+    Check("procMount", False, ((0, baseline.proc_mount), (35, user_namespace(baseline.proc_mount)))),
+    Check(
+        "seLinuxOptions",
+        False,
+        ((0, baseline.selinux(baseline.SELINUX)), (31, baseline.selinux(baseline.SELINUX | {"container_engine_t"}))),
+    ),
+    Check("seccompProfile_baseline", False, ((0, baseline.seccomp_annotations), (19, baseline.seccomp_baseline))),
+    Check(
+        "sysctls",
+        False,
+        (
+            (0, baseline.sysctls(baseline.SYSCTLS_0)),
+            (27, baseline.sysctls(baseline.SYSCTLS_27)),
+            (29, baseline.sysctls(baseline.SYSCTLS_29)),
+            (32, baseline.sysctls(baseline.SYSCTLS_32)),
+        ),
+    ),
+    Check("windowsHostProcess", False, ((0, baseline.host_process),)),
+    Check("allowPrivilegeEscalation", True, ((8, escalation), (25, unless_windows(escalation)))),
+    Check(
+        "capabilities_restricted",
+        True,
+        ((22, capabilities_restricted), (25, unless_windows(capabilities_restricted))),
+        ("capabilities_baseline",),
+    ),
+    Check("procMount_restricted", True, ((35, baseline.proc_mount),), ("procMount",)),
+    Check("restrictedVolumes", True, ((0, restricted_volumes),), ("hostPathVolumes",)),
+    Check("runAsNonRoot", True, ((0, non_root), (35, user_namespace(non_root)))),
+    Check("runAsUser", True, ((23, user), (35, user_namespace(user)))),
+    Check(
+        "seccompProfile_restricted",
+        True,
+        ((19, seccomp_restricted), (25, unless_windows(seccomp_restricted))),
+        ("seccompProfile_baseline",),
+    ),
+)
+
+__all__ = ["CHECKS", "NEWEST_CHECK", "Check", "Violation"]
+
 
 Mode = Literal["enforce", "audit", "warn"]
 MODES: tuple[Mode, ...] = ("enforce", "audit", "warn")

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.claims import TONES, asks_words
-from kubectl_kres.render.text.edited import edited
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
-from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport, ManagedQuota, May
 from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.common.resource_lists import listed

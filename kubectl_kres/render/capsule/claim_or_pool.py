@@ -9,9 +9,8 @@ from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.capsule.claim import may_lines, nothing_helps, quota_lines, ways_lines
 from kubectl_kres.render.capsule.claims import TONES
 from kubectl_kres.render.capsule.pools import pool_lines
-from kubectl_kres.render.text.edited import edited
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
-from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.reports.capsule.explain.claim_or_pool import (
     ClaimExplanation,
     Compared,

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.cost import cost_lines
-from kubectl_kres.render.text.edited import edited
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
-from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import tables
 from kubectl_kres.render.verdict.listed import Row

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.provenance.rules import RULES
 from kubectl_kres.render.text.line import clipped
-from kubectl_kres.reports.rollout.spare import short_by
+from kubectl_kres.reports.rollout.room import short_by
 
 #: So many causes are named; the rest is counted.
 _MOST = 2

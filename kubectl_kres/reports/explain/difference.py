@@ -27,8 +27,7 @@ from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.live_differences import edited, tells
 from kubectl_kres.reports.pod.manifest_source import start_of_live
 from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.pod.pod_signature import signature
-from kubectl_kres.reports.pod.resource_view import as_written, values_of
+from kubectl_kres.reports.pod.resource_view import as_written, signature, values_of
 from kubectl_kres.store.store import Store
 
 

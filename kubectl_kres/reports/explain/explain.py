@@ -30,8 +30,8 @@ from kubectl_kres.reports.common.system import analysis_by_system, made_by, syst
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod import events, preflight
 from kubectl_kres.reports.pod.condition import state_of
+from kubectl_kres.reports.pod.events import barring
 from kubectl_kres.reports.pod.feature_gates import gates
-from kubectl_kres.reports.pod.last_refusal import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.must_specify import demands_of
 from kubectl_kres.reports.pod.needs import needs
@@ -45,9 +45,8 @@ from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.remedy_next import following
 from kubectl_kres.reports.remedies.typos import meant
 from kubectl_kres.reports.remedies.words import NOTHING, told
-from kubectl_kres.reports.rollout.room import room_for
+from kubectl_kres.reports.rollout.room import room_for, spare_of
 from kubectl_kres.reports.rollout.seen import with_seen
-from kubectl_kres.reports.rollout.spare import spare_of
 from kubectl_kres.reports.rollout.wanted_pods import needed_of
 from kubectl_kres.reports.rollout.workload_pods import pods_of
 from kubectl_kres.store.store import Store

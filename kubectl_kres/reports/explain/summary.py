@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.pod.condition import ready_of, state_of
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.pod_signature import signature
+from kubectl_kres.reports.pod.resource_view import signature
 from kubectl_kres.reports.pod.values import names_of
 from kubectl_kres.store.store import Store
 

@@ -1,9 +1,12 @@
-"""A pod pruned to what resources and quotas depend on, as written, and its values by path."""
+"""A pod pruned to what resources and quotas depend on, its values by path, and what is alike about two pods."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+import msgspec
+from msgspec import structs
 
 from kubectl_kres.admission.limitrange.limitrange_admission import ANNOTATION
 from kubectl_kres.admission.request.new_pod import shown_claims, shown_policies
@@ -11,6 +14,16 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.meta import ResourceList
 from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.quantity import stored
+from kubectl_kres.reports.common.analysis import Start
+
+_ENCODER = msgspec.msgpack.Encoder()
+
+
+def signature(start: Start, live: Pod) -> tuple[bytes, bytes]:
+    """All of a pod that admission looks at, but for its name: what would be sent, on whatever node; the live values."""
+    spec = live.spec
+    held = (spec.containers, spec.init_containers, spec.resources)
+    return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(held)
 
 
 def as_written(pod: Pod) -> dict[str, Any]:

@@ -8,10 +8,41 @@ from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import Right, Sentences, System
-from kubectl_kres.reports.policing.early import policed, policed_object
 from kubectl_kres.reports.policing.needs import DECIDING, ELSEWHERE, policing_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
+
+_LABELS = "pod-security.kubernetes.io/"
+
+
+def decides(store: Store, namespace: str) -> bool:
+    """Cheap, and True where it may be so."""
+    space = store.get("Namespace", namespace)
+    if space is not None:
+        labels = space.metadata.labels or {}
+        if space.metadata.deletion_timestamp or any(key.startswith(_LABELS) for key in labels):
+            return True
+    if any(any(True for _ in store.all(kind)) for kind in DECIDING):
+        return True
+    return any(need.kind == "ServiceAccount" and need.namespace == namespace for need in store.needs())
+
+
+def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    """The analysis of the next pod with what else admits; that of a pod that exists as it is."""
+    if analysis.start.live is not None or not decides(store, subject.ref.namespace):
+        return analysis
+    from kubectl_kres.reports.policing import judged
+
+    return judged.policed(store, subject, ask, analysis)
+
+
+def policed_object(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    """The same for the workload of a file itself."""
+    if subject.ref.kind == "Pod" or not decides(store, subject.ref.namespace):
+        return analysis
+    from kubectl_kres.reports.policing import judged
+
+    return judged.policed_object(store, subject, ask, analysis)
 
 
 class Policing(System):

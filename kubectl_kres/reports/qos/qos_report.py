@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.kubelet.cgroup_files import Machine
-from kubectl_kres.admission.kubelet.kernel import Driver
-from kubectl_kres.admission.kubelet.oom import oom_score, unassigned
+from kubectl_kres.admission.kubelet.kernel import Driver, oom_score, unassigned
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.defaulting import decoded_draft
 from kubectl_kres.model.meta import ObjectRef

@@ -9,9 +9,8 @@ from typing import cast
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.admission.quota import quota_object
-from kubectl_kres.admission.quota.recount import recount
 from kubectl_kres.admission.quota.scopes import requirements
-from kubectl_kres.admission.quota.usage_drift import Drift, drift
+from kubectl_kres.admission.quota.usage_drift import Drift, drift, recount
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod

@@ -15,10 +15,9 @@ from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.unplaced import nearest_kind
 from kubectl_kres.reports.remedies.catalogue import BY_HAND
-from kubectl_kres.reports.remedies.context import Most, Remedy, RemedyContext, grouped
-from kubectl_kres.reports.remedies.overrun import Overrun, asking_less, overrun
+from kubectl_kres.reports.remedies.context import Most, Overrun, Remedy, RemedyContext, asking_less, grouped, overrun
 from kubectl_kres.reports.remedies.remedy_bounds import within_bounds
-from kubectl_kres.reports.remedies.similar_quantity import near
+from kubectl_kres.reports.remedies.typos import near
 
 
 def remedies(

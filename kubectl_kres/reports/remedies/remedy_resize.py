@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from kubectl_kres.reports.remedies.context import RemedyContext
-from kubectl_kres.reports.remedies.overrun import overrun
+from kubectl_kres.reports.remedies.context import RemedyContext, overrun
 
 _REPLACE = "make a new pod: change the template, or delete the pod and create it again"
 _CLASSES = {

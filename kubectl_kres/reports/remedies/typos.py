@@ -1,15 +1,38 @@
-"""What figures of a pod probably meant that are absurd as they are written: CPUs without an m, bytes without an Mi."""
+"""What was probably meant: figures without an m or an Mi, and texts that are nearly quantities."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse, quantity_of
+
+
+def near(text: str) -> str:
+    """What a mistyped quantity probably meant, the likelier first; empty if nothing close parses."""
+    squeezed = text.replace(" ", "").replace("_", "").replace(",", ".")
+    number = squeezed.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    suffix = squeezed[len(number) :]
+    guesses: Mapping[str, tuple[str, ...]] = {
+        "k": ("Ki", "k"), "kb": ("Ki", "k"), "kib": ("Ki",), "ki": ("Ki",),
+        "mb": ("Mi", "M"), "mib": ("Mi",), "mi": ("Mi",), "gb": ("Gi", "G"), "gib": ("Gi",), "gi": ("Gi",),
+        "g": ("Gi", "G"), "tb": ("Ti", "T"), "tib": ("Ti",), "ti": ("Ti",), "": ("",), "b": ("",), "cpu": ("",),
+        "core": ("",), "cores": ("",), "millicores": ("m",), "mcpu": ("m",),
+    }  # fmt: skip
+    good = []
+    for guess in guesses.get(suffix.lower(), ()):
+        try:
+            parse(f"{number}{guess}")
+        except QuantityError:
+            continue
+        if number:
+            good.append(f"{number}{guess}")
+    return " or ".join(good)
+
 
 #: A whole number without a suffix, or with the one that stands for thousandths.
 _BARE = re.compile(r"0*([1-9][0-9]{0,5})(m?)")

@@ -20,11 +20,9 @@ from kubectl_kres.reports.tekton.concurrent_tasks import at_once
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanation, PlannedTask, TaskState
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.reports.tekton.pipeline_verdict import judged
-from kubectl_kres.reports.tekton.run_facts import SETTLING, run_facts, tekton_remarks
-from kubectl_kres.reports.tekton.stored_run import stored_run
+from kubectl_kres.reports.tekton.run_facts import SETTLING, moment_of, run_facts, tekton_remarks
 from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, unknown_task
-from kubectl_kres.reports.tekton.waiting_run import moment_of
-from kubectl_kres.reports.tekton.world import tekton_world
+from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
 from kubectl_kres.tekton.base.result import Gap, Problem

@@ -10,7 +10,7 @@ from kubectl_kres.provenance.journal import Set
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
 from kubectl_kres.reports.remedies.pod_remedy import request_over_limit
-from kubectl_kres.reports.remedies.similar_quantity import near
+from kubectl_kres.reports.remedies.typos import near
 
 
 def _say(text: str) -> Callable[[RemedyContext], Iterator[str]]:

@@ -2,32 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.errors import ClusterError, Forbidden, NotFound
 from kubectl_kres.model.meta import Condition, ObjectRef
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.pod import Container, Pod, ResourceRequirements
 from kubectl_kres.model.tekton import Task, TaskRun, TaskSpec
-from kubectl_kres.provenance.journal import Derive, Journal, Source
+from kubectl_kres.provenance.journal import Derive, Journal, Set, Source
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
-from kubectl_kres.reports.tekton.authored import authored
 from kubectl_kres.reports.tekton.run_behind import run_behind
-from kubectl_kres.reports.tekton.stored_run import stored_run
-from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of, too_much, waiting_of
-from kubectl_kres.reports.tekton.world import tekton_world
+from kubectl_kres.reports.tekton.run_facts import pipeline_run_of, too_much, waiting_of
+from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
 from kubectl_kres.tekton.controller.resolve import UsedTask, task_of
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, alone, task_run
+
+#: What the author of the Task wrote, in contrast to whoever runs it.
+_AUTHORED = frozenset({"tekton/step", "tekton/step-template", "tekton/sidecar"})
+
+
+def authored(pod: Pod, journal: Journal) -> Pod:
+    """The pod as the Task says it; what Tekton then did to it stands in the journal."""
+    written = {
+        entry.path: entry.after
+        for entry in journal
+        if isinstance(entry, Set) and entry.rule in _AUTHORED and entry.after is not None
+    }
+    spec = structs.replace(
+        pod.spec,
+        containers=_with(pod.spec.containers or (), "spec.containers", written),
+        init_containers=_with(pod.spec.init_containers or (), "spec.initContainers", written),
+    )
+    return structs.replace(pod, spec=spec)
+
+
+def _with(containers: Iterable[Container], field: str, written: Mapping[str, str]) -> tuple[Container, ...]:
+    return tuple(
+        structs.replace(one, resources=_resources(one.resources, f"{field}[{index}]", written))
+        for index, one in enumerate(containers)
+    )
+
+
+def _resources(held: ResourceRequirements | None, path: str, written: Mapping[str, str]) -> ResourceRequirements | None:
+    sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
+    for side, values in sides.items():
+        head = f"{path}.resources.{side}["
+        values.update({at[len(head) : -1]: text for at, text in written.items() if at.startswith(head)})
+    claims = held.claims if held is not None else None
+    if not (sides["limits"] or sides["requests"] or claims):
+        return None
+    return ResourceRequirements(sides["limits"] or None, sides["requests"] or None, claims)
+
 
 _NAME = "tekton"
 

@@ -9,8 +9,13 @@ from msgspec import Struct, structs
 from kubectl_kres.model.tekton import PipelineRun, PipelineSpec, TaskRun
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
-from kubectl_kres.tekton.controller.resolution import without_pipeline, without_pipeline_task
-from kubectl_kres.tekton.controller.resolve import UsedPipeline, UsedTask, task_of
+from kubectl_kres.tekton.controller.resolve import (
+    UsedPipeline,
+    UsedTask,
+    task_of,
+    without_pipeline,
+    without_pipeline_task,
+)
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run
 from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant, assistants
 from kubectl_kres.tekton.pipeline.concurrent_tasks import Peak, peaks

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from kubectl_kres.model.tekton import PipelineSpec, PipelineTask
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.base.task_order import ring, waits_for
+from kubectl_kres.tekton.validation.name_faults import reference_faults
 from kubectl_kres.tekton.validation.pipeline_params import own_faults
-from kubectl_kres.tekton.validation.reference_faults import reference_faults
 from kubectl_kres.tekton.validation.task_faults import ON_ERROR, task_faults, when_faults
 from kubectl_kres.tekton.validation.webhook_error import LABEL, WebhookError
 

@@ -13,7 +13,7 @@ from kubectl_kres.tekton.base.duration import go_text, seconds
 from kubectl_kres.tekton.resources.containers import words
 from kubectl_kres.tekton.validation import result_faults
 from kubectl_kres.tekton.validation.declarations import declaration_faults, declared, type_faults
-from kubectl_kres.tekton.validation.reference_faults import reference_faults
+from kubectl_kres.tekton.validation.name_faults import reference_faults
 from kubectl_kres.tekton.validation.variable_faults import context_faults, place_faults, use_faults
 from kubectl_kres.tekton.validation.variable_faults import result_faults as script_faults
 from kubectl_kres.tekton.validation.volume_faults import mount_faults, usage_faults, volume_faults, workspace_faults

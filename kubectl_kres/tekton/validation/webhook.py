@@ -17,12 +17,11 @@ from kubectl_kres.tekton.base.result import Problem, webhook_refusal
 from kubectl_kres.tekton.validation.action_faults import action_faults
 from kubectl_kres.tekton.validation.declarations import declaration_faults, declared, type_faults, with_given
 from kubectl_kres.tekton.validation.decoder import fault_in
-from kubectl_kres.tekton.validation.name_faults import binding_faults, given_faults
-from kubectl_kres.tekton.validation.nulls import without_nulls
+from kubectl_kres.tekton.validation.go_types import without_nulls
+from kubectl_kres.tekton.validation.name_faults import binding_faults, given_faults, reference_faults
 from kubectl_kres.tekton.validation.pipeline_faults import pipeline_faults
 from kubectl_kres.tekton.validation.pipeline_params import inline_faults, usage_faults
-from kubectl_kres.tekton.validation.reference_faults import reference_faults
-from kubectl_kres.tekton.validation.removed_fields import retired
+from kubectl_kres.tekton.validation.renamed_fields import retired
 from kubectl_kres.tekton.validation.run_faults import pipeline_run_faults, task_run_faults
 from kubectl_kres.tekton.validation.task_faults import sidecar_faults, task_faults
 from kubectl_kres.tekton.validation.variable_faults import param_faults, use_faults

@@ -10,8 +10,8 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.claim import PARTICIPLES, may_lines
 from kubectl_kres.render.capsule.claim_or_pool import claim_page, option_text
 from kubectl_kres.render.capsule.claims import TONES, short_words
-from kubectl_kres.render.text.edited import edited
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.remarks import edited
 from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport, May
 from kubectl_kres.reports.capsule.common.claim_state import WAITING
 from kubectl_kres.reports.capsule.common.needs import pooled_needs

@@ -11,14 +11,14 @@ from kubectl_kres.render.capsule.claim_or_pool import pool_page
 from kubectl_kres.render.capsule.claims import TONES, asks_words
 from kubectl_kres.render.capsule.queue_picture import of_pool, queue_lines
 from kubectl_kres.render.pictures.holders import bar_of, holders_lines, ranked
-from kubectl_kres.render.text.edited import edited
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.remarks import edited
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
 from kubectl_kres.reports.capsule.claim.claims import Claims
 from kubectl_kres.reports.capsule.common.needs import pooled_needs
 from kubectl_kres.reports.capsule.explain.claim_or_pool import PoolExplanation
-from kubectl_kres.reports.capsule.explain.explain_pool import explain_pool
+from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import explain_pool
 from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.reports.common.explanation import LastEdit
 from kubectl_kres.reports.pod.manifest_source import missing

@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_sums import amounts
 from kubectl_kres.reports.tekton.config import configuration_needs
-from kubectl_kres.reports.tekton.waiting_run import pipeline_run_of
+from kubectl_kres.reports.tekton.run_facts import pipeline_run_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tekton.controller.quota_retry import REASON
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows

@@ -2,21 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import structs
 
+from kubectl_kres.capsule.rules.managed import quota_name, terms_of
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.capsule import ResourcePool
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
-from kubectl_kres.reports.capsule.explain.claim_or_pool import ClaimExplanation, PoolExplanation
-from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim
-from kubectl_kres.reports.capsule.explain.explain_pool import explain_pool
+from kubectl_kres.reports.capsule.common.pool_room import shares
+from kubectl_kres.reports.capsule.common.unseen import is_whole, unseen_of_pool
+from kubectl_kres.reports.capsule.explain.claim_or_pool import ClaimExplanation, PoolExplanation, QuotaSums
+from kubectl_kres.reports.capsule.explain.explain_claim import explain_claim, pool_conditions
+from kubectl_kres.reports.capsule.explain.queue_turns import shown_turns, turns_of
+from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.reports.capsule.pool.tenant_view import glimpsed, pool_glimpse
 from kubectl_kres.reports.capsule.simulate.prediction import predicted
 from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.store import Store
+
+
+def explain_pool(scene: PoolIndex, pool: ResourcePool) -> PoolExplanation:
+    """The pass over its claims only where all of them were read."""
+    unseen = unseen_of_pool(scene, pool)
+    report = structs.replace(pool_report(scene, pool), unseen=unseen, complete=is_whole(unseen))
+    turns = turns_of(scene, pool) if scene.claims_known(pool) else ()
+    return PoolExplanation(
+        report,
+        tuple(shown_turns(turns)),
+        pool_conditions(pool),
+        tuple(_quotas(scene, pool)),
+        tuple(_bounds(scene, pool)),
+        tuple(_follows(pool, len(report.queue or ()), report.claims)),
+    )
+
+
+def _quotas(scene: PoolIndex, pool: ResourcePool) -> Iterator[QuotaSums]:
+    held = shares(pool)
+    for space in sorted(scene.spaces(pool)):
+        ref = ObjectRef("ResourceQuota", quota_name(pool.metadata.name), space)
+        yield QuotaSums(ref, terms_of(pool, [one for one in held if one.namespace == space]))
+
+
+def _bounds(scene: PoolIndex, pool: ResourcePool) -> Iterator[str]:
+    """What the webhook refuses: only what claims hold is protected, and only against changes of the pool."""
+    taken = {name: amount for name, amount in scene.taken(pool).items() if amount.nano > 0}
+    for name, amount in sorted(taken.items()):
+        yield f"{name} may be lowered to {amount}, which claims hold, and not be removed"
+    free = sorted(scene.hard(pool).keys() - taken.keys())
+    if free:
+        yield f"{listed(free)} may be lowered or removed: no claim holds any"
+    if pool.status.namespaces:
+        yield "scopes may not change: Kubernetes refuses that for a quota, and the pool would fail"
+
+
+def _follows(pool: ResourcePool, waiting: int, held: int) -> Iterator[str]:
+    """What a deletion leads to; it is never refused. Source: the garbage collector goes by owner references."""
+    if pool.spec.config.delete_bound_resources:
+        yield f"all of its claims are deleted ({held} allocated, {waiting} waiting), also those in use"
+    else:
+        if held:
+            yield f"{held} allocated claim{'s are' if held != 1 else ' is'} kept, without a pool, and Ready=False"
+        if waiting:
+            yield f"{waiting} waiting claim{'s are' if waiting != 1 else ' is'} deleted by the garbage collector"
+    spaces = len(pool.status.namespaces or ())
+    if spaces:
+        yield f"its quota goes in {spaces} namespace{'s' * (spaces != 1)}: nothing limits these resources there then"
+
 
 KINDS = ("ResourcePool", "ResourcePoolClaim")
 

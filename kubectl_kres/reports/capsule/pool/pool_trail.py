@@ -18,8 +18,7 @@ from kubectl_kres.reports.common.remedy import CreateObject, Edit, EditClaim
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.system import MoreRoom
 from kubectl_kres.reports.common.system_parts import PoolTrail, TrailClaim
-from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
-from kubectl_kres.reports.remedies.overrun import asking_less, overrun
+from kubectl_kres.reports.remedies.context import Remedy, RemedyContext, asking_less, overrun
 from kubectl_kres.reports.remedies.pod_remedy import exceeded as usual
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store

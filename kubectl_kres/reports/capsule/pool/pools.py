@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from kubectl_kres.capsule.rules.amounts import Amounts, added
 from kubectl_kres.capsule.rules.conditions import READY, find
-from kubectl_kres.capsule.rules.selection import is_active, selected
+from kubectl_kres.capsule.rules.selection import fault, is_active, is_empty, selected
 from kubectl_kres.model.capsule import ResourcePool
-from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.meta import LabelSelector, ObjectRef, Requirement
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.capsule.common.amount_lists import amount, parsed, shown, texts
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex, Standings
 from kubectl_kres.reports.capsule.common.pool_room import held, short
-from kubectl_kres.reports.capsule.common.selector_words import selector_words
 from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.reports.capsule.pool.pool_warnings import warnings_of
 from kubectl_kres.reports.common.explanation import LastEdit
@@ -21,6 +20,31 @@ from kubectl_kres.reports.common.last_editor import last_edit
 from kubectl_kres.reports.common.resource_lists import percent_of
 from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.store.coverage import Need
+
+
+def selector_words(selector: LabelSelector) -> str:
+    """``team=solar, env in (dev, test)`` as kubectl takes it; for one that selects nothing, that and why."""
+    if is_empty(selector):
+        return "{}, which selects nothing in a pool"
+    wrong = fault(selector)
+    labels = [f"{key}={value}" for key, value in sorted((selector.match_labels or {}).items())]
+    shown = ", ".join([*labels, *map(_expression, selector.match_expressions or ())])
+    return f"{shown}, which does not parse and so selects nothing: {wrong}" if wrong else shown
+
+
+def _expression(one: Requirement) -> str:
+    values = f"({', '.join(one.values or ())})"
+    match one.operator:
+        case "In":
+            return f"{one.key} in {values}"
+        case "NotIn":
+            return f"{one.key} notin {values}"
+        case "Exists":
+            return one.key
+        case "DoesNotExist":
+            return f"!{one.key}"
+        case _:
+            return f"{one.key} {one.operator} {values if one.values else ''}".rstrip()
 
 
 def pool_report(scene: PoolIndex, pool: ResourcePool) -> PoolReport:
