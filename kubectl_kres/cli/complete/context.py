@@ -92,7 +92,7 @@ def _word(command: Command, words: Sequence[str], typed: str, options: Options) 
         return CompletionContext(typed, words=() if words else tuple(map(Completion, completes)))
     if isinstance(completes, str):
         return CompletionContext(typed, type=completes, taken=frozenset(words), options=options)
-    from kubectl_kres.cli.complete.cursor import named  # noqa: PLC0415, the kinds' structs are loaded where they are needed
+    from kubectl_kres.cli.complete.object_words import named  # noqa: PLC0415, the kinds' structs are loaded where they are needed
 
     return named(completes, words, typed, options)
 
@@ -108,7 +108,7 @@ def _value(flag: click.Option, command: Command | None, rest: str, typed: str, o
     if flag.name in _ENTRIES:
         return slot._replace(entries=_ENTRIES[flag.name])
     if flag.metavar == "TYPE/NAME":
-        from kubectl_kres.cli.complete.cursor import named  # noqa: PLC0415
+        from kubectl_kres.cli.complete.object_words import named  # noqa: PLC0415
         from kubectl_kres.reports.common.kind_answers import makes_one_pod  # noqa: PLC0415
 
         found = named(makes_one_pod, (), slot.typed, options, slash=True)

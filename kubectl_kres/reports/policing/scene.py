@@ -21,8 +21,8 @@ from kubectl_kres.policies.webhooks import asked
 from kubectl_kres.policies.world import World, world_of
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Unseen
-from kubectl_kres.reports.policing.judged import on_wire
 from kubectl_kres.reports.policing.needs import DECIDING, WEBHOOKS
+from kubectl_kres.reports.policing.pods import on_wire
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
