@@ -17,10 +17,14 @@ _NAMED = re.compile(r"^type (\w+) ([\w.\[\]]+)$", re.MULTILINE)
 
 
 class Field(NamedTuple):
-    """A Go type, and the names of the structs that are inlined on the way to it, each with a dot behind it."""
+    """A Go type, and the names of the structs that are inlined on the way to it, each with a dot behind it.
+
+    omitempty: what the tag says, so that an empty value is not written.
+    """
 
     go: str
     inlined: str
+    omitempty: bool = False
 
 
 class Package(NamedTuple):
@@ -56,6 +60,15 @@ def leaf(full: str, field: str, found: Mapping[str, Package]) -> str:
 def inlined(full: str, field: str, found: Mapping[str, Package]) -> str:
     """What the decoder names between the struct and its field; empty as a rule."""
     return _field(full, field, found).inlined
+
+
+def omitted(full: str, field: str, found: Mapping[str, Package]) -> bool:
+    """Whether the server writes no empty value of the field: no pointer, and no struct."""
+    home = full.rpartition(".")[0]
+    go, _, omitempty = _field(full, field, found)
+    if not go or go.startswith("*") or not omitempty:
+        return False
+    return go.startswith(("[]", "map[")) or bool(_scalar(go, home, found))
 
 
 def _field(full: str, field: str, found: Mapping[str, Package]) -> Field:
@@ -98,6 +111,6 @@ def _fields(name: str, bodies: Mapping[str, str], within: str = "") -> Iterator[
     """Also those of structs that are inlined."""
     for _, go, json_name, options in _FIELD.findall(bodies.get(name, "")):
         if json_name:
-            yield json_name, Field(go, within)
+            yield json_name, Field(go, within, "omitempty" in options)
         elif "inline" in options:
             yield from _fields(go, bodies, f"{within}{go}.")

@@ -57,6 +57,7 @@ def read(plane: ControlPlane) -> dict[str, Any]:
     names: dict[str, str] = {}
     leaves: dict[str, dict[str, str]] = {}
     inlined: dict[str, dict[str, str]] = {}
+    omitted: dict[str, list[str]] = {}
     found = go_types.packages()
     for group, wanted in KINDS.items():
         schemas = plane.request("GET", index[group]["serverRelativeURL"])[1]["components"]["schemas"]
@@ -68,6 +69,7 @@ def read(plane: ControlPlane) -> dict[str, Any]:
                     types[short(name)] = fields
                     held = {field: go_types.leaf(name, field, found) for field, inner in fields.items() if not inner}
                     leaves[short(name)] = {field: go for field, go in held.items() if go}
+                    omitted[short(name)] = [field for field in fields if go_types.omitted(name, field, found)]
                     between = {field: go_types.inlined(name, field, found) for field in fields}
                     inlined[short(name)] = {field: steps for field, steps in between.items() if steps}
     inlined = {name: held for name, held in inlined.items() if held}
@@ -76,6 +78,7 @@ def read(plane: ControlPlane) -> dict[str, Any]:
         "types": types,
         "leaves": leaves,
         "inlined": inlined,
+        "omitted": {name: fields for name, fields in omitted.items() if fields},
     }
 
 

@@ -24,6 +24,7 @@ from kubectl_kres.admission.pod.defaulting import default_pod
 from kubectl_kres.admission.request.create import create as create_object
 from kubectl_kres.admission.request.new_pod import Policies, admit, orders
 from kubectl_kres.admission.request.policy_answer import not_valid, undecodable
+from kubectl_kres.admission.structure.metadata_structure import owner_notices
 from kubectl_kres.admission.structure.pod_warnings import pod_notices
 from kubectl_kres.admission.structure.template_structure import pod_errors
 from kubectl_kres.cel.base.errors import NotComputed
@@ -44,6 +45,12 @@ from kubectl_kres.provenance.journal import Entry
 Raw = Mapping[str, Any]
 #: Orders of mutating policies that are tried.
 MOST_ORDERS = 24
+BAD_REQUEST = 400
+#: What is written of a pod with scheduling gates when it is created.
+_GATED: Raw = {
+    "type": "PodScheduled", "status": "False", "lastProbeTime": None, "lastTransitionTime": "1970-01-01T00:00:00Z",
+    "reason": "SchedulingGated", "message": "Scheduling is blocked due to non-empty scheduling gates",
+}  # fmt: skip
 
 
 class Chain:
@@ -126,11 +133,27 @@ def prepared(request: Request, draft: Draft | None) -> Raw | None:
     pod["metadata"] = {**pod["metadata"], "generation": 1}
     qos_class = (pod.get("status") or {}).get("qosClass") or qos.class_of(draft)
     pod["status"] = {"phase": "Pending", "qosClass": qos_class}
+    if (pod.get("spec") or {}).get("schedulingGates"):
+        pod["status"]["conditions"] = [dict(_GATED)]
     return pod
 
 
 def create(raw: Raw, namespace: str, policies: Policies, server: Server, world: World) -> tuple[Answer, ...]:
     """Every answer to a CREATE of the object as sent."""
+    told = {*unknown_fields(raw, str(raw.get("kind", ""))), *owner_notices(raw)}
+    answers = _created_of(raw, namespace, policies, server, world)
+    return tuple(_with_warnings(one, told) if one.outcome.code != BAD_REQUEST else one for one in answers)
+
+
+def _with_warnings(answer: Answer, told: set[str]) -> Answer:
+    """With what was said when the object was decoded, whatever came of it."""
+    if told <= set(answer.outcome.warnings):
+        return answer
+    warnings = tuple(sorted({*answer.outcome.warnings, *told}))
+    return structs.replace(answer, outcome=structs.replace(answer.outcome, warnings=warnings))
+
+
+def _created_of(raw: Raw, namespace: str, policies: Policies, server: Server, world: World) -> tuple[Answer, ...]:
     request = creation_of(raw, namespace, world.user)
     chain = Chain(request, policies, server, world)
     undecoded = undecodable(raw)
@@ -193,8 +216,8 @@ def _created(
             decoded(synced, Pod),
             policies,
             chain.server,
-            decoded=sorted(unknown_fields(raw, "Pod")),
-            warnings=(*pod_notices(synced), *security_fields.notices(synced), *told),
+            decoded=told,
+            warnings=(*pod_notices(synced), *security_fields.notices(synced)),
             faults=tuple({str(one): one for one in faults}.values()),
         )
         return [structs.replace(one, journal=(*entries, *one.journal)) for one in outcomes]

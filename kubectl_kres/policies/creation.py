@@ -92,6 +92,8 @@ class _Policy:
         allowed = Accepts(self.params, variables=composed, **accepts)
         fields = dict(self.fields) if composed else {}
         expression = Expression(text, allowed, self.version, wanted, fields)
+        if expression.internal:
+            return FieldError(path, "InternalError", f"Internal error: {expression.fault}", RULE)
         if expression.fault:
             written = go_quoted(text if shown is None else shown)
             return FieldError(path, "FieldValueInvalid", f"Invalid value: {written}: {expression.fault}", RULE)

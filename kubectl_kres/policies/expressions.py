@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.cel.base.errors import CompileError, CostExceeded, EvalError, NotComputed
+from kubectl_kres.cel.base.errors import CompileError, CostExceeded, EvalError, InstantiationError, NotComputed
 from kubectl_kres.cel.base.state import PER_CALL, PER_POLICY
 from kubectl_kres.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
 from kubectl_kres.cel.evaluation.environment import Environment
@@ -89,7 +89,10 @@ def environment(accepts: Accepts, version: tuple[int, int]) -> Environment:
 
 
 class Expression:
-    """One expression: its text, and the program or why there is none."""
+    """One expression: its text, and the program or why there is none.
+
+    internal: the server calls what is wrong with it an internal error.
+    """
 
     def __init__(
         self,
@@ -102,6 +105,7 @@ class Expression:
         self.text = text
         self.program: Program | None = None
         self.fault = self.unknown = ""
+        self.internal = False
         self.kind: Type | None = None
         where = environment(accepts, version)
         if fields:
@@ -110,6 +114,9 @@ class Expression:
             program = _compiled(text, where) if not fields else compile_expression(text, where)
         except CompileError as error:
             self.fault = f"compilation failed: {error}"
+            return
+        except InstantiationError as error:
+            self.fault, self.internal = f"program instantiation failed: {error}", True
             return
         except NotComputed as error:
             self.unknown = str(error)
@@ -135,7 +142,7 @@ _MOST_CACHED = 2000
 
 
 def _compiled(text: str, where: Environment) -> Program:
-    """Compiled once for all policies that hold the same text. Raises CompileError, NotComputed."""
+    """Compiled once for all policies that hold the same text. Raises as ``compile_expression``."""
     key = (text, id(where))
     found = _CACHE.get(key)
     if found is None:

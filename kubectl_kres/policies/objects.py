@@ -22,6 +22,8 @@ def defaulted(raw: Mapping[str, Any]) -> Raw:
         del whole[key]
     fill = _KINDS.get(str(whole.get("kind", "")))
     if fill is not None:
+        if whole["kind"] != "PodTemplate":
+            whole.setdefault("status", {})
         fill(whole)
     return whole
 
@@ -144,6 +146,7 @@ def _volume(volume: Raw) -> None:
     for key in ("secret", "configMap", "downwardAPI", "projected"):
         if volume.get(key) is not None:
             volume[key].setdefault("defaultMode", _FILE_MODE)
+    _of_old_kinds(volume)
     if volume.get("hostPath") is not None:
         volume["hostPath"].setdefault("type", "")
     _sources(volume)
@@ -153,6 +156,22 @@ def _volume(volume: Raw) -> None:
     image = volume.get("image") or {}
     if image.get("reference") and not image.get("pullPolicy"):
         image["pullPolicy"] = pull_policy(str(image.get("reference", "")))
+
+
+_OF_VOLUMES: Mapping[str, Mapping[str, Any]] = {
+    "iscsi": {"iscsiInterface": "default"},
+    "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
+    "azureDisk": {"cachingMode": "ReadWrite", "fsType": "ext4", "readOnly": False, "kind": "Shared"},
+    "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
+}
+
+
+def _of_old_kinds(volume: Raw) -> None:
+    for key, defaults in _OF_VOLUMES.items():
+        if volume.get(key) is not None:
+            for name, value in defaults.items():
+                if volume[key].get(name) in (None, ""):
+                    volume[key][name] = value
 
 
 def _sources(volume: Raw) -> None:

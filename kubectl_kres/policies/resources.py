@@ -16,6 +16,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.policies.objects import defaulted, template_of
+from kubectl_kres.policies.received import received
 from kubectl_kres.quantity import stored
 
 Raw = dict[str, Any]
@@ -31,7 +32,7 @@ def settled(raw: Mapping[str, Any], server: Server) -> Raw:
 
     Raises Unparsable.
     """
-    whole = defaulted(raw)
+    whole = defaulted(received(raw))
     if whole.get("kind") != "Pod":
         _canonical_template(whole)
         return whole

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubectl_kres.admission.base.field_error import FieldError, invalid, not_supported, required
+from kubectl_kres.admission.base.field_error import FieldError, forbidden, invalid, not_supported, number, required
 
 Raw = Mapping[str, Any]
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
@@ -100,6 +100,8 @@ def errors(pod: Raw) -> Iterator[FieldError]:
         text = "must set spec.nodeName if mirror pod annotation is set"
         yield invalid(f"metadata.annotations[{_MIRROR}]", annotations[_MIRROR], text, _RULE)
     yield from _profiles(spec.get("securityContext") or {}, "spec.securityContext")
+    yield from _host_process(spec)
+    yield from _app_armor(spec, annotations)
     host_users = spec.get("hostUsers") is not False
     for path, _, context in _contexts(spec):
         at = f"{path}.securityContext"
@@ -108,18 +110,51 @@ def errors(pod: Raw) -> Iterator[FieldError]:
             yield not_supported(f"{at}.procMount", str(mount), ("Default", "Unmasked"), _RULE)
         if host_users and mount == "Unmasked":
             yield invalid(f"{at}.procMount", mount, "`hostUsers` must be false to use `Unmasked`", _RULE)
-        if context.get("allowPrivilegeEscalation") is False:
-            yield from _escalation(context, at)
         yield from _profiles(context, at)
 
 
-def _escalation(context: Raw, at: str) -> Iterator[FieldError]:
-    if context.get("privileged"):
-        text = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
-        yield invalid(at, dict(context), text, _RULE)
-    if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
-        text = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-        yield invalid(at, dict(context), text, _RULE)
+def _app_armor(spec: Raw, annotations: Raw) -> Iterator[FieldError]:
+    """An annotation that says another profile than the field. Source: validateAppArmorAnnotations..."""
+    if _windows(spec):
+        return
+    whole = (spec.get("securityContext") or {}).get("appArmorProfile")
+    for path, container, context in _contexts(spec):
+        written = annotations.get(_APP_ARMOR + str(container.get("name", "")))
+        profile = context.get("appArmorProfile") or whole
+        if written is None or not profile:
+            continue
+        at, kind = f"{path}.securityContext.appArmorProfile", profile.get("type")
+        wanted = {"Unconfined": "unconfined", "RuntimeDefault": "runtime/default"}
+        local = kind == "Localhost" and str(written).startswith("localhost/")
+        if local and str(written).removeprefix("localhost/") != profile.get("localhostProfile"):
+            text = "apparmor profile in annotation and field must match"
+            yield forbidden(f"{at}.localhostProfile", text, _RULE)
+        elif not local and (kind == "Localhost" or (kind in wanted and wanted[kind] != written)):
+            yield forbidden(f"{at}.type", "apparmor type in annotation and field must match", _RULE)
+
+
+def _host_process(spec: Raw) -> Iterator[FieldError]:
+    """Source: validateWindowsHostProcessPod."""
+
+    def of(context: Raw) -> bool | None:
+        value: bool | None = (context.get("windowsOptions") or {}).get("hostProcess")
+        return value
+
+    whole = of(spec.get("securityContext") or {})
+    inside = [(path, of(context)) for path, _, context in _contexts(spec)]
+    for path, own in inside:
+        if whole is not None and own is not None and own != whole:
+            text = f"pod hostProcess value must be identical if both are specified, was {str(whole).lower()}"
+            yield number(f"{path}.securityContext.windowsOptions.hostProcess", own, text, _RULE)
+    used = [whole if own is None else own for _, own in inside]
+    if not any(used):
+        return
+    if not all(used):
+        text = "If pod contains any hostProcess containers then all containers must be HostProcess containers"
+        yield invalid("spec", "", text, _RULE)
+    if not spec.get("hostNetwork"):
+        text = "hostNetwork must be true if pod contains any hostProcess containers"
+        yield FieldError("spec.hostNetwork", "FieldValueInvalid", f"Invalid value: false: {text}", _RULE)
 
 
 def _profiles(context: Raw, at: str) -> Iterator[FieldError]:

@@ -34,6 +34,11 @@ _PATHS = {
     "RuntimeClass": "apis/node.k8s.io/v1/runtimeclasses",
     "Namespace": "api/v1/namespaces",
     "Node": "api/v1/nodes",
+    **{
+        f"{kind}AdmissionPolicy{end}": f"apis/admissionregistration.k8s.io/v1/{kind.lower()}admissionpolic{plural}"
+        for kind in ("Validating", "Mutating")
+        for end, plural in (("", "ies"), ("Binding", "ybindings"))
+    },
 }
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 

@@ -25,13 +25,15 @@ class FieldTable(Struct, frozen=True):
 
     ``leaves``: the Go types of what has no fields, as ``string``, ``string:v1.RestartPolicy``, ``[]string``,
     ``map[string]string`` or ``map:v1.ResourceList``; what has a decoder of its own is not among them. ``inlined``: what
-    the decoder names before a field that stands in a struct within the struct, with a dot behind it.
+    the decoder names before a field that stands in a struct within the struct, with a dot behind it. ``omitted``:
+    fields that the server does not write where they hold an empty text, list or map, zero or false.
     """
 
     version: str
     types: Mapping[str, Mapping[str, str]]
     leaves: Mapping[str, Mapping[str, str]]
     inlined: Mapping[str, Mapping[str, str]]
+    omitted: Mapping[str, tuple[str, ...]]
 
 
 @functools.cache

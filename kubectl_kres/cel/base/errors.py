@@ -20,6 +20,10 @@ class CompileError(Exception):
         super().__init__("\n".join(_shown(source, issue) for issue in ordered))
 
 
+class InstantiationError(Exception):
+    """A constant in the expression cannot be worked out, which the server finds when it plans it."""
+
+
 class EvalError(Exception):
     """The expression ends in an error. The message is the server's."""
 

@@ -215,7 +215,7 @@ class _Checker:
             kind = self.check(item)
             if index in node.optional:
                 kind = self._unwrapped(item, kind)
-            element = self._joined(item, element, kind)
+            element = self._joined(element, kind)
         return list_of(element or self.fresh())
 
     def _unwrapped(self, node: Node, kind: Type) -> Type:
@@ -225,23 +225,21 @@ class _Checker:
             self._mismatch(node, optional_of(kind), kind)
         return kind
 
-    def _joined(self, node: Node, before: Type | None, kind: Type) -> Type:
+    def _joined(self, before: Type | None, kind: Type) -> Type:
+        """Mixed items are dynamic here; ``Literals`` refuses them where they may not be mixed."""
         if before is None:
             return kind
-        if self.agrees(before, kind):
-            return most_general(before, kind)
-        self._mismatch(node, before, kind)
-        return ERROR
+        return most_general(before, kind) if self.agrees(before, kind) else DYN
 
     def _map(self, node: MapNode) -> Type:
         key: Type | None = None
         value: Type | None = None
         for entry in node.entries:
-            key = self._joined(entry.key, key, self.check(entry.key))
+            key = self._joined(key, self.check(entry.key))
             kind = self.check(entry.value)
             if entry.optional:
                 kind = self._unwrapped(entry.value, kind)
-            value = self._joined(entry.value, value, kind)
+            value = self._joined(value, kind)
         return map_of(key or self.fresh(), value or self.fresh())
 
     def _message(self, node: Message) -> Type:

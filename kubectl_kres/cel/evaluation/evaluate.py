@@ -10,6 +10,7 @@ from kubectl_kres.cel.base.state import PER_CALL, State, Step
 from kubectl_kres.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.cel.base.values import NONE, Made, Optional, TypeValue, UInt, equal, is_list, shown, type_name
 from kubectl_kres.cel.evaluation.check import check
+from kubectl_kres.cel.evaluation.constants import check_constants
 from kubectl_kres.cel.evaluation.environment import Environment
 from kubectl_kres.cel.evaluation.loops import LOOPS, bound
 from kubectl_kres.cel.libraries.overload import Overload
@@ -37,6 +38,7 @@ class Program:
             node = parse(source, environment.version)
             self.kind: Type = check(source, node, environment)
             self._step = plan(node, environment)
+            check_constants(node, lambda part: plan(part, environment))
         except RecursionError:
             raise NotComputed("an expression nested too deeply") from None
         self.source = source
@@ -57,7 +59,7 @@ class Program:
 
 
 def compile_expression(source: str, environment: Environment) -> Program:
-    """Raises CompileError with cel-go's words, or NotComputed."""
+    """Raises CompileError or InstantiationError with cel-go's words, or NotComputed."""
     return Program(source, environment)
 
 
