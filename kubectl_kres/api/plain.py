@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_kres.errors import UsageError
-from kubectl_kres.manifests.scalar import Number
+from kubectl_kres.manifests.number import Number
 
 
 def plain(item: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests import scalar as number
+from kubectl_kres.manifests import number
 from kubectl_kres.manifests.document import DEPTH, Document, PathStep, Position, place, twice
 
 _SPACE = re.compile(r"[ \t\r\n]*")

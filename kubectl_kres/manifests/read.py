@@ -9,7 +9,7 @@ from kubectl_kres.errors import InputError, InputErrors
 from kubectl_kres.manifests import files, json_text, yaml_text
 from kubectl_kres.manifests.document import Document, PathStep
 from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.scalar import Number
+from kubectl_kres.manifests.number import Number
 
 #: Faults that are listed; whoever has more mends these first.
 LISTED = 20

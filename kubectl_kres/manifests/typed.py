@@ -12,7 +12,7 @@ from kubectl_kres.admission.decoding.mistyped import first_mistyped
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.document import PathStep
 from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.scalar import Number
+from kubectl_kres.manifests.number import Number
 from kubectl_kres.manifests.system import ManifestSystem, system_of
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind

@@ -13,6 +13,9 @@ from kubectl_kres.manifests import scalar
 from kubectl_kres.manifests.document import Document, PathStep, Position, place
 from kubectl_kres.manifests.yaml_values import Build
 
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_SEPARATOR = re.compile(r"^---(.*)$", re.MULTILINE)
+
 
 class _Place:
     """Where a walk stands in a list or map: the index or key it is at, None before a key."""
@@ -25,37 +28,6 @@ class _Place:
     def next(self) -> None:
         """The value at the step is complete."""
         self.step = self.step + 1 if isinstance(self.step, int) else None
-
-
-def values(events: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]]:
-    """The path of each value with the mark where it begins, in the order of the text."""
-    stack: list[_Place] = []
-    for event in events:
-        if isinstance(event, yaml.CollectionEndEvent):
-            stack.pop()
-        elif not isinstance(event, yaml.NodeEvent):
-            continue
-        elif stack and stack[-1].step is None:
-            stack[-1].step = _key_text(event)
-            continue
-        else:
-            yield [place.step for place in stack], event.start_mark
-            if isinstance(event, yaml.CollectionStartEvent):
-                stack.append(_Place(items=isinstance(event, yaml.SequenceStartEvent)))
-                continue
-        if stack:
-            stack[-1].next()
-
-
-def _key_text(event: Any) -> str:
-    """The key as text; of an alias its anchor, which is near enough to find a place."""
-    if isinstance(event, yaml.AliasEvent):
-        return str(event.anchor)
-    return scalar.key(scalar.resolve(event.value, plain=event.implicit[0], tag=event.tag or ""))
-
-
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_SEPARATOR = re.compile(r"^---(.*)$", re.MULTILINE)
 
 
 def split(file: str, text: str, *, start: int = 0, index: int = 0) -> Iterator[Document]:
@@ -104,7 +76,7 @@ def locate(document: Document, path: Sequence[PathStep]) -> Position:
     """Line and column in the file of the value at ``path``, or of the innermost value around it that is written."""
     wanted = list(path)
     best, depth = document.position(1, 1), -1
-    for found, mark in values(_events(document)):
+    for found, mark in _places(_events(document)):
         if depth > 0 and found[:depth] != wanted[:depth]:
             break
         if len(found) > depth and found == wanted[: len(found)]:
@@ -125,3 +97,30 @@ def _events(document: Document) -> Iterator[Any]:
         mark = error.problem_mark or error.context_mark
         at = document.position(mark.line + 1, mark.column + 1) if mark else document.position(1, 1)
         raise document.fault(str(error.problem or error.context), at) from error
+
+
+def _places(events: Iterable[Any]) -> Iterator[tuple[list[PathStep | None], Any]]:
+    """The path of each value with the mark where it begins, in the order of the text."""
+    stack: list[_Place] = []
+    for event in events:
+        if isinstance(event, yaml.CollectionEndEvent):
+            stack.pop()
+        elif not isinstance(event, yaml.NodeEvent):
+            continue
+        elif stack and stack[-1].step is None:
+            stack[-1].step = _key_text(event)
+            continue
+        else:
+            yield [place.step for place in stack], event.start_mark
+            if isinstance(event, yaml.CollectionStartEvent):
+                stack.append(_Place(items=isinstance(event, yaml.SequenceStartEvent)))
+                continue
+        if stack:
+            stack[-1].next()
+
+
+def _key_text(event: Any) -> str:
+    """The key as text; of an alias its anchor, which is near enough to find a place."""
+    if isinstance(event, yaml.AliasEvent):
+        return str(event.anchor)
+    return scalar.key(scalar.resolve(event.value, plain=event.implicit[0], tag=event.tag or ""))

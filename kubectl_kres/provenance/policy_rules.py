@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
-
-
-class Rule(Struct, frozen=True):
-    """What a rule does, in one sentence, and where the real system does it. ``gate``: it needs this feature gate."""
-
-    title: str
-    source: str
-    gate: str = ""
-
+from kubectl_kres.provenance.rule import Rule
 
 _LIFECYCLE = "apiserver/pkg/admission/plugin/namespace/lifecycle"
 _ACCOUNT = "plugin/pkg/admission/serviceaccount/admission.go"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kubectl_kres.provenance.policy_rules import POLICY_RULES, Rule
+from kubectl_kres.provenance.policy_rules import POLICY_RULES
+from kubectl_kres.provenance.rule import Rule
 
 _VALIDATION = "pkg/apis/core/validation/validation.go"
 _DEFAULTS = "pkg/apis/core/v1/defaults.go"

@@ -9,57 +9,15 @@ import zlib
 from collections.abc import Collection, Generator, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, Header, Mark, SnapshotEnd, page_decoder
+from kubectl_kres.snapshot.lines import lines
 from kubectl_kres.store.store import Origin, Store
-
-_BUFFER = 1 << 18
-
-#: A page of objects is at most this long: etcd takes 1.5 MiB of each.
-LONGEST = 1 << 28
-
-
-class Readable(Protocol):
-    """A binary stream, gzipped or not."""
-
-    def readinto(self, buffer: Any, /) -> int | None: ...
-
-
-def lines(stream: Readable, *, size: int = _BUFFER) -> Iterator[memoryview]:
-    """Each line with its line feed, which a last line may lack. A line is valid until the next one is asked for.
-
-    Raises EOFError if none ends within LONGEST bytes.
-    """
-    buffer = bytearray(size)
-    start = seen = end = 0
-    while True:
-        found = buffer.find(b"\n", seen, end)
-        if found >= 0:
-            line = memoryview(buffer)[start : found + 1]
-            yield line
-            start = seen = found + 1
-            continue
-        if start:
-            buffer[: end - start] = buffer[start:end]
-            start, end = 0, end - start
-        seen = end
-        if end == len(buffer):
-            if end >= LONGEST:
-                raise EOFError
-            buffer = buffer + bytearray(len(buffer))
-        with memoryview(buffer) as view:
-            read = stream.readinto(view[end:]) or 0
-        if not read:
-            break
-        end += read
-    if end:
-        yield memoryview(buffer)[:end]
-
 
 _AGAIN = "take it again with: kubectl kres snapshot --out FILE"
 _UPGRADE = "upgrade kubectl-kres, or take it again with this version"

@@ -1,6 +1,8 @@
-"""What of an object's metadata goes into a snapshot: annotations that answers need, managers of resource fields.
-The rest of an object needs no redaction: the structs of ``model/`` have no field for values of environment variables,
-data of Secrets and ConfigMaps, arguments and the like. Tekton's do: ``quiet`` takes them out.
+"""What of an object goes into a snapshot.
+
+Of metadata: annotations that answers need, managers of resource fields. Of a pod that is read in detail: what decides,
+not what names images, paths and ports. The rest needs no redaction: the structs of ``model/`` have no field for values
+of environment variables, data of Secrets and ConfigMaps, arguments and the like. Tekton's do: ``quiet`` takes them out.
 """
 
 from __future__ import annotations
@@ -25,74 +27,6 @@ _DECIDING = frozenset({
 
 _PULLS = ("Always", "IfNotPresent", "Never")
 _SYSCTL = re.compile(r"(kernel|net|fs|user|vm)[./]")
-
-
-def bare(spec: DetailedSpec) -> dict[str, Any]:
-    """The fields of the spec that are kept in another way than they stand."""
-    volumes = spec.volumes
-    return {
-        "containers": _containers(spec.containers),
-        "init_containers": _containers(spec.init_containers),
-        "security_context": _kept(spec.security_context),
-        "volumes": tuple(_volume(number, one) for number, one in enumerate(volumes)) if volumes is not None else None,
-        "node_selector": None,
-        "tolerations": None,
-        "service_account_name": "",
-        "scheduler_name": None,
-    }
-
-
-def _containers(containers: tuple[DetailedContainer, ...] | None) -> tuple[DetailedContainer, ...] | None:
-    if containers is None:
-        return None
-    return tuple(map(_container, containers))
-
-
-def _container(container: DetailedContainer) -> DetailedContainer:
-    probes = ("liveness_probe", "readiness_probe", "startup_probe")
-    return structs.replace(
-        container,
-        image_pull_policy=container.image_pull_policy if container.image_pull_policy in _PULLS else None,
-        security_context=_kept(container.security_context),
-        ports=[_port(one) for one in container.ports] if isinstance(container.ports, list) else None,
-        **{name: _probe(getattr(container, name)) for name in probes},
-    )
-
-
-def _probe(probe: Probe | None) -> Probe | None:
-    """That there is one, and the hosts that it names."""
-    if probe is None:
-        return None
-    page, socket = probe.http_get, probe.tcp_socket
-    return structs.replace(
-        probe,
-        http_get=structs.replace(page, path=None, port=None) if page is not None else None,
-        tcp_socket=structs.replace(socket, port=None) if socket is not None else None,
-        grpc=None if probe.grpc is None else {},
-    )
-
-
-def _port(port: Any) -> dict[str, Any]:
-    kept = ("containerPort", "hostPort", "protocol")
-    return {key: port[key] for key in kept if key in port} if isinstance(port, Mapping) else {}
-
-
-def _volume(number: int, volume: Any) -> dict[str, Any]:
-    """Its kind."""
-    kinds = volume if isinstance(volume, Mapping) else {}
-    named: dict[str, Any] = {key: {} for key, value in kinds.items() if value is not None and key != "name"}
-    return {"name": f"volume-{number}", **named}
-
-
-def _kept(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {
-            key: _kept(inner)
-            for key, inner in value.items()
-            if key in _DECIDING and (key != "name" or _SYSCTL.match(str(inner)))
-        }
-    return [_kept(one) for one in value] if isinstance(value, list) else value
-
 
 #: Annotations that are kept. last-applied-configuration of a pod is kept, too, cut down to what the structs hold.
 ANNOTATIONS = frozenset(
@@ -157,7 +91,7 @@ T = TypeVar("T", bound=Struct)
 
 def redact(item: T) -> T:
     """The object with only what a snapshot keeps of each metadata in it; the object itself if that is all of it."""
-    changes: dict[str, Any] = bare(item) if isinstance(item, DetailedSpec) else {}
+    changes: dict[str, Any] = _bare(item) if isinstance(item, DetailedSpec) else {}
     for part in PARTS:
         held = getattr(item, part, None)
         if isinstance(held, Struct):
@@ -212,3 +146,70 @@ def _resource_fields(tree: Any) -> dict[str, Any]:
         return {}
     pruned = {key: below if key in FIELDS else _resource_fields(below) for key, below in tree.items()}
     return {key: below for key, below in pruned.items() if below or key in FIELDS}
+
+
+def _bare(spec: DetailedSpec) -> dict[str, Any]:
+    """The fields of the spec that are kept in another way than they stand."""
+    volumes = spec.volumes
+    return {
+        "containers": _containers(spec.containers),
+        "init_containers": _containers(spec.init_containers),
+        "security_context": _kept(spec.security_context),
+        "volumes": tuple(_volume(number, one) for number, one in enumerate(volumes)) if volumes is not None else None,
+        "node_selector": None,
+        "tolerations": None,
+        "service_account_name": "",
+        "scheduler_name": None,
+    }
+
+
+def _containers(containers: tuple[DetailedContainer, ...] | None) -> tuple[DetailedContainer, ...] | None:
+    if containers is None:
+        return None
+    return tuple(map(_container, containers))
+
+
+def _container(container: DetailedContainer) -> DetailedContainer:
+    probes = ("liveness_probe", "readiness_probe", "startup_probe")
+    return structs.replace(
+        container,
+        image_pull_policy=container.image_pull_policy if container.image_pull_policy in _PULLS else None,
+        security_context=_kept(container.security_context),
+        ports=[_port(one) for one in container.ports] if isinstance(container.ports, list) else None,
+        **{name: _probe(getattr(container, name)) for name in probes},
+    )
+
+
+def _probe(probe: Probe | None) -> Probe | None:
+    """That there is one, and the hosts that it names."""
+    if probe is None:
+        return None
+    page, socket = probe.http_get, probe.tcp_socket
+    return structs.replace(
+        probe,
+        http_get=structs.replace(page, path=None, port=None) if page is not None else None,
+        tcp_socket=structs.replace(socket, port=None) if socket is not None else None,
+        grpc=None if probe.grpc is None else {},
+    )
+
+
+def _port(port: Any) -> dict[str, Any]:
+    kept = ("containerPort", "hostPort", "protocol")
+    return {key: port[key] for key in kept if key in port} if isinstance(port, Mapping) else {}
+
+
+def _volume(number: int, volume: Any) -> dict[str, Any]:
+    """Its kind."""
+    kinds = volume if isinstance(volume, Mapping) else {}
+    named: dict[str, Any] = {key: {} for key, value in kinds.items() if value is not None and key != "name"}
+    return {"name": f"volume-{number}", **named}
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            key: _kept(inner)
+            for key, inner in value.items()
+            if key in _DECIDING and (key != "name" or _SYSCTL.match(str(inner)))
+        }
+    return [_kept(one) for one in value] if isinstance(value, list) else value

@@ -17,8 +17,7 @@ from textual.timer import Timer
 from kubectl_kres.errors import KresError
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui import commands, save
-from kubectl_kres.tui import palette as themes
+from kubectl_kres.tui import commands, save, themes
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
 from kubectl_kres.tui.layout import Shell, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS

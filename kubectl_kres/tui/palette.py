@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
-from textual.theme import BUILTIN_THEMES, Theme
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
@@ -17,39 +16,6 @@ from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, Location
 from kubectl_kres.tui.screens.screen_factory import has_screen
 from kubectl_kres.tui.table.strips import safe
-
-DARK = Theme(
-    "kres-dark",
-    primary="#6cb6ff",
-    secondary="#b083f0",
-    accent="#f2cc60",
-    foreground="#d5dbe3",
-    background="#10141a",
-    surface="#171c24",
-    panel="#1f2630",
-    success="#57c4ad",
-    warning="#f0b849",
-    error="#ff7b72",
-    dark=True,
-)
-LIGHT = Theme(
-    "kres-light",
-    primary="#0b5cad",
-    secondary="#6e40c9",
-    accent="#8a5a00",
-    foreground="#1c2128",
-    background="#fbfcfd",
-    surface="#f1f4f7",
-    panel="#e4e9ee",
-    success="#00695c",
-    warning="#8a5a00",
-    error="#b3261e",
-    dark=False,
-)
-OWN = {theme.name: theme for theme in (DARK, LIGHT)}
-#: Every theme by its name, our own first.
-NAMES = (*OWN, *BUILTIN_THEMES)
-
 
 #: Objects that are offered at a time.
 _MOST = 50

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from time import monotonic, perf_counter
+from time import monotonic
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -14,65 +14,15 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.qos.qos_report import Brief
-from kubectl_kres.reports.qos.qos_sums import Adding, NamespaceSums
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 from kubectl_kres.tui.data_feed import DataFeed
+from kubectl_kres.tui.namespace_totals import Adder
 from kubectl_kres.tui.table.matching import Selector
 from kubectl_kres.tui.trend import Trends
-
-_CHUNK = 50
-
-
-class Adder:
-    """Sums by namespace. What changed is added up again, namespace by namespace."""
-
-    def __init__(self, store: Store) -> None:
-        self.done: dict[str, NamespaceSums] = {}
-        self._store = store
-        self._waiting: dict[str, None] = {}
-        self._at = ""
-        self._work: Iterator[NamespaceSums | None] | None = None
-
-    @property
-    def busy(self) -> bool:
-        return self._work is not None or bool(self._waiting)
-
-    def touch(self, refs: Iterable[ObjectRef]) -> None:
-        """Pods that came, changed or went."""
-        for ref in refs:
-            if ref.kind == "Pod":
-                self._waiting[ref.namespace] = None
-
-    def step(self, server: Server, seconds: float) -> set[str]:
-        """Adds up for a while; the namespaces whose sums are new."""
-        finished: set[str] = set()
-        end = perf_counter() + seconds
-        while perf_counter() < end and self.busy:
-            if self._work is None:
-                self._at = next(iter(self._waiting))
-                self._waiting.pop(self._at)
-                self._work = self._added(self._at, server)
-            found = next(self._work, None)
-            if found is not None:
-                self._work = None
-                self.done[self._at] = found
-                finished.add(self._at)
-        return finished
-
-    def _added(self, namespace: str, server: Server) -> Iterator[NamespaceSums | None]:
-        adding = Adding(server)
-        for count, pod in enumerate(list(self._store.all("Pod", namespace)), 1):
-            if isinstance(pod, Pod):
-                adding.add(pod)
-            if count % _CHUNK == 0:
-                yield None
-        yield next((one for one in adding.sums() if not one.total), NamespaceSums(namespace))
-
 
 #: Kinds whose objects change what admission says.
 _POLICIES = frozenset({"LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"})

@@ -23,9 +23,10 @@ from kubectl_kres.cli.commands import quota, tui
 from kubectl_kres.cli.output import printer
 from kubectl_kres.cli.program import COMMANDS
 from kubectl_kres.cli.settings import config
-from kubectl_kres.cli.settings.config_file import Output, Tui, line_of
+from kubectl_kres.cli.settings.config_file import Output, Tui
+from kubectl_kres.cli.settings.toml_lines import line_of
 from kubectl_kres.errors import UsageError
-from kubectl_kres.tui.palette import NAMES
+from kubectl_kres.tui.themes import NAMES
 
 ROOT = Path(__file__).parents[2]
 Write = Callable[[str], Path]

@@ -4,9 +4,8 @@ import base64
 
 import pytest
 
-from kubectl_kres.manifests import scalar
-from kubectl_kres.manifests import scalar as number
-from kubectl_kres.manifests.scalar import Number
+from kubectl_kres.manifests import number, scalar
+from kubectl_kres.manifests.number import Number
 
 YAML = {
     "1": 1,

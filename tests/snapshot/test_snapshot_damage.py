@@ -8,8 +8,7 @@ import pytest
 
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import meta, pod
-from kubectl_kres.snapshot import read as lines
-from kubectl_kres.snapshot import write as replace
+from kubectl_kres.snapshot import lines, replace
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.read import header, pages, read
 from kubectl_kres.snapshot.write import write, write_stream

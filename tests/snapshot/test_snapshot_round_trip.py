@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import detail, kinds, meta, pod, policy, quota_objects, workload
-from kubectl_kres.snapshot import demo
-from kubectl_kres.snapshot import read as lines
+from kubectl_kres.snapshot import demo, lines
 from kubectl_kres.snapshot.format import PAGE, Header
 from kubectl_kres.snapshot.read import header, pages, read
 from kubectl_kres.snapshot.write import write, write_stream

@@ -25,6 +25,27 @@ from kubectl_kres.quantity import ZERO, Quantity, total
 #: None: they could not be read. A resource that the server does not have is left out.
 RequestsByKind = Mapping[str, Iterable[Request] | None]
 
+#: pending: ``spec.hard`` names it, the controller has not copied that yet. nobody: no kind counts for the name, so that
+#: it limits nothing. unread: objects that count for it could not be read. finished: pods that ended make up the
+#: difference, or part of it. resized: pods were resized and may have been larger. unwritable: the API server refuses
+#: the status that the controller would write, for a sum in it. resync: nothing that can be seen.
+DriftCause = Literal["pending", "nobody", "unread", "finished", "resized", "unwritable", "resync"]
+Suspect = tuple[DriftCause, str, Mapping[str, Quantity]]
+
+
+class Drift(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """One name of a quota whose use is not what was counted. ``used``, ``counted`` absent: there is none.
+
+    pods: those that the cause is about. exact: they make up the whole difference.
+    """
+
+    name: str
+    cause: DriftCause
+    used: str | None = None
+    counted: str | None = None
+    pods: tuple[str, ...] = ()
+    exact: bool = False
+
 
 def recount(
     quota: ResourceQuota, objects: RequestsByKind, server: Server, *, extended: Mapping[str, str] | None = None
@@ -71,28 +92,6 @@ def status_after(
         {name: as_stored(quantity) for name, quantity in hard.items()},
         {name: as_stored(quantity) for name, quantity in used.items()},
     )
-
-
-#: pending: ``spec.hard`` names it, the controller has not copied that yet. nobody: no kind counts for the name, so that
-#: it limits nothing. unread: objects that count for it could not be read. finished: pods that ended make up the
-#: difference, or part of it. resized: pods were resized and may have been larger. unwritable: the API server refuses
-#: the status that the controller would write, for a sum in it. resync: nothing that can be seen.
-DriftCause = Literal["pending", "nobody", "unread", "finished", "resized", "unwritable", "resync"]
-Suspect = tuple[DriftCause, str, Mapping[str, Quantity]]
-
-
-class Drift(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """One name of a quota whose use is not what was counted. ``used``, ``counted`` absent: there is none.
-
-    pods: those that the cause is about. exact: they make up the whole difference.
-    """
-
-    name: str
-    cause: DriftCause
-    used: str | None = None
-    counted: str | None = None
-    pods: tuple[str, ...] = ()
-    exact: bool = False
 
 
 def drift(

@@ -48,8 +48,67 @@ _FREE = frozenset({
 })  # fmt: skip
 _WITH_SELECTOR = frozenset({"Deployment", "ReplicaSet", "DaemonSet"})
 
+_MUTABLE = (
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+)
+_MOST_SECONDS = 2**31 - 1
 
-def update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
+_Version = tuple[Pod, Draft, Mapping[str, Any]]
+
+UpdateRule = Callable[[Raw, Raw, Policies, Server], tuple[Outcome, ...]]
+
+
+def update(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    """Every answer to a PUT, or to a patch once it is applied: ``old`` as stored, ``new`` as sent, both whole.
+
+    Kinds that are only counted are counted at creation: an update costs them nothing.
+    """
+    kind = str(new.get("kind", ""))
+    undecoded = undecodable(new)
+    if undecoded is not None:
+        return (undecoded,)
+    outcomes = _BY_KIND.get(kind, _update_counted)(old, new, policies, server)
+    decoded = unknown_fields(new, kind)
+    if not decoded:
+        return outcomes
+    return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *decoded}))) for one in outcomes)
+
+
+def _update_limit_range(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:  # noqa: ARG001 - all have one shape
+    """Checked like a new one; the whole spec is replaced."""
+    limits = limitrange_object.parse(msgspec.convert(new, LimitRange))
+    errors = limitrange_object.validate(limits)
+    if errors:
+        return (not_valid("LimitRange", name_of(new), errors),)
+    stored = {"metadata": {"name": name_of(new)}, "spec": limitrange_object.stored_spec(limits)}
+    return answered(stored, None, policies, server, code=200)
+
+
+def _update_quota(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    """``hard`` may go below what is used; it counts once the controller has copied it (``recount.status_after``)."""
+    quota, before = (msgspec.convert(raw, ResourceQuota) for raw in (new, old))
+    hard = parse_list(quota.spec.hard, "spec.hard")
+    errors = quota_object.validate_update(quota.spec, hard, before.spec)
+    if errors:
+        return (not_valid("ResourceQuota", name_of(new), errors),)
+    stored = {"metadata": {"name": name_of(new)}, "spec": quota_object.stored_spec(new, hard)}
+    return answered(stored, None, policies, server, code=200)
+
+
+def _update_service(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
+    before, after = (msgspec.convert(raw, Service) for raw in (old, new))
+    spec = {"type": after.spec.type, "ports": len(after.spec.ports or ())}
+    stored = {"metadata": {"name": name_of(new)}, "spec": spec}
+    return answered(stored, service_request(after), policies, server, code=200, old=service_request(before))
+
+
+def _update_counted(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:  # noqa: ARG001 - all have one shape
+    return answered({"metadata": {"name": name_of(new)}}, None, policies, server, code=200)
+
+
+def _update_workload(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Every answer to an UPDATE of a built-in kind: quotas counted it at its creation. Raises Unparsable.
 
     Source: validation.go ValidateStatefulSetUpdate, ValidateDeploymentUpdate, ValidateJobUpdate; apps strategies.
@@ -133,15 +192,7 @@ def _shown(spec: Mapping[str, Any]) -> str:
     return "null" if completions is None else str(completions)
 
 
-_MUTABLE = (
-    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
-    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
-    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
-)
-_MOST_SECONDS = 2**31 - 1
-
-
-def update_pod(
+def _update_pod(
     old_raw: Mapping[str, Any], new_raw: Mapping[str, Any], policies: Policies, server: Server
 ) -> tuple[Outcome, ...]:
     """Every answer to an UPDATE of a pod as stored to the pod as sent. Raises Unparsable.
@@ -168,9 +219,6 @@ def update_pod(
 
 def _terminating(pod: Pod) -> bool:
     return (pod.spec.active_deadline_seconds or -1) >= 0 or pod.spec.active_deadline_seconds == 0
-
-
-_Version = tuple[Pod, Draft, Mapping[str, Any]]
 
 
 def _pod_errors(old: _Version, new: _Version) -> Iterator[FieldError]:
@@ -224,60 +272,9 @@ def _fixed(spec: Mapping[str, Any]) -> dict[str, Any]:
     return fixed
 
 
-UpdateRule = Callable[[Raw, Raw, Policies, Server], tuple[Outcome, ...]]
-
-
-def update(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """Every answer to a PUT, or to a patch once it is applied: ``old`` as stored, ``new`` as sent, both whole.
-
-    Kinds that are only counted are counted at creation: an update costs them nothing.
-    """
-    kind = str(new.get("kind", ""))
-    undecoded = undecodable(new)
-    if undecoded is not None:
-        return (undecoded,)
-    outcomes = _BY_KIND.get(kind, _update_counted)(old, new, policies, server)
-    decoded = unknown_fields(new, kind)
-    if not decoded:
-        return outcomes
-    return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *decoded}))) for one in outcomes)
-
-
-def _update_limit_range(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:  # noqa: ARG001 - all have one shape
-    """Checked like a new one; the whole spec is replaced."""
-    limits = limitrange_object.parse(msgspec.convert(new, LimitRange))
-    errors = limitrange_object.validate(limits)
-    if errors:
-        return (not_valid("LimitRange", name_of(new), errors),)
-    stored = {"metadata": {"name": name_of(new)}, "spec": limitrange_object.stored_spec(limits)}
-    return answered(stored, None, policies, server, code=200)
-
-
-def _update_quota(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """``hard`` may go below what is used; it counts once the controller has copied it (``recount.status_after``)."""
-    quota, before = (msgspec.convert(raw, ResourceQuota) for raw in (new, old))
-    hard = parse_list(quota.spec.hard, "spec.hard")
-    errors = quota_object.validate_update(quota.spec, hard, before.spec)
-    if errors:
-        return (not_valid("ResourceQuota", name_of(new), errors),)
-    stored = {"metadata": {"name": name_of(new)}, "spec": quota_object.stored_spec(new, hard)}
-    return answered(stored, None, policies, server, code=200)
-
-
-def _update_service(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    before, after = (msgspec.convert(raw, Service) for raw in (old, new))
-    spec = {"type": after.spec.type, "ports": len(after.spec.ports or ())}
-    stored = {"metadata": {"name": name_of(new)}, "spec": spec}
-    return answered(stored, service_request(after), policies, server, code=200, old=service_request(before))
-
-
-def _update_counted(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:  # noqa: ARG001 - all have one shape
-    return answered({"metadata": {"name": name_of(new)}}, None, policies, server, code=200)
-
-
 _BY_KIND: Mapping[str, UpdateRule] = {
-    **dict.fromkeys(WORKLOADS, update_workload),
-    "Pod": update_pod,
+    **dict.fromkeys(WORKLOADS, _update_workload),
+    "Pod": _update_pod,
     "LimitRange": _update_limit_range,
     "ResourceQuota": _update_quota,
     "PersistentVolumeClaim": update_claim,

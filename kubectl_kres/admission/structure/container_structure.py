@@ -25,6 +25,12 @@ PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _SECONDS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 _USUAL_GRACE = 30
 
+_RULE_MOUNT = "validation/mount"
+_PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
+_RECURSIVE = ("Disabled", "Enabled", "IfPossible")
+
+_RULE_ENV = "validation/env"
+
 
 def probe_errors(container: Raw, path: str, spec: Raw, server: Server, *, pod: bool) -> Iterator[FieldError]:
     """Of a container, or an init container that restarts. Source: validation.go validateProbe, validateLifecycle."""
@@ -116,11 +122,6 @@ def _sleep_errors(seconds: int, path: str, grace: int, server: Server) -> Iterat
     yield number(path, seconds, detail, _RULE_PROBE)
 
 
-_RULE_MOUNT = "validation/mount"
-_PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
-_RECURSIVE = ("Disabled", "Enabled", "IfPossible")
-
-
 def mount_errors(container: Raw, path: str, volumes: Mapping[str, Raw]) -> Iterator[FieldError]:
     """``volumes``: those that are valid, by name. Source: validation.go ValidateVolumeMounts, ValidateVolumeDevices."""
     mounts, devices = items(container, "volumeMounts"), items(container, "volumeDevices")
@@ -203,9 +204,6 @@ def _device_name_errors(name: str, path: str, volumes: Mapping[str, Raw]) -> Ite
     elif not {"persistentVolumeClaim", "ephemeral"} & set(volumes[name]):
         detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
         yield invalid(path, name, detail, _RULE_MOUNT)
-
-
-_RULE_ENV = "validation/env"
 
 
 def env_errors(container: Raw, path: str, server: Server) -> Iterator[FieldError]:

@@ -17,67 +17,6 @@ from kubectl_kres.model.raw import Raw
 #: What a projected volume takes; bundles and certificates are behind gates that are off.
 _SOURCES = ("secret", "configMap", "downwardAPI", "serviceAccountToken")
 
-
-class File(NamedTuple):
-    """Where a file comes to lie, and in a projected volume what it comes from."""
-
-    path: str
-    source: str = ""
-
-    def __str__(self) -> str:
-        return f'"{self.path}"{self.source and f" ({self.source})"}'
-
-
-def overlapping_paths(volumes: Iterable[Raw]) -> Iterator[str]:
-    """Source: api/pod/warnings.go warningsForOverlappingVirtualPaths; bundles and certificates are not looked at."""
-    for volume in volumes:
-        name = text(volume, "name")
-        for key, shown, field in (("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName")):
-            source = pointer(volume, key)
-            if source is not None:
-                yield from _told(_files(source), name, f'{shown} "{text(source, field)}"')
-        source = pointer(volume, "downwardAPI")
-        if source is not None:
-            yield from _told(_files(source), name, "DownwardAPI")
-        source = pointer(volume, "projected")
-        for part in items(source or {}, "sources"):
-            if all(part.get(key) is None for key in _SOURCES):
-                yield f'volume "{name}" (Projected) has no sources provided'
-        yield from _told(
-            (file for part in items(source or {}, "sources") for file in _projected(part)), name, "Projected"
-        )
-
-
-def _files(source: Raw, of: str = "") -> Iterator[File]:
-    yield from (File(text(item, "path"), of) for item in items(source, "items"))
-
-
-def _projected(part: Raw) -> Iterator[File]:
-    """Of the first source that has any, as the server looks for them."""
-    for key, shown in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
-        source = pointer(part, key)
-        if source is not None and isinstance(source.get("items"), list):
-            yield from _files(source, shown if key == "downwardAPI" else f'{shown} "{text(source, "name")}"')
-            return
-    token = pointer(part, "serviceAccountToken")
-    if token is not None:
-        yield File(text(token, "path"), "ServiceAccountToken")
-
-
-def _told(files: Iterable[File], volume: str, shown: str) -> Iterator[str]:
-    seen: list[File] = []
-    for file in files:
-        this = file._replace(path=file.path.rstrip("/"))
-        for other in seen:
-            if this.path and other.path and _overlap(this, other):
-                yield f'volume "{volume}" ({shown}): overlapping paths: {this} with {other}'
-        seen.append(this)
-
-
-def _overlap(one: File, other: File) -> bool:
-    return f"{one.path}/".startswith(f"{other.path}/") or f"{other.path}/".startswith(f"{one.path}/")
-
-
 _NODE_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
     "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
@@ -111,6 +50,22 @@ _REQUIRED, _PREFERRED = (
 _NO_SELECTOR = "labelSelector: a null labelSelector results in matching no pod"
 _KEYS = ("initContainers", "containers", "ephemeralContainers")
 
+_USE = '{}; use the "{}" field instead'
+_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
+_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+_NO_PROFILE = {"localhostProfile": None}
+
+
+class _File(NamedTuple):
+    """Where a file comes to lie, and in a projected volume what it comes from."""
+
+    path: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f'"{self.path}"{self.source and f" ({self.source})"}'
+
 
 def pod_notices(raw: Raw, *, template: bool = False) -> Iterator[str]:
     """Of a pod, or of a pod template as if it were one: but ports on the host's network are filled in in pods alone.
@@ -131,7 +86,7 @@ def pod_notices(raw: Raw, *, template: bool = False) -> Iterator[str]:
         if not secret.get("name"):
             yield f'spec.imagePullSecrets[{index}].name: invalid empty name ""'
     yield from _volumes(spec)
-    yield from overlapping_paths(items(spec, "volumes"))
+    yield from _overlapping_paths(items(spec, "volumes"))
     yield from _ports(spec, filled=spec.get("hostNetwork") is True and not template)
     for index, address in enumerate(texts(mapping(spec, "dnsConfig"), "nameservers")):
         yield from address_notices(address, f"spec.dnsConfig.nameservers[{index}]")
@@ -162,13 +117,6 @@ def _profiles(annotations: Raw, spec: Raw) -> Iterator[str]:
             of_pod = pointer(context, "appArmorProfile")
             if profile is None or of_pod is None or profile != {**_NO_PROFILE, **of_pod}:
                 yield f"metadata.annotations[{key}]: {_USE.format('deprecated since v1.30', 'appArmorProfile')}"
-
-
-_USE = '{}; use the "{}" field instead'
-_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
-_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
-_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
-_NO_PROFILE = {"localhostProfile": None}
 
 
 def _app_armor(annotation: Any) -> Raw | None:
@@ -291,3 +239,53 @@ def _listed_ports(spec: Raw) -> Iterator[tuple[str, Raw]]:
         for place, container in enumerate(items(spec, key)):
             for index, port in enumerate(items(container, "ports")):
                 yield f"spec.{key}[{place}].ports[{index}]", port
+
+
+def _overlapping_paths(volumes: Iterable[Raw]) -> Iterator[str]:
+    """Source: api/pod/warnings.go warningsForOverlappingVirtualPaths; bundles and certificates are not looked at."""
+    for volume in volumes:
+        name = text(volume, "name")
+        for key, shown, field in (("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName")):
+            source = pointer(volume, key)
+            if source is not None:
+                yield from _told(_files(source), name, f'{shown} "{text(source, field)}"')
+        source = pointer(volume, "downwardAPI")
+        if source is not None:
+            yield from _told(_files(source), name, "DownwardAPI")
+        source = pointer(volume, "projected")
+        for part in items(source or {}, "sources"):
+            if all(part.get(key) is None for key in _SOURCES):
+                yield f'volume "{name}" (Projected) has no sources provided'
+        yield from _told(
+            (file for part in items(source or {}, "sources") for file in _projected(part)), name, "Projected"
+        )
+
+
+def _files(source: Raw, of: str = "") -> Iterator[_File]:
+    yield from (_File(text(item, "path"), of) for item in items(source, "items"))
+
+
+def _projected(part: Raw) -> Iterator[_File]:
+    """Of the first source that has any, as the server looks for them."""
+    for key, shown in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
+        source = pointer(part, key)
+        if source is not None and isinstance(source.get("items"), list):
+            yield from _files(source, shown if key == "downwardAPI" else f'{shown} "{text(source, "name")}"')
+            return
+    token = pointer(part, "serviceAccountToken")
+    if token is not None:
+        yield _File(text(token, "path"), "ServiceAccountToken")
+
+
+def _told(files: Iterable[_File], volume: str, shown: str) -> Iterator[str]:
+    seen: list[_File] = []
+    for file in files:
+        this = file._replace(path=file.path.rstrip("/"))
+        for other in seen:
+            if this.path and other.path and _overlap(this, other):
+                yield f'volume "{volume}" ({shown}): overlapping paths: {this} with {other}'
+        seen.append(this)
+
+
+def _overlap(one: _File, other: _File) -> bool:
+    return f"{one.path}/".startswith(f"{other.path}/") or f"{other.path}/".startswith(f"{one.path}/")

@@ -1,4 +1,4 @@
-"""What validation finds in what makes pods, beside the pods: counts, the selector, how its pods restart."""
+"""What validation finds in what makes pods, beside the pods: counts, the selector, the rollout strategy."""
 
 from __future__ import annotations
 
@@ -32,8 +32,157 @@ _PERCENT_RULE = (
 _WHOLE = 100
 _PROGRESS = 600
 
+_RULE, _CHOICE, _DEADLINE = "validation/selector", "validation/choice", "validation/deadline"
 
-def rollout_errors(kind: str, spec: Raw) -> Iterator[FieldError]:
+_JOB = ("activeDeadlineSeconds", "backoffLimit", "completions", "parallelism", "ttlSecondsAfterFinished")
+_COUNTS = {
+    "Deployment": ("minReadySeconds", "replicas", "revisionHistoryLimit"),
+    "ReplicaSet": ("minReadySeconds", "replicas"),
+    "ReplicationController": ("minReadySeconds", "replicas"),
+    "StatefulSet": ("minReadySeconds", "replicas"),
+    "DaemonSet": ("minReadySeconds", "revisionHistoryLimit"),
+    "Job": _JOB,
+}
+#: Kinds whose pods go on forever, with the kind that their validation speaks of.
+_LASTING = {
+    "Deployment": "ReplicaSet",
+    "ReplicaSet": "ReplicaSet",
+    "StatefulSet": "StatefulSet",
+    "DaemonSet": "DaemonSet",
+    "ReplicationController": "ReplicationController",
+}
+#: What an empty selector is said to be invalid for.
+_SELECTING = {
+    "Deployment": "deployment",
+    "ReplicaSet": "deployment",
+    "StatefulSet": "statefulset",
+    "DaemonSet": "daemonset",
+}
+#: Kinds whose names become those of pods and their hosts.
+_NAMING = ("Deployment", "ReplicaSet", "ReplicationController", "Job", "CronJob")
+#: Where the template of a kind stands.
+_PLACES = {"CronJob": ("spec", "jobTemplate", "spec", "template"), "PodTemplate": ("template",)}
+
+
+def template_path(kind: str) -> tuple[str, ...]:
+    """Where the template of a built-in kind stands, whether or not there is one."""
+    return _PLACES.get(kind, ("spec", "template"))
+
+
+def skips_template(raw: Raw) -> bool:
+    """Whether nobody looks at the template: for a selector that is refused, or since there is none."""
+    kind, spec = raw.get("kind"), mapping(raw, "spec")
+    if kind == "ReplicationController":
+        return spec.get("template") is None
+    selector = pointer(spec, "selector")
+    return kind in {"Deployment", "ReplicaSet", "StatefulSet"} and any(selector_errors(selector, ""))
+
+
+def checked_spec(raw: Raw, spec: Raw) -> Raw:
+    """The pod's spec as it is validated: that of a StatefulSet has the volumes of its claims, and no name of a host.
+
+    Source: apps/validation ValidateStatefulSetSpec, where several claims come in an arbitrary order.
+    """
+    if raw.get("kind") != "StatefulSet":
+        return spec
+    found = {key: value for key, value in spec.items() if key not in {"hostname", "subdomain"}}
+    names = [text(mapping(claim, "metadata"), "name") for claim in items(mapping(raw, "spec"), "volumeClaimTemplates")]
+    if names:
+        claims = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(names)]
+        found["volumes"] = [*claims, *(one for one in items(spec, "volumes") if text(one, "name") not in names)]
+    return found
+
+
+def workload_errors(raw: Raw, path: str) -> Iterator[FieldError]:
+    """``path`` leads to the template.
+
+    Source: apps/validation, batch/validation; validation.go ValidateReplicationController.
+    """
+    kind, spec = str(raw.get("kind", "")), mapping(raw, "spec")
+    template = raw
+    for key in path.split("."):
+        template = mapping(template, key)
+    counted = mapping(mapping(spec, "jobTemplate"), "spec") if kind == "CronJob" else spec
+    at = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
+    for key in _COUNTS.get("Job" if kind == "CronJob" else kind, ()):
+        value = counted.get(key)
+        if isinstance(value, int) and value < 0:
+            yield number(f"{at}.{key}", value, "must be greater than or equal to 0", "validation/non-negative")
+    yield from _rollout_errors(kind, spec)
+    service = text(spec, "serviceName")
+    if kind == "StatefulSet" and service:
+        yield from (invalid("spec.serviceName", service, fault, "validation/name") for fault in label_faults(service))
+    if kind in {"Job", "CronJob"}:
+        yield from job_errors(counted, at)
+        yield from own_errors(raw) if kind == "Job" else cron_errors(raw)
+    if kind not in _LASTING:
+        return
+    if kind in {"StatefulSet", "DaemonSet"} or not skips_template(raw):
+        yield from _pod_errors(kind, mapping(template, "spec"), f"{path}.spec")
+    if kind == "ReplicationController":
+        yield from _older_selector_errors(spec, template, path)
+    else:
+        yield from _selector_errors(kind, pointer(spec, "selector"), mapping(template, "metadata"), path)
+
+
+def workload_warnings(raw: Raw) -> Iterator[str]:
+    """Of names and of revisions. Source: registry/apps strategy.go WarningsOnCreate of each kind."""
+    name, kind = mapping(raw, "metadata").get("name"), raw.get("kind")
+    faults = [*label_faults(name)] if isinstance(name, str) and name and kind in _NAMING else []
+    if faults:
+        use = "this is used in Pod names and hostnames, which can result in surprising behavior"
+        yield f"metadata.name: {use}; a DNS label is recommended: [{' '.join(faults)}]"
+    kept = integer(mapping(raw, "spec"), "revisionHistoryLimit")
+    if kind == "StatefulSet" and kept is not None and kept < 0:
+        advice = "a negative value retains all historical revisions; a value >= 0 is recommended"
+        yield f"spec.revisionHistoryLimit: {advice}"
+
+
+def _pod_errors(kind: str, spec: Raw, path: str) -> Iterator[FieldError]:
+    policy = spec.get("restartPolicy") or "Always"
+    if policy != "Always":
+        yield not_supported(f"{path}.restartPolicy", str(policy), ("Always",), _CHOICE)
+    if spec.get("activeDeadlineSeconds") is not None:
+        detail = f"activeDeadlineSeconds in {_LASTING[kind]} is not Supported"
+        yield forbidden(f"{path}.activeDeadlineSeconds", detail, _DEADLINE)
+
+
+def _selector_errors(kind: str, selector: Raw | None, metadata: Raw, path: str) -> Iterator[FieldError]:
+    if selector is None and kind != "DaemonSet":
+        yield required("spec.selector", rule=_RULE)
+    faults = [*selector_errors(selector, "spec.selector", _RULE)]
+    yield from faults
+    if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
+        yield invalid("spec.selector", {}, f"empty selector is invalid for {_SELECTING[kind]}", _RULE)
+    elif faults:
+        if kind != "DaemonSet":
+            shown = shown_selector(selector or {})
+            error = invalid("spec.selector", shown, "invalid label selector", _RULE)
+            whole = error.text.removesuffix(": invalid label selector")
+            yield error if kind != "StatefulSet" else FieldError(error.field, error.reason, whole, _RULE)
+    elif selector is None or not selects(selector, mapping(metadata, "labels")):
+        yield _unlike(metadata, path)
+
+
+def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[FieldError]:
+    """Of a ReplicationController, which selects the labels of its template if nothing else is said."""
+    if spec.get("template") is None:
+        yield required(path, rule=_RULE)
+    metadata = mapping(template, "metadata")
+    selector = mapping(spec, "selector") or mapping(metadata, "labels")
+    if not selector:
+        yield required("spec.selector", rule=_RULE)
+    elif spec.get("template") is not None and not selects({"matchLabels": selector}, mapping(metadata, "labels")):
+        yield _unlike(metadata, path)
+
+
+def _unlike(metadata: Raw, path: str) -> FieldError:
+    labels: Any = metadata.get("labels")
+    shown = dict(sorted(mapping(metadata, "labels").items())) if labels is not None else None
+    return invalid(f"{path}.metadata.labels", shown, "`selector` does not match template `labels`", _RULE)
+
+
+def _rollout_errors(kind: str, spec: Raw) -> Iterator[FieldError]:
     """Source: apps/validation ValidateDeploymentStrategy, ValidateDaemonSetUpdateStrategy, ValidateStatefulSetSpec."""
     match kind:
         case "Deployment":
@@ -163,153 +312,3 @@ def _unsupported(path: str, value: Mapping[str, Any], choices: tuple[str, ...]) 
 
 def _negative(path: str, value: int) -> FieldError:
     return number(path, value, "must be greater than or equal to 0", "validation/non-negative")
-
-
-_RULE, _CHOICE, _DEADLINE = "validation/selector", "validation/choice", "validation/deadline"
-
-_JOB = ("activeDeadlineSeconds", "backoffLimit", "completions", "parallelism", "ttlSecondsAfterFinished")
-_COUNTS = {
-    "Deployment": ("minReadySeconds", "replicas", "revisionHistoryLimit"),
-    "ReplicaSet": ("minReadySeconds", "replicas"),
-    "ReplicationController": ("minReadySeconds", "replicas"),
-    "StatefulSet": ("minReadySeconds", "replicas"),
-    "DaemonSet": ("minReadySeconds", "revisionHistoryLimit"),
-    "Job": _JOB,
-}
-#: Kinds whose pods go on forever, with the kind that their validation speaks of.
-_LASTING = {
-    "Deployment": "ReplicaSet",
-    "ReplicaSet": "ReplicaSet",
-    "StatefulSet": "StatefulSet",
-    "DaemonSet": "DaemonSet",
-    "ReplicationController": "ReplicationController",
-}
-#: What an empty selector is said to be invalid for.
-_SELECTING = {
-    "Deployment": "deployment",
-    "ReplicaSet": "deployment",
-    "StatefulSet": "statefulset",
-    "DaemonSet": "daemonset",
-}
-#: Kinds whose names become those of pods and their hosts.
-_NAMING = ("Deployment", "ReplicaSet", "ReplicationController", "Job", "CronJob")
-#: Where the template of a kind stands.
-_PLACES = {"CronJob": ("spec", "jobTemplate", "spec", "template"), "PodTemplate": ("template",)}
-
-
-def template_path(kind: str) -> tuple[str, ...]:
-    """Where the template of a built-in kind stands, whether or not there is one."""
-    return _PLACES.get(kind, ("spec", "template"))
-
-
-def skips_template(raw: Raw) -> bool:
-    """Whether nobody looks at the template: for a selector that is refused, or since there is none."""
-    kind, spec = raw.get("kind"), mapping(raw, "spec")
-    if kind == "ReplicationController":
-        return spec.get("template") is None
-    selector = pointer(spec, "selector")
-    return kind in {"Deployment", "ReplicaSet", "StatefulSet"} and any(selector_errors(selector, ""))
-
-
-def checked_spec(raw: Raw, spec: Raw) -> Raw:
-    """The pod's spec as it is validated: that of a StatefulSet has the volumes of its claims, and no name of a host.
-
-    Source: apps/validation ValidateStatefulSetSpec, where several claims come in an arbitrary order.
-    """
-    if raw.get("kind") != "StatefulSet":
-        return spec
-    found = {key: value for key, value in spec.items() if key not in {"hostname", "subdomain"}}
-    names = [text(mapping(claim, "metadata"), "name") for claim in items(mapping(raw, "spec"), "volumeClaimTemplates")]
-    if names:
-        claims = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(names)]
-        found["volumes"] = [*claims, *(one for one in items(spec, "volumes") if text(one, "name") not in names)]
-    return found
-
-
-def workload_errors(raw: Raw, path: str) -> Iterator[FieldError]:
-    """``path`` leads to the template.
-
-    Source: apps/validation, batch/validation; validation.go ValidateReplicationController.
-    """
-    kind, spec = str(raw.get("kind", "")), mapping(raw, "spec")
-    template = raw
-    for key in path.split("."):
-        template = mapping(template, key)
-    counted = mapping(mapping(spec, "jobTemplate"), "spec") if kind == "CronJob" else spec
-    at = "spec.jobTemplate.spec" if kind == "CronJob" else "spec"
-    for key in _COUNTS.get("Job" if kind == "CronJob" else kind, ()):
-        value = counted.get(key)
-        if isinstance(value, int) and value < 0:
-            yield number(f"{at}.{key}", value, "must be greater than or equal to 0", "validation/non-negative")
-    yield from rollout_errors(kind, spec)
-    service = text(spec, "serviceName")
-    if kind == "StatefulSet" and service:
-        yield from (invalid("spec.serviceName", service, fault, "validation/name") for fault in label_faults(service))
-    if kind in {"Job", "CronJob"}:
-        yield from job_errors(counted, at)
-        yield from own_errors(raw) if kind == "Job" else cron_errors(raw)
-    if kind not in _LASTING:
-        return
-    if kind in {"StatefulSet", "DaemonSet"} or not skips_template(raw):
-        yield from _pod_errors(kind, mapping(template, "spec"), f"{path}.spec")
-    if kind == "ReplicationController":
-        yield from _older_selector_errors(spec, template, path)
-    else:
-        yield from _selector_errors(kind, pointer(spec, "selector"), mapping(template, "metadata"), path)
-
-
-def workload_warnings(raw: Raw) -> Iterator[str]:
-    """Of names and of revisions. Source: registry/apps strategy.go WarningsOnCreate of each kind."""
-    name, kind = mapping(raw, "metadata").get("name"), raw.get("kind")
-    faults = [*label_faults(name)] if isinstance(name, str) and name and kind in _NAMING else []
-    if faults:
-        use = "this is used in Pod names and hostnames, which can result in surprising behavior"
-        yield f"metadata.name: {use}; a DNS label is recommended: [{' '.join(faults)}]"
-    kept = integer(mapping(raw, "spec"), "revisionHistoryLimit")
-    if kind == "StatefulSet" and kept is not None and kept < 0:
-        advice = "a negative value retains all historical revisions; a value >= 0 is recommended"
-        yield f"spec.revisionHistoryLimit: {advice}"
-
-
-def _pod_errors(kind: str, spec: Raw, path: str) -> Iterator[FieldError]:
-    policy = spec.get("restartPolicy") or "Always"
-    if policy != "Always":
-        yield not_supported(f"{path}.restartPolicy", str(policy), ("Always",), _CHOICE)
-    if spec.get("activeDeadlineSeconds") is not None:
-        detail = f"activeDeadlineSeconds in {_LASTING[kind]} is not Supported"
-        yield forbidden(f"{path}.activeDeadlineSeconds", detail, _DEADLINE)
-
-
-def _selector_errors(kind: str, selector: Raw | None, metadata: Raw, path: str) -> Iterator[FieldError]:
-    if selector is None and kind != "DaemonSet":
-        yield required("spec.selector", rule=_RULE)
-    faults = [*selector_errors(selector, "spec.selector", _RULE)]
-    yield from faults
-    if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        yield invalid("spec.selector", {}, f"empty selector is invalid for {_SELECTING[kind]}", _RULE)
-    elif faults:
-        if kind != "DaemonSet":
-            shown = shown_selector(selector or {})
-            error = invalid("spec.selector", shown, "invalid label selector", _RULE)
-            whole = error.text.removesuffix(": invalid label selector")
-            yield error if kind != "StatefulSet" else FieldError(error.field, error.reason, whole, _RULE)
-    elif selector is None or not selects(selector, mapping(metadata, "labels")):
-        yield _unlike(metadata, path)
-
-
-def _older_selector_errors(spec: Raw, template: Raw, path: str) -> Iterator[FieldError]:
-    """Of a ReplicationController, which selects the labels of its template if nothing else is said."""
-    if spec.get("template") is None:
-        yield required(path, rule=_RULE)
-    metadata = mapping(template, "metadata")
-    selector = mapping(spec, "selector") or mapping(metadata, "labels")
-    if not selector:
-        yield required("spec.selector", rule=_RULE)
-    elif spec.get("template") is not None and not selects({"matchLabels": selector}, mapping(metadata, "labels")):
-        yield _unlike(metadata, path)
-
-
-def _unlike(metadata: Raw, path: str) -> FieldError:
-    labels: Any = metadata.get("labels")
-    shown = dict(sorted(mapping(metadata, "labels").items())) if labels is not None else None
-    return invalid(f"{path}.metadata.labels", shown, "`selector` does not match template `labels`", _RULE)

@@ -10,10 +10,10 @@ from typing import Any
 
 from kubectl_kres.cel.base.errors import EvalError, InstantiationError
 from kubectl_kres.cel.base.state import State, Step
-from kubectl_kres.cel.evaluation.literals import children
 from kubectl_kres.cel.libraries.regex import compile_pattern
 from kubectl_kres.cel.libraries.regex_tree import BadPattern
 from kubectl_kres.cel.syntax.ast import Call, ListNode, Literal, MapNode, Node
+from kubectl_kres.cel.syntax.walk import children
 
 _CONVERSIONS = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}

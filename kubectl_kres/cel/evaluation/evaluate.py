@@ -29,6 +29,12 @@ from kubectl_kres.cel.syntax.ast import (
 )
 from kubectl_kres.cel.syntax.parse import parse
 
+_LIST, _MAP, _STRUCT = 10, 30, 40
+_MOST_TEXT = 10_000_000
+_NO_OVERLOAD = "no such overload"
+
+_ABSENT = object()
+
 
 class Program:
     """What can be evaluated. ``kind`` is the static type of the result."""
@@ -63,32 +69,6 @@ def compile_expression(source: str, environment: Environment) -> Program:
     return Program(source, environment)
 
 
-def some(value: Any, name: Any) -> bool:
-    """Whether an optional entry has a value. Raises EvalError for what is no optional."""
-    if not isinstance(value, Optional):
-        raise EvalError(f"cannot initialize optional entry '{shown(name)}' from non-optional value {shown(value)}")
-    return bool(value.present)
-
-
-def made(name: str, fields: dict[str, Any]) -> Made:
-    """Raises EvalError for fields that a patch does not have."""
-    if name == "JSONPatch":
-        for key in ("op", "path", "from"):
-            if key in fields and not isinstance(fields[key], str):
-                kind = {"int": "int64", "double": "float64", "null_type": "structpb.NullValue"}
-                told = kind.get(type_name(fields[key]), type_name(fields[key]))
-                raise EvalError(f"unexpected type {told} for JSONPatchType '{key}' field")
-        for key in fields:
-            if key not in ("op", "path", "from", "value"):
-                raise EvalError(f"unexpected JSONPatchType field: {key}")
-    return Made(name, fields)
-
-
-_LIST, _MAP, _STRUCT = 10, 30, 40
-_MOST_TEXT = 10_000_000
-_NO_OVERLOAD = "no such overload"
-
-
 def plan(node: Node, environment: Environment) -> Step:
     """The function that evaluates the checked tree."""
     return _PLANS[type(node)](node, environment)
@@ -120,9 +100,6 @@ def _named(name: str, environment: Environment) -> Step:
         return value() if callable(value) and not isinstance(value, type) else value
 
     return step
-
-
-_ABSENT = object()
 
 
 def _ident(node: Ident, environment: Environment) -> Step:
@@ -339,11 +316,6 @@ def _opt_indexed(_node: Call, args: list[Step]) -> Step:
     return lambda state: _optional(state, operand(state), index(state))
 
 
-_SPECIAL: dict[str, Callable[[Call, list[Step]], Step]] = {
-    "_&&_": _and, "_||_": _or, "_?_:_": _conditional, "_[_]": _indexed, "_[?_]": _opt_indexed,
-}  # fmt: skip
-
-
 def _list(node: ListNode, environment: Environment) -> Step:
     items = [(plan(item, environment), index in node.optional) for index, item in enumerate(node.items)]
     price = 0 if all(isinstance(item, Literal) for item in node.items) and node.items else _LIST
@@ -375,7 +347,7 @@ def _map(node: MapNode, environment: Environment) -> Step:
             name, held = key(state), value(state)
             if isinstance(name, float | list | dict) or name is None:
                 raise EvalError(f"unsupported key type: {type_name(name)}")
-            if optional and not some(held, name):
+            if optional and not _some(held, name):
                 continue
             out[name] = held.value if optional else held
         return out
@@ -393,11 +365,11 @@ def _message(node: Message, environment: Environment) -> Step:
         for entry, value in fields:
             held = value(state)
             if entry.optional:
-                if not some(held, entry.key):
+                if not _some(held, entry.key):
                     continue
                 held = held.value
             out[entry.key] = held
-        return made(name, out)
+        return _made(name, out)
 
     return step
 
@@ -437,6 +409,31 @@ def _opt_map(node: OptMap, environment: Environment) -> Step:
 
     return step
 
+
+def _some(value: Any, name: Any) -> bool:
+    """Whether an optional entry has a value. Raises EvalError for what is no optional."""
+    if not isinstance(value, Optional):
+        raise EvalError(f"cannot initialize optional entry '{shown(name)}' from non-optional value {shown(value)}")
+    return bool(value.present)
+
+
+def _made(name: str, fields: dict[str, Any]) -> Made:
+    """Raises EvalError for fields that a patch does not have."""
+    if name == "JSONPatch":
+        for key in ("op", "path", "from"):
+            if key in fields and not isinstance(fields[key], str):
+                kind = {"int": "int64", "double": "float64", "null_type": "structpb.NullValue"}
+                told = kind.get(type_name(fields[key]), type_name(fields[key]))
+                raise EvalError(f"unexpected type {told} for JSONPatchType '{key}' field")
+        for key in fields:
+            if key not in ("op", "path", "from", "value"):
+                raise EvalError(f"unexpected JSONPatchType field: {key}")
+    return Made(name, fields)
+
+
+_SPECIAL: dict[str, Callable[[Call, list[Step]], Step]] = {
+    "_&&_": _and, "_||_": _or, "_?_:_": _conditional, "_[_]": _indexed, "_[?_]": _opt_indexed,
+}  # fmt: skip
 
 _PLANS: dict[type[Node], Callable[..., Step]] = {
     Literal: _literal, Ident: _ident, Select: _select, Call: _call, ListNode: _list, MapNode: _map,

@@ -5,7 +5,7 @@ Source: cel-go cel/validator.go, ext/formatting.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.cel.base.types import DYN, Type, substitute
@@ -13,31 +13,8 @@ from kubectl_kres.cel.libraries.regex import compile_pattern
 from kubectl_kres.cel.libraries.regex_tree import BadPattern
 from kubectl_kres.cel.libraries.strings import CLAUSES, FormatFault, format_string, wrong_clause
 from kubectl_kres.cel.libraries.times import parse_duration, parse_timestamp
-from kubectl_kres.cel.syntax.ast import Call, ListNode, Literal, Loop, MapNode, Message, Node, OptMap, Select
-
-
-def children(node: Node) -> Iterator[Node]:
-    """The parts of a node."""
-    if isinstance(node, Select):
-        yield node.operand
-    elif isinstance(node, Call):
-        yield from ([] if node.target is None else [node.target])
-        yield from node.args
-    elif isinstance(node, ListNode):
-        yield from node.items
-    elif isinstance(node, MapNode | Message):
-        for entry in node.entries:
-            yield from (part for part in (entry.key, entry.value) if isinstance(part, Node))
-    elif isinstance(node, Loop):
-        yield from (part for part in (node.over, node.condition, node.body) if part is not None)
-    elif isinstance(node, OptMap):
-        yield from (node.operand, node.body)
-
-
-def every(node: Node) -> Iterator[Node]:
-    yield node
-    for child in children(node):
-        yield from every(child)
+from kubectl_kres.cel.syntax.ast import Call, ListNode, Literal, MapNode, Node
+from kubectl_kres.cel.syntax.walk import children, every
 
 
 class Literals:

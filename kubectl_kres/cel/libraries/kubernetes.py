@@ -14,8 +14,9 @@ from msgspec import Struct
 from kubectl_kres.cel.base.errors import EvalError, NotComputed
 from kubectl_kres.cel.base.values import NONE, Opaque, Optional, size
 from kubectl_kres.cel.libraries.addresses import BadAddress, parse_address, parse_prefix
-from kubectl_kres.cel.libraries.formats import FORMATS, BadVersion, Version, parse_version, relaxed
+from kubectl_kres.cel.libraries.formats import FORMATS
 from kubectl_kres.cel.libraries.overload import Overload, cost_tenth, overload
+from kubectl_kres.cel.libraries.semver import BadVersion, Version, parse_version, relaxed
 from kubectl_kres.cel.libraries.strings import go_quoted
 from kubectl_kres.cel.libraries.urls import URL, BadURL, parse_url
 from kubectl_kres.errors import QuantityError

@@ -1,4 +1,4 @@
-"""An expression cut into tokens. Source: cel-go parser/gen/CEL.g4."""
+"""An expression cut into tokens, and the value that a token of a literal has. Source: cel-go parser/gen/CEL.g4."""
 
 from __future__ import annotations
 
@@ -14,48 +14,6 @@ _SIMPLE = {
 _SEQUENCE = re.compile(
     r"\\(?:([abfnrtv\"'\\?`])|[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))"
 )
-
-
-def unescape(text: str, *, is_bytes: bool) -> str | bytes:
-    """What stands between the quotes, escapes resolved. Raises ValueError with cel-go's words."""
-    raw = text[0] in "rR"
-    body = text[raw:]
-    quotes = 3 if body[:3] in ('"""', "'''") else 1
-    body = body[quotes:-quotes].replace("\r\n", "\n").replace("\r", "\n")
-    if raw or "\\" not in body:
-        return body.encode() if is_bytes else body
-    pieces: list[bytes] = []
-    at = 0
-    for match in _SEQUENCE.finditer(body):
-        pieces.append(body[at : match.start()].encode())
-        pieces.append(_one(match, is_bytes=is_bytes))
-        at = match.end()
-    joined = b"".join([*pieces, body[at:].encode()])
-    return joined if is_bytes else joined.decode()
-
-
-def _one(match: re.Match[str], *, is_bytes: bool) -> bytes:
-    simple, hexed, short, long, octal = match.groups()
-    if simple is not None:
-        return _SIMPLE[simple].encode()
-    if hexed is not None or octal is not None:
-        code = int(hexed, 16) if hexed is not None else int(octal, 8)
-        return bytes([code]) if is_bytes else chr(code).encode()
-    if is_bytes:
-        raise ValueError("unable to unescape string")
-    code = int(short or long, 16)
-    if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        raise ValueError("invalid unicode code point")
-    return chr(code).encode()
-
-
-class Token(NamedTuple):
-    """``kind`` is the text of an operator, or INT, UINT, FLOAT, STRING, BYTES, IDENT, ESCAPED, EOF."""
-
-    kind: str
-    text: str
-    offset: int
-
 
 _ESCAPE = r"""\\(?:[abfnrtv"'\\?`]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7][0-7])"""
 _STRING = (
@@ -81,6 +39,14 @@ _TOKEN = re.compile(
 #: The start of a string that does not end: everything up to what breaks it.
 _BROKEN = re.compile(r"[bB]?(?:\"(?:" + _ESCAPE + r"|[^\\\"\n\r])*|'(?:" + _ESCAPE + r"|[^\\'\n\r])*|=|&|\|)")
 _WORDS = ("in", "true", "false", "null")
+
+
+class Token(NamedTuple):
+    """``kind`` is the text of an operator, or INT, UINT, FLOAT, STRING, BYTES, IDENT, ESCAPED, EOF."""
+
+    kind: str
+    text: str
+    offset: int
 
 
 def tokens_of(source: str) -> tuple[list[Token], list[Issue]]:
@@ -118,3 +84,36 @@ def _escape_length(text: str) -> int:
     """How much of a wrong escape fits before the character that does not."""
     good = re.match(r"\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?", text)
     return good.end() if good else 1
+
+
+def unescape(text: str, *, is_bytes: bool) -> str | bytes:
+    """What stands between the quotes, escapes resolved. Raises ValueError with cel-go's words."""
+    raw = text[0] in "rR"
+    body = text[raw:]
+    quotes = 3 if body[:3] in ('"""', "'''") else 1
+    body = body[quotes:-quotes].replace("\r\n", "\n").replace("\r", "\n")
+    if raw or "\\" not in body:
+        return body.encode() if is_bytes else body
+    pieces: list[bytes] = []
+    at = 0
+    for match in _SEQUENCE.finditer(body):
+        pieces.append(body[at : match.start()].encode())
+        pieces.append(_one(match, is_bytes=is_bytes))
+        at = match.end()
+    joined = b"".join([*pieces, body[at:].encode()])
+    return joined if is_bytes else joined.decode()
+
+
+def _one(match: re.Match[str], *, is_bytes: bool) -> bytes:
+    simple, hexed, short, long, octal = match.groups()
+    if simple is not None:
+        return _SIMPLE[simple].encode()
+    if hexed is not None or octal is not None:
+        code = int(hexed, 16) if hexed is not None else int(octal, 8)
+        return bytes([code]) if is_bytes else chr(code).encode()
+    if is_bytes:
+        raise ValueError("unable to unescape string")
+    code = int(short or long, 16)
+    if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+        raise ValueError("invalid unicode code point")
+    return chr(code).encode()

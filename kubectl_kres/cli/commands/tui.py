@@ -82,7 +82,7 @@ def _monochrome(options: Options) -> bool:
 
 def _theme(options: Options, *, monochrome: bool) -> str:
     """Raises UsageError for a theme that does not exist."""
-    from kubectl_kres.tui.palette import NAMES  # noqa: PLC0415
+    from kubectl_kres.tui.themes import NAMES  # noqa: PLC0415
 
     name, place = options.theme, options.theme_place
     if name and name not in NAMES:

@@ -21,19 +21,6 @@ from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, Scale, St
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.store.store import Store
 
-
-def files_of(given: Input) -> Files:
-    """The objects that a simulation knows, in the order of kinds; one that has no name is left out."""
-    return steps_of(_objects(given))
-
-
-def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
-    for manifest in ordered(given.manifests):
-        if kind_of(manifest) is not None and manifest.kind in FIRST and manifest.metadata.get("name"):
-            line, _ = manifest.position()
-            yield manifest.raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"
-
-
 #: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
 FIRST = (
     "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "ResourcePool", "ResourcePoolClaim", "ResourceQuota",
@@ -209,3 +196,15 @@ def _found(one: Wanted, store: Store, spaces: Sequence[str], default: str) -> st
     if len(where) > 1:
         raise UsageError(f"{one.label}: there is one in each of {', '.join(where)}; choose with -n")
     return where[0] if where else default
+
+
+def files_of(given: Input) -> Files:
+    """The objects that a simulation knows, in the order of kinds; one that has no name is left out."""
+    return steps_of(_objects(given))
+
+
+def _objects(given: Input) -> Iterator[tuple[Any, str, str]]:
+    for manifest in ordered(given.manifests):
+        if kind_of(manifest) is not None and manifest.kind in FIRST and manifest.metadata.get("name"):
+            line, _ = manifest.position()
+            yield manifest.raw, manifest.namespace or given.namespace, f"{manifest.file}:{line}"

@@ -22,7 +22,7 @@ from kubectl_kres.reports.resize.resize_report import Resize, resize
 _INLINE = "--resize"
 
 
-def read_patch(argument: str) -> Any:
+def _read_patch(argument: str) -> Any:
     """The value of the patch. ``@FILE`` names a file, ``-`` and ``@-`` standard input.
 
     Raises InputError for a file that cannot be read and for bad syntax, UsageError for anything but one document.
@@ -44,7 +44,7 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     for flag, given in (("-c", options.container), ("--for", options.question), ("--steps", options.steps)):
         if given:
             raise UsageError(f"{flag} does not go with --resize")
-    page = partial(ResizePage, options, read_patch(options.resize))
+    page = partial(ResizePage, options, _read_patch(options.resize))
     return Query(page, words, partial(chosen, wants=needs_with_node), needed=True)
 
 

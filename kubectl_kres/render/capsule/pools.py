@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.render.capsule.claims import TONES, asks_words
 from kubectl_kres.render.capsule.queue_picture import of_pool
 from kubectl_kres.render.pictures.holders import holders_lines
-from kubectl_kres.render.text.columns import gauge
+from kubectl_kres.render.text.bar import gauge
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.reports.capsule.pool.pool_report import PoolNamespace, PoolReport, PoolUse, Queued

@@ -17,37 +17,6 @@ from kubectl_kres.render.text.columns import columns
 #: What Go's URL leaves as it is in a path.
 _SAFE = "/$&+,:;=@!'()*"
 
-
-def probe_text(probe: Mapping[str, Any]) -> str:
-    """How the container is asked, and how often. Source: kubectl describe.go DescribeProbe."""
-    delay, timeout, period = (probe.get(f"{key}Seconds", 0) for key in ("initialDelay", "timeout", "period"))
-    success, failure = (probe.get(f"{key}Threshold", 0) for key in ("success", "failure"))
-    often = f"delay={delay}s timeout={timeout}s period={period}s #success={success} #failure={failure}"
-    return f"{_asked(probe)} {often}"
-
-
-def _asked(probe: Mapping[str, Any]) -> str:
-    if probe.get("exec") is not None:
-        return f"exec [{' '.join(map(str, probe['exec'].get('command') or ()))}]"
-    if probe.get("httpGet") is not None:
-        held = probe["httpGet"]
-        path = quote(str(held.get("path", "")), safe=_SAFE)
-        scheme = str(held.get("scheme", "")).lower()
-        return f"http-get {scheme}{':' * bool(scheme)}//{_host(held)}{path}"
-    if probe.get("tcpSocket") is not None:
-        held = probe["tcpSocket"]
-        return f"tcp-socket {held.get('host', '')}:{held.get('port', '')}"
-    if probe.get("grpc") is not None:
-        return f"grpc <pod>:{probe['grpc'].get('port', 0)} {probe['grpc'].get('service', '')}"
-    return "unknown"
-
-
-def _host(held: Mapping[str, Any]) -> str:
-    """Host and port; an address of IPv6 stands in brackets."""
-    host = str(held.get("host", ""))
-    return f"{f'[{host}]' if ':' in host else host}:{held.get('port', '')}"
-
-
 PodRows = Iterator[Sequence[str]]
 _NONE = "<none>"
 _HIDDEN = "<not shown>"
@@ -142,7 +111,7 @@ def _container(container: Raw, status: Raw | None) -> PodRows:
         yield from _state(status)
     yield from _resources(container.get("resources") or {}, "    ")
     for title in ("Liveness", "Readiness", "Startup"):
-        yield from ((f"    {title}:", probe_text(one)) for one in [container.get(f"{title.lower()}Probe")] if one)
+        yield from ((f"    {title}:", _probe(one)) for one in [container.get(f"{title.lower()}Probe")] if one)
     yield from _environment(container)
     yield from _mounts(container)
 
@@ -289,3 +258,33 @@ def _projected(source: Raw) -> Iterator[tuple[str, str]]:
 def _flag(title: str, held: Raw) -> tuple[str, str]:
     key = title[0].lower() + title[1:]
     return title, str(bool(held.get(key))).lower()
+
+
+def _probe(probe: Mapping[str, Any]) -> str:
+    """How the container is asked, and how often. Source: kubectl describe.go DescribeProbe."""
+    delay, timeout, period = (probe.get(f"{key}Seconds", 0) for key in ("initialDelay", "timeout", "period"))
+    success, failure = (probe.get(f"{key}Threshold", 0) for key in ("success", "failure"))
+    often = f"delay={delay}s timeout={timeout}s period={period}s #success={success} #failure={failure}"
+    return f"{_asked(probe)} {often}"
+
+
+def _asked(probe: Mapping[str, Any]) -> str:
+    if probe.get("exec") is not None:
+        return f"exec [{' '.join(map(str, probe['exec'].get('command') or ()))}]"
+    if probe.get("httpGet") is not None:
+        held = probe["httpGet"]
+        path = quote(str(held.get("path", "")), safe=_SAFE)
+        scheme = str(held.get("scheme", "")).lower()
+        return f"http-get {scheme}{':' * bool(scheme)}//{_host(held)}{path}"
+    if probe.get("tcpSocket") is not None:
+        held = probe["tcpSocket"]
+        return f"tcp-socket {held.get('host', '')}:{held.get('port', '')}"
+    if probe.get("grpc") is not None:
+        return f"grpc <pod>:{probe['grpc'].get('port', 0)} {probe['grpc'].get('service', '')}"
+    return "unknown"
+
+
+def _host(held: Mapping[str, Any]) -> str:
+    """Host and port; an address of IPv6 stands in brackets."""
+    host = str(held.get("host", ""))
+    return f"{f'[{host}]' if ':' in host else host}:{held.get('port', '')}"

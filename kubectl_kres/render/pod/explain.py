@@ -25,32 +25,11 @@ from kubectl_kres.reports.remedies.words import NOTHING
 
 _MORE = "taints, affinity and volumes are not looked at; kubectl describe node and kubectl resource-capacity show nodes"
 
+#: What objects come to, as the last line of a list counts them.
+_COUNTED = (*MEANINGS, "ok", "over", "conflict")
 
-def node_lines(rooms: Sequence[NodeRoom], width: int) -> Iterator[Line]:
-    """An empty line, heads and a row for each resource; nothing if there is nothing."""
-    if not rooms:
-        return
-    yield [("", "")]
-    known = rooms[0].enough is not None
-    heads = ["nodes", "ASKS FOR", "REQUESTED", "LARGEST FREE", "LARGEST NODE", "ENOUGH ON"]
-    rows = [[f"  {one.resource}", *_cells(one)] for one in rooms]
-    shown = columns([heads, *rows] if known else [_few([heads])[0], *_few(rows)])
-    yield [("quiet", shown[0])]
-    for one, line in zip(rooms, shown[1:], strict=True):
-        scarce = not (one.possible if one.enough is None else one.enough)
-        yield [("bad" if scarce else "", line)]
-    yield from toned("quiet", wrapped(_MORE, width, first="  ", rest="  "))
-
-
-def _cells(one: NodeRoom) -> tuple[str, str, str, str, str]:
-    enough = one.possible if one.enough is None else one.enough
-    free = f"{one.free} {one.on}".rstrip() if one.free is not None else ""
-    return one.asked, one.requested or "", free, one.allocatable, f"{enough} of {one.nodes}"
-
-
-def _few(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Without what takes the pods of all namespaces."""
-    return [[row[0], row[1], row[4], row[5]] for row in rows]
+#: Widest name in a sum; the title of its table has it in full.
+_NAME = 32
 
 
 def lines(
@@ -76,10 +55,6 @@ def lines(
         found = explanation_lines(explanation, steps=steps, width=width)
     for line in found:
         yield draw(line, color=color)
-
-
-#: What objects come to, as the last line of a list counts them.
-_COUNTED = (*MEANINGS, "ok", "over", "conflict")
 
 
 def counts(words: Sequence[str]) -> str:
@@ -225,10 +200,6 @@ def _sum(total: Total, names: Mapping[str, str], inits: Collection[str]) -> str:
     return " + ".join(kept) + (f"; before that {', then '.join(lost)}" if lost else "")
 
 
-#: Widest name in a sum; the title of its table has it in full.
-_NAME = 32
-
-
 def _term(path: str, names: Mapping[str, str]) -> str:
     if path.startswith("spec.overhead"):
         return "overhead"
@@ -309,3 +280,30 @@ def _edits(explanation: Explanation, *, steps: bool) -> Iterator[str]:
         if steps or field.partition(" ")[0] in refusing:
             how = f" ({edit.operation})" if edit.operation else ""
             yield f"{field} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}"
+
+
+def node_lines(rooms: Sequence[NodeRoom], width: int) -> Iterator[Line]:
+    """An empty line, heads and a row for each resource; nothing if there is nothing."""
+    if not rooms:
+        return
+    yield [("", "")]
+    known = rooms[0].enough is not None
+    heads = ["nodes", "ASKS FOR", "REQUESTED", "LARGEST FREE", "LARGEST NODE", "ENOUGH ON"]
+    rows = [[f"  {one.resource}", *_cells(one)] for one in rooms]
+    shown = columns([heads, *rows] if known else [_few([heads])[0], *_few(rows)])
+    yield [("quiet", shown[0])]
+    for one, line in zip(rooms, shown[1:], strict=True):
+        scarce = not (one.possible if one.enough is None else one.enough)
+        yield [("bad" if scarce else "", line)]
+    yield from toned("quiet", wrapped(_MORE, width, first="  ", rest="  "))
+
+
+def _cells(one: NodeRoom) -> tuple[str, str, str, str, str]:
+    enough = one.possible if one.enough is None else one.enough
+    free = f"{one.free} {one.on}".rstrip() if one.free is not None else ""
+    return one.asked, one.requested or "", free, one.allocatable, f"{enough} of {one.nodes}"
+
+
+def _few(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Without what takes the pods of all namespaces."""
+    return [[row[0], row[1], row[4], row[5]] for row in rows]

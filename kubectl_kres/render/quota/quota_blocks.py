@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.quota.usage_drift import Drift
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
-from kubectl_kres.render.text.columns import gauge
+from kubectl_kres.render.text.bar import gauge
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
 from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use

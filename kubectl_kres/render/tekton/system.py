@@ -28,7 +28,7 @@ class TektonText(RenderSystem):
 
     def namespace_lines(self, found: PolicyExplanation, width: int) -> Iterator[Line]:
         if found.tekton:
-            from kubectl_kres.render.tekton.taskrun import merged_lines
+            from kubectl_kres.render.tekton.merged import merged_lines
 
             yield from merged_lines(found.tekton, width)
 

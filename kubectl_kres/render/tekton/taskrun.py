@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from kubectl_kres.render.text.columns import columns
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.explanation import Verdict
-from kubectl_kres.reports.common.system_parts import MergedLimit, TektonPart, Waiting
+from kubectl_kres.reports.common.system_parts import TektonPart, Waiting
 from kubectl_kres.tekton.base.result import Problem, TooMuch
-
-
-def merged_lines(found: Sequence[MergedLimit], width: int) -> Iterator[Line]:
-    """What Tekton makes of the LimitRanges for its steps, as a table."""
-    if not found:
-        return
-    yield [("", "")]
-    yield [("strong", "steps of Tekton get, of all LimitRanges together")]
-    heads = ("RESOURCE", "REQUEST OF ALL STEPS", "AT LEAST FOR EACH", "FROM")
-    rows = [
-        (
-            one.resource,
-            one.default_request or "-",
-            one.minimum or "-",
-            ", ".join(dict.fromkeys(f"{at.kind}/{at.name}" for at in (one.default_source, one.minimum_source) if at))
-            or "-",
-        )
-        for one in found
-    ]
-    for line in columns([heads, *rows]):
-        yield [("", f"  {line}")]
-    others = max(one.others for one in found)
-    text = "the request is divided by the number of steps that state none"
-    if others:
-        text += f"; the order in which Tekton lists LimitRanges has {others} other result{'s' * (others > 1)}"
-    yield from toned("quiet", wrapped(text, width, first="  ", rest="    "))
-
 
 _INDENT = " " * 8
 

@@ -1,4 +1,4 @@
-"""What comes last in an answer: warnings, what was supposed, what could not be seen."""
+"""What comes last in an answer: warnings, assumptions, what could not be read, who edited the object last."""
 
 from __future__ import annotations
 
@@ -8,17 +8,6 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
-
-
-def edited(edits: Mapping[str, LastEdit]) -> Iterator[str]:
-    """``spec.hard[pods], spec.hard[cpu] by flux (Apply) at …``: the fields that one edit wrote, together."""
-    groups: dict[LastEdit, list[str]] = {}
-    for field, edit in edits.items():
-        groups.setdefault(edit, []).append(field)
-    for edit, fields in groups.items():
-        how = f" ({edit.operation})" if edit.operation else ""
-        notes = "".join(f", {note}" for system in systems() if (note := system.edit_note(edit.manager)))
-        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}{notes}"
 
 
 def remarks(
@@ -46,3 +35,14 @@ def unseen_text(one: Unseen) -> str:
     """What could not be read and where, in the server's words if it said why."""
     where = f" in {one.namespace}" if one.namespace else ""
     return f"{one.kind}{f' {one.name}' if one.name else ''}{where}: {one.message or one.state}"
+
+
+def edited(edits: Mapping[str, LastEdit]) -> Iterator[str]:
+    """``spec.hard[pods], spec.hard[cpu] by flux (Apply) at …``: the fields that one edit wrote, together."""
+    groups: dict[LastEdit, list[str]] = {}
+    for field, edit in edits.items():
+        groups.setdefault(edit, []).append(field)
+    for edit, fields in groups.items():
+        how = f" ({edit.operation})" if edit.operation else ""
+        notes = "".join(f", {note}" for system in systems() if (note := system.edit_note(edit.manager)))
+        yield f"{', '.join(fields)} by {edit.manager}{how}{f' at {edit.time}' if edit.time else ''}{notes}"

@@ -30,8 +30,8 @@ from kubectl_kres.reports.common.system import analysis_by_system, made_by, syst
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod import events, preflight
 from kubectl_kres.reports.pod.condition import state_of
-from kubectl_kres.reports.pod.events import barring
 from kubectl_kres.reports.pod.feature_gates import gates
+from kubectl_kres.reports.pod.last_refusal import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.must_specify import demands_of
 from kubectl_kres.reports.pod.needs import needs

@@ -19,13 +19,6 @@ from kubectl_kres.reports.common.analysis import Start
 _ENCODER = msgspec.msgpack.Encoder()
 
 
-def signature(start: Start, live: Pod) -> tuple[bytes, bytes]:
-    """All of a pod that admission looks at, but for its name: what would be sent, on whatever node; the live values."""
-    spec = live.spec
-    held = (spec.containers, spec.init_containers, spec.resources)
-    return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(held)
-
-
 def as_written(pod: Pod) -> dict[str, Any]:
     """The counterpart of ``admission.request.new_pod.stored_pod``: the same shape, quantities as they stand."""
     metadata: dict[str, Any] = {"name": pod.metadata.name or pod.metadata.generate_name}
@@ -95,3 +88,10 @@ def _number(text: str) -> Any:
         return stored(text)
     except QuantityError:
         return text
+
+
+def signature(start: Start, live: Pod) -> tuple[bytes, bytes]:
+    """All of a pod that admission looks at, but for its name: what would be sent, on whatever node; the live values."""
+    spec = live.spec
+    held = (spec.containers, spec.init_containers, spec.resources)
+    return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(held)

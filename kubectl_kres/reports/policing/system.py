@@ -15,36 +15,6 @@ from kubectl_kres.store.store import Store
 _LABELS = "pod-security.kubernetes.io/"
 
 
-def decides(store: Store, namespace: str) -> bool:
-    """Cheap, and True where it may be so."""
-    space = store.get("Namespace", namespace)
-    if space is not None:
-        labels = space.metadata.labels or {}
-        if space.metadata.deletion_timestamp or any(key.startswith(_LABELS) for key in labels):
-            return True
-    if any(any(True for _ in store.all(kind)) for kind in DECIDING):
-        return True
-    return any(need.kind == "ServiceAccount" and need.namespace == namespace for need in store.needs())
-
-
-def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
-    """The analysis of the next pod with what else admits; that of a pod that exists as it is."""
-    if analysis.start.live is not None or not decides(store, subject.ref.namespace):
-        return analysis
-    from kubectl_kres.reports.policing import judged
-
-    return judged.policed(store, subject, ask, analysis)
-
-
-def policed_object(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
-    """The same for the workload of a file itself."""
-    if subject.ref.kind == "Pod" or not decides(store, subject.ref.namespace):
-        return analysis
-    from kubectl_kres.reports.policing import judged
-
-    return judged.policed_object(store, subject, ask, analysis)
-
-
 class Policing(System):
     """What else admits."""
 
@@ -68,10 +38,32 @@ class Policing(System):
         return policing_needs(store, namespace, spec) if new else ()
 
     def judged(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
-        return policed(store, subject, ask, analysis)
+        """The analysis of the next pod with what else admits; that of a pod that exists as it is."""
+        if analysis.start.live is not None or not _decides(store, subject.ref.namespace):
+            return analysis
+        from kubectl_kres.reports.policing import judged
+
+        return judged.policed(store, subject, ask, analysis)
 
     def judged_object(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
-        return policed_object(store, subject, ask, analysis)
+        """The same for the workload of a file itself."""
+        if subject.ref.kind == "Pod" or not _decides(store, subject.ref.namespace):
+            return analysis
+        from kubectl_kres.reports.policing import judged
+
+        return judged.policed_object(store, subject, ask, analysis)
+
+
+def _decides(store: Store, namespace: str) -> bool:
+    """Whether anything else may decide about pods of the namespace; cheap, and True where it may be so."""
+    space = store.get("Namespace", namespace)
+    if space is not None:
+        labels = space.metadata.labels or {}
+        if space.metadata.deletion_timestamp or any(key.startswith(_LABELS) for key in labels):
+            return True
+    if any(any(True for _ in store.all(kind)) for kind in DECIDING):
+        return True
+    return any(need.kind == "ServiceAccount" and need.namespace == namespace for need in store.needs())
 
 
 SYSTEM = Policing()

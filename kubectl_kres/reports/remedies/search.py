@@ -35,7 +35,8 @@ from kubectl_kres.reports.common.remedy import (
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import MoreRoom, systems
 from kubectl_kres.reports.remedies import words
-from kubectl_kres.reports.remedies.commands import asking, commands, keeper, unchangeable
+from kubectl_kres.reports.remedies.commands import asking, commands, unchangeable
+from kubectl_kres.reports.remedies.keepers import keeper
 from kubectl_kres.reports.remedies.pods import Workplace, amounts, judge, plan_of, workplace
 from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
 from kubectl_kres.reports.remedies.shape import OF_VALUES, passing

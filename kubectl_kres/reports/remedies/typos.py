@@ -11,29 +11,6 @@ from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import parse, quantity_of
 
-
-def near(text: str) -> str:
-    """What a mistyped quantity probably meant, the likelier first; empty if nothing close parses."""
-    squeezed = text.replace(" ", "").replace("_", "").replace(",", ".")
-    number = squeezed.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    suffix = squeezed[len(number) :]
-    guesses: Mapping[str, tuple[str, ...]] = {
-        "k": ("Ki", "k"), "kb": ("Ki", "k"), "kib": ("Ki",), "ki": ("Ki",),
-        "mb": ("Mi", "M"), "mib": ("Mi",), "mi": ("Mi",), "gb": ("Gi", "G"), "gib": ("Gi",), "gi": ("Gi",),
-        "g": ("Gi", "G"), "tb": ("Ti", "T"), "tib": ("Ti",), "ti": ("Ti",), "": ("",), "b": ("",), "cpu": ("",),
-        "core": ("",), "cores": ("",), "millicores": ("m",), "mcpu": ("m",),
-    }  # fmt: skip
-    good = []
-    for guess in guesses.get(suffix.lower(), ()):
-        try:
-            parse(f"{number}{guess}")
-        except QuantityError:
-            continue
-        if number:
-            good.append(f"{number}{guess}")
-    return " or ".join(good)
-
-
 #: A whole number without a suffix, or with the one that stands for thousandths.
 _BARE = re.compile(r"0*([1-9][0-9]{0,5})(m?)")
 _BYTES = ("memory", "ephemeral-storage")
@@ -116,3 +93,25 @@ def _few(text: str, findings: Iterable[Finding]) -> tuple[str, str, bool] | None
     says = f"{text} is {f'{count} thousandths of a byte' if number[2] else f'{count} byte' + 's' * (count > 1)}"
     meant = f"{count}Gi" if count < _FEW and not number[2] else f"{count}Mi"
     return says, meant, any(one.rule in _TOO_LITTLE for one in findings)
+
+
+def near(text: str) -> str:
+    """What a mistyped quantity probably meant, the likelier first; empty if nothing close parses."""
+    squeezed = text.replace(" ", "").replace("_", "").replace(",", ".")
+    number = squeezed.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    suffix = squeezed[len(number) :]
+    guesses: Mapping[str, tuple[str, ...]] = {
+        "k": ("Ki", "k"), "kb": ("Ki", "k"), "kib": ("Ki",), "ki": ("Ki",),
+        "mb": ("Mi", "M"), "mib": ("Mi",), "mi": ("Mi",), "gb": ("Gi", "G"), "gib": ("Gi",), "gi": ("Gi",),
+        "g": ("Gi", "G"), "tb": ("Ti", "T"), "tib": ("Ti",), "ti": ("Ti",), "": ("",), "b": ("",), "cpu": ("",),
+        "core": ("",), "cores": ("",), "millicores": ("m",), "mcpu": ("m",),
+    }  # fmt: skip
+    good = []
+    for guess in guesses.get(suffix.lower(), ()):
+        try:
+            parse(f"{number}{guess}")
+        except QuantityError:
+            continue
+        if number:
+            good.append(f"{number}{guess}")
+    return " or ".join(good)

@@ -13,25 +13,6 @@ from kubectl_kres.reports.common.explanation import Spare, Verdict
 from kubectl_kres.reports.pod.verdict import word_of
 
 
-def spare_of(verdict: Verdict) -> tuple[Spare, ...]:
-    """Empty unless the verdict is ``full``."""
-    if word_of(verdict) != "full":
-        return ()
-    text = verdict.message
-    return tuple(
-        Spare(text := finding.text or text, finding.resource, str(short_by(finding) or ""), finding.source)
-        for finding in verdict.findings
-    )
-
-
-def short_by(finding: Finding) -> Quantity | None:
-    """By how much a quota is short; None for what is refused for another reason."""
-    if finding.rule != "quota/exceeded":
-        return None
-    used, asked, limit = parse(finding.used), parse(finding.asked), parse(finding.limit)
-    return asked + used - limit
-
-
 def room_for(charge: QuotaCharge) -> int | None:
     """How often the charge still fits the quota; None if it costs nothing."""
     rooms = [
@@ -60,3 +41,22 @@ def least(counts: Iterable[int | None]) -> int | None:
     """The smallest count, where None is any number."""
     known = [count for count in counts if count is not None]
     return min(known) if known else None
+
+
+def spare_of(verdict: Verdict) -> tuple[Spare, ...]:
+    """Empty unless the verdict is ``full``."""
+    if word_of(verdict) != "full":
+        return ()
+    text = verdict.message
+    return tuple(
+        Spare(text := finding.text or text, finding.resource, str(short_by(finding) or ""), finding.source)
+        for finding in verdict.findings
+    )
+
+
+def short_by(finding: Finding) -> Quantity | None:
+    """By how much a quota is short; None for what is refused for another reason."""
+    if finding.rule != "quota/exceeded":
+        return None
+    used, asked, limit = parse(finding.used), parse(finding.asked), parse(finding.limit)
+    return asked + used - limit

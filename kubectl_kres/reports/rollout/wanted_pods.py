@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from kubectl_kres.admission.base.outcome import QuotaCharge
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.quantity import Quantity, parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.pod_template import manifest_workload
@@ -15,51 +13,13 @@ from kubectl_kres.reports.common.replicas import Replicas, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.pod import preflight
-from kubectl_kres.reports.pod.events import blocked_by
+from kubectl_kres.reports.pod.last_refusal import blocked_by
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.verdict import Needed
 from kubectl_kres.reports.rollout.rolling_update import under_way
-from kubectl_kres.reports.rollout.room import pods_in_a_row, room_for
+from kubectl_kres.reports.rollout.room import pods_in_a_row
 from kubectl_kres.reports.rollout.workload_pods import newest_set
 from kubectl_kres.store.store import Store
-
-
-def lacking(store: Store, subject: Subject, pods: Replicas | None) -> int:
-    """How many pods are missing; of a file's workload that is new all that it wants. At least the next one."""
-    if pods is not None:
-        return max(1, pods.missing)
-    workload = manifest_workload(subject)
-    if workload is None or preflight.exists(store, subject):
-        return 1
-    try:
-        found = replicas_of(subject.ref.kind, workload)
-    except UsageError:
-        return 1
-    return max(1, found.missing) if found is not None else 1
-
-
-def short_of(charges: Iterable[QuotaCharge], count: int) -> str:
-    """How many of so many pods fit, and what the quotas lack for all; empty where all of them fit.
-
-    ``charges``: of one of them.
-    """
-    held = [(one, room) for one in charges if (room := room_for(one)) is not None and room < count]
-    if not held:
-        return ""
-    lacks = [
-        f"quota {one.quota} lacks {name} {_lack(one, name, count)}"
-        for one, _ in held
-        for name in one.requested
-        if _lack(one, name, count).nano > 0
-    ]
-    fits = min(room for _, room in held)
-    return f"only {fits} of the {count} missing pods fit: for all of them {' and '.join(lacks)}"
-
-
-def _lack(charge: QuotaCharge, name: str, count: int) -> Quantity:
-    asked = parse(charge.requested[name])
-    whole = Quantity(asked.nano * count, asked.format)
-    return parse(charge.used[name]) + whole - parse(charge.hard[name])
 
 
 def needed_of(
@@ -91,7 +51,7 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
     if start.live is not None:
         return 0
     if subject.raw is not None:
-        return lacking(store, subject, pods)
+        return _lacking(store, subject, pods)
     if pods is None:
         return 0 if start.owner is not None and start.owner.spec.suspend else 1
     # Where the ReplicaSets were not read, a condition alone says that no new pods are created.
@@ -120,3 +80,17 @@ def _of_older_set(store: Store, subject: Subject, analysis: Analysis, fact: Fact
     owner = analysis.start.owner
     newest = newest_set(store, owner) if subject.ref.kind == "Deployment" and owner is not None else None
     return newest is not None and fact.source.kind == "ReplicaSet" and fact.source.name != newest.metadata.name
+
+
+def _lacking(store: Store, subject: Subject, pods: Replicas | None) -> int:
+    """How many pods are missing; of a file's workload that is new all that it wants. At least the next one."""
+    if pods is not None:
+        return max(1, pods.missing)
+    workload = manifest_workload(subject)
+    if workload is None or preflight.exists(store, subject):
+        return 1
+    try:
+        found = replicas_of(subject.ref.kind, workload)
+    except UsageError:
+        return 1
+    return max(1, found.missing) if found is not None else 1

@@ -30,40 +30,6 @@ from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, alone, t
 #: What the author of the Task wrote, in contrast to whoever runs it.
 _AUTHORED = frozenset({"tekton/step", "tekton/step-template", "tekton/sidecar"})
 
-
-def authored(pod: Pod, journal: Journal) -> Pod:
-    """The pod as the Task says it; what Tekton then did to it stands in the journal."""
-    written = {
-        entry.path: entry.after
-        for entry in journal
-        if isinstance(entry, Set) and entry.rule in _AUTHORED and entry.after is not None
-    }
-    spec = structs.replace(
-        pod.spec,
-        containers=_with(pod.spec.containers or (), "spec.containers", written),
-        init_containers=_with(pod.spec.init_containers or (), "spec.initContainers", written),
-    )
-    return structs.replace(pod, spec=spec)
-
-
-def _with(containers: Iterable[Container], field: str, written: Mapping[str, str]) -> tuple[Container, ...]:
-    return tuple(
-        structs.replace(one, resources=_resources(one.resources, f"{field}[{index}]", written))
-        for index, one in enumerate(containers)
-    )
-
-
-def _resources(held: ResourceRequirements | None, path: str, written: Mapping[str, str]) -> ResourceRequirements | None:
-    sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
-    for side, values in sides.items():
-        head = f"{path}.resources.{side}["
-        values.update({at[len(head) : -1]: text for at, text in written.items() if at.startswith(head)})
-    claims = held.claims if held is not None else None
-    if not (sides["limits"] or sides["requests"] or claims):
-        return None
-    return ResourceRequirements(sides["limits"] or None, sides["requests"] or None, claims)
-
-
 _NAME = "tekton"
 
 #: What a term of a division is called that says how much is lost.
@@ -156,7 +122,7 @@ def analysed(
         results = sorted(results, key=lambda one: (one.problem is not None, not _is(one, live)))
     first = results[0]
     problem = next((one.problem for one in results if one.problem is not None), None)
-    pod = authored(first.submitted, first.journal) if first.submitted is not None else Pod()
+    pod = _authored(first.submitted, first.journal) if first.submitted is not None else Pod()
     source = Source("Pod", pod.metadata.name or f"{run.metadata.name}-pod", run.metadata.namespace)
     start = Start(pod, source, "", _origin(task), live=live)
     containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
@@ -235,3 +201,36 @@ def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
     several = tuple(Finding(one.text, one.rule, "") for one in problem.faults)
     refusal = Refusal(problem.code, problem.reason, problem.text, several or (finding,))
     return Outcome(False, problem.code, refusal, journal=journal)
+
+
+def _authored(pod: Pod, journal: Journal) -> Pod:
+    """The pod as the Task says it; what Tekton then did to it stands in the journal."""
+    written = {
+        entry.path: entry.after
+        for entry in journal
+        if isinstance(entry, Set) and entry.rule in _AUTHORED and entry.after is not None
+    }
+    spec = structs.replace(
+        pod.spec,
+        containers=_with(pod.spec.containers or (), "spec.containers", written),
+        init_containers=_with(pod.spec.init_containers or (), "spec.initContainers", written),
+    )
+    return structs.replace(pod, spec=spec)
+
+
+def _with(containers: Iterable[Container], field: str, written: Mapping[str, str]) -> tuple[Container, ...]:
+    return tuple(
+        structs.replace(one, resources=_resources(one.resources, f"{field}[{index}]", written))
+        for index, one in enumerate(containers)
+    )
+
+
+def _resources(held: ResourceRequirements | None, path: str, written: Mapping[str, str]) -> ResourceRequirements | None:
+    sides: dict[str, dict[str, str]] = {"limits": {}, "requests": {}}
+    for side, values in sides.items():
+        head = f"{path}.resources.{side}["
+        values.update({at[len(head) : -1]: text for at, text in written.items() if at.startswith(head)})
+    claims = held.claims if held is not None else None
+    if not (sides["limits"] or sides["requests"] or claims):
+        return None
+    return ResourceRequirements(sides["limits"] or None, sides["requests"] or None, claims)

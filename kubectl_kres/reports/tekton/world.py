@@ -1,4 +1,4 @@
-"""What the runs of a namespace meet: policies, Tekton's configuration, and the Tasks that they refer to."""
+"""What the runs of a namespace meet: policies, Tekton's configuration, the Tasks that they refer to, stored as v1."""
 
 from __future__ import annotations
 
@@ -23,36 +23,6 @@ from kubectl_kres.tekton.controller.taskrun import RunWorld, sent, world_of
 
 RunType = TypeVar("RunType", TaskRun, PipelineRun)
 Template = TypeVar("Template", Task, Pipeline)
-
-
-def stored_run(
-    store: Store,
-    subject: Subject,
-    world: RunWorld,
-    run: type[RunType],
-    template: type[Template],
-    alone: Callable[[Template], RunType],
-) -> tuple[RunType | None, tuple[Problem, ...]]:
-    """The run as it is stored, or why a file's is not. ``alone``: what a template that nothing runs would be run as.
-
-    Raises NotFound or Forbidden if the cluster's object cannot be had.
-    """
-    item: Any
-    refusals: tuple[Problem, ...] = ()
-    if subject.raw is not None:
-        item, refusals = (answer := sent(subject.raw, world)).item, answer.refusals
-    else:
-        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-        if item is None:
-            raise missing(store, subject)
-    if isinstance(item, template):
-        return alone(item), refusals
-    if not isinstance(item, run):
-        return None, refusals
-    # A file's object has a name that stands for a generated one.
-    metadata = structs.replace(item.metadata, name=subject.ref.name, namespace=subject.ref.namespace)
-    return structs.replace(item, metadata=metadata), refusals
-
 
 _KINDS = (
     *("LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"),
@@ -124,3 +94,32 @@ def _partial(store: Store, namespace: str) -> Mapping[str, frozenset[str]]:
         for kind in _REFERRED
         if not store.covered(Need(kind, namespace)).known
     }
+
+
+def stored_run(
+    store: Store,
+    subject: Subject,
+    world: RunWorld,
+    run: type[RunType],
+    template: type[Template],
+    alone: Callable[[Template], RunType],
+) -> tuple[RunType | None, tuple[Problem, ...]]:
+    """The run as it is stored, or why a file's is not. ``alone``: what a template that nothing runs would be run as.
+
+    Raises NotFound or Forbidden if the cluster's object cannot be had.
+    """
+    item: Any
+    refusals: tuple[Problem, ...] = ()
+    if subject.raw is not None:
+        item, refusals = (answer := sent(subject.raw, world)).item, answer.refusals
+    else:
+        item = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+        if item is None:
+            raise missing(store, subject)
+    if isinstance(item, template):
+        return alone(item), refusals
+    if not isinstance(item, run):
+        return None, refusals
+    # A file's object has a name that stands for a generated one.
+    metadata = structs.replace(item.metadata, name=subject.ref.name, namespace=subject.ref.namespace)
+    return structs.replace(item, metadata=metadata), refusals

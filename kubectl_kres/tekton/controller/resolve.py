@@ -1,4 +1,4 @@
-"""Which Task or Pipeline a run uses, where it stands, and what of it cannot be looked at."""
+"""Which Task or Pipeline a run uses, where it stands, what of it cannot be read, and the condition that says so."""
 
 from __future__ import annotations
 
@@ -25,69 +25,6 @@ from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
 from kubectl_kres.tekton.base.variables import parameters, replaced
 
 RULE = "tekton/resolution"
-
-
-def without_task(run: TaskRun, gap: Gap) -> Problem:
-    """The condition of a run whose Task does not exist. Source: taskrun/resources/taskspec.go GetTaskData."""
-    return _unresolved(f"error when listing tasks for taskRun {run.metadata.name}: {_not_found(gap)}")
-
-
-def without_actions(sentences: Sequence[str]) -> tuple[Problem, ...]:
-    """The condition of a run whose StepActions do not resolve: any of these, since all are looked for at once."""
-    return tuple(_unresolved(one) for one in sentences)
-
-
-def misfits(step: Step, index: int, declared: Sequence[Param]) -> Iterator[str]:
-    """Why a StepAction with these parameters cannot be put in its step; nothing if it can.
-
-    Source: taskrun/resources/validate_params.go validateStepHasStepActionParameters.
-    """
-    given, known = [one.name for one in step.params or ()], {one.name for one in declared}
-    missing = [one.name for one in declared if one.default is None and one.name not in given]
-    if extra := [name for name in given if name not in known]:
-        yield at_step(step, index, f"extra params passed by Step to StepAction: [{' '.join(extra)}]")
-    elif missing:
-        yield at_step(step, index, f"non-existent params in Step: [{' '.join(missing)}]")
-
-
-def not_there(step: Step, index: int, gap: Gap) -> str:
-    """That the StepAction of a step does not exist."""
-    return at_step(step, index, _not_found(gap))
-
-
-def at_step(step: Step, index: int, text: str) -> str:
-    """Source: taskrun/resources/taskspec.go GetStepActionsData."""
-    return f'failed to resolve step ref for step "{step.name}" (index {index}): {text}'
-
-
-def without_pipeline(run: PipelineRun, gap: Gap) -> Problem:
-    """The condition of a PipelineRun whose Pipeline does not exist.
-
-    Source: pipelinerun/pipelinerun.go reconcile, pipelinerun/pipelinespec GetPipelineData.
-    """
-    meta = run.metadata
-    cause = f"error when getting Pipeline for PipelineRun {meta.name}: {_not_found(gap)}"
-    text = f"Error retrieving pipeline for pipelinerun {meta.namespace}/{meta.name}: {cause}"
-    return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetPipeline", "False")
-
-
-def without_pipeline_task(run: PipelineRun, pipeline: str, gap: Gap) -> Problem:
-    """The condition of a PipelineRun with a task whose Task does not exist: none of its tasks runs.
-
-    Source: pipelinerun/pipelinerun.go resolvePipelineState.
-    """
-    cause = f"it contains Tasks that don't exist: Couldn't retrieve Task \"{gap.name}\": {_not_found(gap)}"
-    text = f"Pipeline {run.metadata.namespace}/{pipeline} can't be Run; {cause}"
-    return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetTask", "False")
-
-
-def _not_found(gap: Gap) -> str:
-    return f'{gap.kind.lower()}s.tekton.dev "{gap.name}" not found'
-
-
-def _unresolved(text: str) -> Problem:
-    return Problem("reconcile", "TaskRun", text, RULE, "TaskRunResolutionFailed", "False")
-
 
 T = TypeVar("T")
 
@@ -209,10 +146,10 @@ def _resolved(step: Step, index: int, lookups: Lookups, gaps: list[Gap], said: l
     found = _looked_up("StepAction", step.ref, lookups.step_actions, lookups)
     if isinstance(found, Gap):
         gaps.append(found)
-        said += (not_there(step, index, found),) if found.why == "missing" else ()
+        said += (_not_there(step, index, found),) if found.why == "missing" else ()
         return step
     action = found.spec
-    said += misfits(step, index, action.params or ())
+    said += _misfits(step, index, action.params or ())
     return msgspec.structs.replace(
         step,
         ref=None,
@@ -232,3 +169,65 @@ def remarks(gaps: tuple[Gap, ...]) -> Iterator[str]:
     """What the gaps of a Task mean for its pod."""
     for gap in gaps:
         yield f"{gap}: whether it has a script or a working directory, which add init containers, is not known"
+
+
+def without_task(run: TaskRun, gap: Gap) -> Problem:
+    """The condition of a run whose Task does not exist. Source: taskrun/resources/taskspec.go GetTaskData."""
+    return _unresolved(f"error when listing tasks for taskRun {run.metadata.name}: {_not_found(gap)}")
+
+
+def without_actions(sentences: Sequence[str]) -> tuple[Problem, ...]:
+    """The condition of a run whose StepActions do not resolve: any of these, since all are looked for at once."""
+    return tuple(_unresolved(one) for one in sentences)
+
+
+def _misfits(step: Step, index: int, declared: Sequence[Param]) -> Iterator[str]:
+    """Why a StepAction with these parameters cannot be put in its step; nothing if it can.
+
+    Source: taskrun/resources/validate_params.go validateStepHasStepActionParameters.
+    """
+    given, known = [one.name for one in step.params or ()], {one.name for one in declared}
+    missing = [one.name for one in declared if one.default is None and one.name not in given]
+    if extra := [name for name in given if name not in known]:
+        yield _at_step(step, index, f"extra params passed by Step to StepAction: [{' '.join(extra)}]")
+    elif missing:
+        yield _at_step(step, index, f"non-existent params in Step: [{' '.join(missing)}]")
+
+
+def _not_there(step: Step, index: int, gap: Gap) -> str:
+    """That the StepAction of a step does not exist."""
+    return _at_step(step, index, _not_found(gap))
+
+
+def _at_step(step: Step, index: int, text: str) -> str:
+    """Source: taskrun/resources/taskspec.go GetStepActionsData."""
+    return f'failed to resolve step ref for step "{step.name}" (index {index}): {text}'
+
+
+def without_pipeline(run: PipelineRun, gap: Gap) -> Problem:
+    """The condition of a PipelineRun whose Pipeline does not exist.
+
+    Source: pipelinerun/pipelinerun.go reconcile, pipelinerun/pipelinespec GetPipelineData.
+    """
+    meta = run.metadata
+    cause = f"error when getting Pipeline for PipelineRun {meta.name}: {_not_found(gap)}"
+    text = f"Error retrieving pipeline for pipelinerun {meta.namespace}/{meta.name}: {cause}"
+    return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetPipeline", "False")
+
+
+def without_pipeline_task(run: PipelineRun, pipeline: str, gap: Gap) -> Problem:
+    """The condition of a PipelineRun with a task whose Task does not exist: none of its tasks runs.
+
+    Source: pipelinerun/pipelinerun.go resolvePipelineState.
+    """
+    cause = f"it contains Tasks that don't exist: Couldn't retrieve Task \"{gap.name}\": {_not_found(gap)}"
+    text = f"Pipeline {run.metadata.namespace}/{pipeline} can't be Run; {cause}"
+    return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetTask", "False")
+
+
+def _not_found(gap: Gap) -> str:
+    return f'{gap.kind.lower()}s.tekton.dev "{gap.name}" not found'
+
+
+def _unresolved(text: str) -> Problem:
+    return Problem("reconcile", "TaskRun", text, RULE, "TaskRunResolutionFailed", "False")

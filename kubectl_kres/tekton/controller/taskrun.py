@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, forbidden_object
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import Namespace
-from kubectl_kres.model.tekton import PodTemplate, Reference, Task, TaskRun, TaskRunSpec, TaskSpec
+from kubectl_kres.model.tekton import Reference, Task, TaskRun, TaskRunSpec
 from kubectl_kres.model.tekton_parts import Param, WorkspaceBinding
 from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.tekton.base.config import TektonConfig, flags_of, merged
@@ -23,54 +23,10 @@ from kubectl_kres.tekton.base.naming import pod_name
 from kubectl_kres.tekton.base.result import Built, Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.controller import creation
 from kubectl_kres.tekton.controller.pod_build import pods
+from kubectl_kres.tekton.controller.pod_security import enforces, is_bare, refusal
 from kubectl_kres.tekton.controller.resolve import Lookups, UsedTask, remarks, task_of, without_actions, without_task
 from kubectl_kres.tekton.resources.virtual_limitrange import Virtual, virtuals
 from kubectl_kres.tekton.validation import webhook
-
-ENFORCE = "pod-security.kubernetes.io/enforce"
-VERSION = "pod-security.kubernetes.io/enforce-version"
-
-
-def refusal(pod: Pod, namespace: Namespace | None) -> Refusal | None:
-    """What a namespace that enforces ``restricted`` says of a pod without any security context.
-
-    None: no level that such a pod breaks, or the namespace is not known. Of several containers all are named, init
-    containers first. Source: k8s.io/pod-security-admission/policy check_*.go.
-    """
-    if namespace is None or not enforces(namespace):
-        return None
-    labels = namespace.metadata.labels or {}
-    names = [one.name for one in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))]
-    level = f"restricted:{labels.get(VERSION) or 'latest'}"
-    text = f'violates PodSecurity "{level}": {", ".join(_breaches(names))}'
-    source = Source("Namespace", namespace.metadata.name, field=f"metadata.labels[{ENFORCE}]")
-    return forbidden_object("pods", pod.metadata.name, (Finding(text, "tekton/pod-security", source=source),))
-
-
-def enforces(namespace: Namespace | None) -> bool:
-    """Whether the namespace enforces the level that Tekton's pods break."""
-    return namespace is not None and (namespace.metadata.labels or {}).get(ENFORCE) == "restricted"
-
-
-def is_bare(spec: TaskSpec, template: PodTemplate | None) -> bool:
-    """Whether neither the pod nor a container of it has a security context that the Task or the run wrote."""
-    written = [template.security_context if template is not None else None]
-    written += [step.security_context for step in (*(spec.steps or ()), spec.step_template) if step is not None]
-    written += [sidecar.security_context for sidecar in spec.sidecars or ()]
-    return not any(written)
-
-
-def _breaches(names: Sequence[str]) -> list[str]:
-    word = "containers" if len(names) > 1 else "container"
-    quoted = ", ".join(f'"{name}"' for name in names)
-    who = f"{word} {quoted}"
-    profiles = '"RuntimeDefault" or "Localhost"'
-    return [
-        f"allowPrivilegeEscalation != false ({who} must set securityContext.allowPrivilegeEscalation=false)",
-        f'unrestricted capabilities ({who} must set securityContext.capabilities.drop=["ALL"])',
-        f"runAsNonRoot != true (pod or {who} must set securityContext.runAsNonRoot=true)",
-        f"seccompProfile (pod or {who} must set securityContext.seccompProfile.type to {profiles})",
-    ]
 
 
 class RunWorld(Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +9,6 @@ from msgspec import Struct
 
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.tekton import (
-    IncludeParams,
-    Matrix,
     Pipeline,
     PipelineRun,
     PipelineRunSpec,
@@ -32,70 +29,7 @@ from kubectl_kres.tekton.base.task_order import waits_for
 from kubectl_kres.tekton.base.variables import parameters, replaced
 from kubectl_kres.tekton.controller.resolve import Lookups, UsedPipeline, UsedTask, pipeline_of, task_by_reference, used
 from kubectl_kres.tekton.pipeline.dag import cycle_in
-
-#: A whole array in place of a value, and of one of several; only there may the star be left out.
-_WHOLE_ARRAY = re.compile(r"\$\(params(?:\.|\[[\"'])([A-Za-z0-9_.-]+?)(?:[\"']\])?(\[\*\])?\)")
-_RESULT_ARRAY = re.compile(r"\$\(tasks\.[^()]+\[\*\]\)")
-
-
-def values_of(given: Sequence[Param] | None, declared: Sequence[Param] | None) -> dict[str, Any]:
-    """The parameters of a PipelineRun: as given, else the Pipeline's defaults."""
-    found = {one.name: one.default for one in declared or () if one.default is not None}
-    return found | {one.name: one.value for one in given or ()}
-
-
-def runs(matrix: Matrix | None, params: Mapping[str, Any]) -> int | None:
-    """The number of runs, 1 without a matrix; None where it depends on the result of a task.
-
-    Source: apis/pipeline/v1/matrix_types.go FanOut, CountCombinations.
-    """
-    if matrix is None or not (matrix.params or matrix.include):
-        return 1
-    lists = {one.name: _list(one.value, params) for one in matrix.params or ()}
-    known = {name: values for name, values in lists.items() if values is not None}
-    if len(known) < len(lists):
-        return None
-    number = 1 if known else 0
-    for values in known.values():
-        number *= len(values)
-    return number + sum(_adds(one, known) for one in matrix.include or ())
-
-
-def _list(value: Any, params: Mapping[str, Any]) -> list[Any] | None:
-    """The values of a parameter; a text can stand for a whole list of the PipelineRun. None: not known."""
-    if isinstance(value, str):
-        match = _WHOLE_ARRAY.fullmatch(value)
-        return _array(params.get(match[1])) if match and match[2] else None
-    return _spread(value, params) if isinstance(value, list | tuple) else None
-
-
-def _spread(values: Sequence[Any], params: Mapping[str, Any]) -> list[Any] | None:
-    """The values, with a parameter that is an array in place of the text that names it.
-
-    Source: pkg/substitution/substitution.go ApplyArrayReplacements.
-    """
-    found: list[Any] = []
-    for one in values:
-        if isinstance(one, str) and _RESULT_ARRAY.fullmatch(one):
-            return None
-        match = _WHOLE_ARRAY.fullmatch(one) if isinstance(one, str) else None
-        array = _array(params.get(match[1])) if match else None
-        if match and match[2] and array is None:
-            return None
-        found += [one] if array is None else array
-    return found
-
-
-def _array(value: Any) -> list[Any] | None:
-    return [*value] if isinstance(value, list | tuple) else None
-
-
-def _adds(include: IncludeParams, lists: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether an explicit combination is one more: it names a value that no combination of the lists has."""
-    if not lists:
-        return True
-    common = [one for one in include.params or () if one.name in lists]
-    return any(one.value not in lists[one.name] for one in common)
+from kubectl_kres.tekton.pipeline.matrix import runs, values_of
 
 
 class Planned(Struct, frozen=True):

@@ -1,4 +1,7 @@
-"""Fields of the other API version, which the API server prunes and kubectl refuses, so that their values get lost."""
+"""Fields that a version of the API renamed or removed, so that their values get lost.
+
+The API server prunes them, kubectl and the webhook refuse them.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +11,6 @@ from typing import Any
 from kubectl_kres.tekton.base.convert import V1, V1BETA1
 
 _FIELD = "resources"
-
-
-def retired(raw: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of these fields. Source: v1beta1/*_validation.go, ErrDisallowedFields."""
-    spec, kind = raw.get("spec"), raw.get("kind")
-    if not isinstance(spec, Mapping):
-        return
-    if spec.get(_FIELD) is not None:
-        yield f"spec.{_FIELD}"
-    if kind == "TaskRun":
-        yield from _held(spec, "taskSpec", "spec")
-    elif kind == "PipelineRun":
-        yield from _held(spec, "pipelineSpec", "spec")
-        yield from _tasks(spec.get("pipelineSpec"), "spec.pipelineSpec")
-    elif kind == "Pipeline":
-        yield from _tasks(spec, "spec")
-
-
-def _tasks(spec: Any, path: str) -> Iterator[str]:
-    for field in ("tasks", "finally"):
-        tasks = spec.get(field) if isinstance(spec, Mapping) else None
-        for index, task in enumerate(tasks if isinstance(tasks, list) else ()):
-            if isinstance(task, Mapping):
-                where = f"{path}.{field}[{index}]"
-                yield from (f"{where}.{_FIELD}",) if task.get(_FIELD) is not None else ()
-                yield from _held(task, "taskSpec", where)
-
-
-def _held(spec: Mapping[str, Any], field: str, path: str) -> Iterator[str]:
-    held = spec.get(field)
-    if isinstance(held, Mapping) and held.get(_FIELD) is not None:
-        yield f"{path}.{field}.{_FIELD}"
-
 
 Path = tuple[str | int, ...]
 
@@ -93,3 +63,35 @@ def _resources(container: Any, path: Path, *, beta: bool) -> Iterator[tuple[Path
     wrong, right = ("computeResources", "resources") if beta else ("resources", "computeResources")
     if isinstance(container, Mapping) and wrong in container:
         yield (*path, wrong), right
+
+
+def retired(raw: Mapping[str, Any]) -> Iterator[str]:
+    """The paths of these fields. Source: v1beta1/*_validation.go, ErrDisallowedFields."""
+    spec, kind = raw.get("spec"), raw.get("kind")
+    if not isinstance(spec, Mapping):
+        return
+    if spec.get(_FIELD) is not None:
+        yield f"spec.{_FIELD}"
+    if kind == "TaskRun":
+        yield from _held(spec, "taskSpec", "spec")
+    elif kind == "PipelineRun":
+        yield from _held(spec, "pipelineSpec", "spec")
+        yield from _tasks(spec.get("pipelineSpec"), "spec.pipelineSpec")
+    elif kind == "Pipeline":
+        yield from _tasks(spec, "spec")
+
+
+def _tasks(spec: Any, path: str) -> Iterator[str]:
+    for field in ("tasks", "finally"):
+        tasks = spec.get(field) if isinstance(spec, Mapping) else None
+        for index, task in enumerate(tasks if isinstance(tasks, list) else ()):
+            if isinstance(task, Mapping):
+                where = f"{path}.{field}[{index}]"
+                yield from (f"{where}.{_FIELD}",) if task.get(_FIELD) is not None else ()
+                yield from _held(task, "taskSpec", where)
+
+
+def _held(spec: Mapping[str, Any], field: str, path: str) -> Iterator[str]:
+    held = spec.get(field)
+    if isinstance(held, Mapping) and held.get(_FIELD) is not None:
+        yield f"{path}.{field}.{_FIELD}"

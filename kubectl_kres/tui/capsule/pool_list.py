@@ -9,7 +9,7 @@ from msgspec import Struct
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.pools import pool_lines
-from kubectl_kres.render.text.columns import bar
+from kubectl_kres.render.text.bar import bar
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.reports.capsule.common.needs import pools_needs
 from kubectl_kres.reports.capsule.pool.pool_report import PoolReport, PoolUse

@@ -11,7 +11,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
-from kubectl_kres.render.text.columns import bar
+from kubectl_kres.render.text.bar import bar
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
 from kubectl_kres.store.coverage import Need

@@ -1,4 +1,4 @@
-"""What ``explain`` says of claims and pools: which needs, and which of the two answers."""
+"""What ``explain`` says of a pool, and which of the answers for claims and pools an object gets."""
 
 from __future__ import annotations
 
@@ -25,6 +25,48 @@ from kubectl_kres.reports.common.resource_lists import listed
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.store import Store
+
+KINDS = ("ResourcePool", "ResourcePoolClaim")
+
+
+class Explaining:
+    """Explains many claims and pools of one store; what they share is looked up once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._found = store, predicted(store)
+        self._scene = PoolIndex(self._found.store)
+
+    @property
+    def supposed(self) -> tuple[str, ...]:
+        """What had to be supposed of objects in files."""
+        return self._found.supposed
+
+    def explain(self, subject: Subject) -> ClaimExplanation | PoolExplanation:
+        """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
+        ref = subject.ref
+        if self._store.get(ref.kind, ref.name, ref.namespace) is None:
+            if ref.kind == "ResourcePool" and ref.name in glimpsed(self._scene):
+                return PoolExplanation(pool_glimpse(self._scene, ref.name))
+            raise missing(self._store, subject)
+        if ref in self._found.refused:
+            raise UsageError(f"{ref}: {self._found.refused[ref]}")
+        item: Any = self._found.store.get(ref.kind, ref.name, ref.namespace)
+        if ref.kind == "ResourcePool":
+            return explain_pool(self._scene, item)
+        found = explain_claim(self._scene, item)
+        return structs.replace(found, claim=self._found.noted(ref, found.claim))
+
+
+def unseen_in(found: ClaimExplanation | PoolExplanation) -> tuple[Unseen, ...]:
+    """What the answer could not see."""
+    return found.claim.unseen if isinstance(found, ClaimExplanation) else found.pool.unseen
+
+
+def negative(found: ClaimExplanation | PoolExplanation) -> bool:
+    """Whether a claim waits, or a pool does not serve all of its claims."""
+    if isinstance(found, ClaimExplanation):
+        return found.claim.waits
+    return found.pool.exhausted or found.pool.ready is False
 
 
 def explain_pool(scene: PoolIndex, pool: ResourcePool) -> PoolExplanation:
@@ -73,46 +115,3 @@ def _follows(pool: ResourcePool, waiting: int, held: int) -> Iterator[str]:
     spaces = len(pool.status.namespaces or ())
     if spaces:
         yield f"its quota goes in {spaces} namespace{'s' * (spaces != 1)}: nothing limits these resources there then"
-
-
-KINDS = ("ResourcePool", "ResourcePoolClaim")
-
-
-class Explaining:
-    """Explains many claims and pools of one store; what they share is looked up once."""
-
-    def __init__(self, store: Store) -> None:
-        self._store, self._found = store, predicted(store)
-        self._scene = PoolIndex(self._found.store)
-
-    @property
-    def supposed(self) -> tuple[str, ...]:
-        """What had to be supposed of objects in files."""
-        return self._found.supposed
-
-    def explain(self, subject: Subject) -> ClaimExplanation | PoolExplanation:
-        """Raises NotFound or Forbidden if the object cannot be had, UsageError if the server would not take it."""
-        ref = subject.ref
-        if self._store.get(ref.kind, ref.name, ref.namespace) is None:
-            if ref.kind == "ResourcePool" and ref.name in glimpsed(self._scene):
-                return PoolExplanation(pool_glimpse(self._scene, ref.name))
-            raise missing(self._store, subject)
-        if ref in self._found.refused:
-            raise UsageError(f"{ref}: {self._found.refused[ref]}")
-        item: Any = self._found.store.get(ref.kind, ref.name, ref.namespace)
-        if ref.kind == "ResourcePool":
-            return explain_pool(self._scene, item)
-        found = explain_claim(self._scene, item)
-        return structs.replace(found, claim=self._found.noted(ref, found.claim))
-
-
-def unseen_in(found: ClaimExplanation | PoolExplanation) -> tuple[Unseen, ...]:
-    """What the answer could not see."""
-    return found.claim.unseen if isinstance(found, ClaimExplanation) else found.pool.unseen
-
-
-def negative(found: ClaimExplanation | PoolExplanation) -> bool:
-    """Whether a claim waits, or a pool does not serve all of its claims."""
-    if isinstance(found, ClaimExplanation):
-        return found.claim.waits
-    return found.pool.exhausted or found.pool.ready is False

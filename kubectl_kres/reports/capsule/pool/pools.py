@@ -22,31 +22,6 @@ from kubectl_kres.reports.common.scope_words import scope_words
 from kubectl_kres.store.coverage import Need
 
 
-def selector_words(selector: LabelSelector) -> str:
-    """``team=solar, env in (dev, test)`` as kubectl takes it; for one that selects nothing, that and why."""
-    if is_empty(selector):
-        return "{}, which selects nothing in a pool"
-    wrong = fault(selector)
-    labels = [f"{key}={value}" for key, value in sorted((selector.match_labels or {}).items())]
-    shown = ", ".join([*labels, *map(_expression, selector.match_expressions or ())])
-    return f"{shown}, which does not parse and so selects nothing: {wrong}" if wrong else shown
-
-
-def _expression(one: Requirement) -> str:
-    values = f"({', '.join(one.values or ())})"
-    match one.operator:
-        case "In":
-            return f"{one.key} in {values}"
-        case "NotIn":
-            return f"{one.key} notin {values}"
-        case "Exists":
-            return one.key
-        case "DoesNotExist":
-            return f"!{one.key}"
-        case _:
-            return f"{one.key} {one.operator} {values if one.values else ''}".rstrip()
-
-
 def pool_report(scene: PoolIndex, pool: ResourcePool) -> PoolReport:
     """What is not known (claims, quotas, namespaces that were not read) is left out; ``unseen`` is not filled here."""
     ready = find(pool.status.conditions, READY)
@@ -56,7 +31,7 @@ def pool_report(scene: PoolIndex, pool: ResourcePool) -> PoolReport:
         ObjectRef("ResourcePool", pool.metadata.name),
         uses=tuple(_uses(scene, pool, spaces)),
         namespaces=spaces,
-        selectors=tuple(map(selector_words, pool.spec.selectors or ())),
+        selectors=tuple(map(_selector_words, pool.spec.selectors or ())),
         claims=sum(1 for _ in held(pool)),
         holders=tuple(_holders(scene, pool)),
         queue=tuple(_queue(scene, pool)) if known else None,
@@ -107,7 +82,7 @@ def _namespaces(scene: PoolIndex, pool: ResourcePool) -> Iterator[PoolNamespace]
     name, hard = pool.metadata.name, scene.hard(pool)
     known = scene.store.covered(Need("Namespace")).known
     chosen = selected(pool, scene.store.all("Namespace")) if known else {}
-    words = tuple(map(selector_words, pool.spec.selectors or ()))
+    words = tuple(map(_selector_words, pool.spec.selectors or ()))
     for space in sorted({*scene.spaces(pool), *chosen}):
         listed = (pool.status.claims or {}).get(space, ())
         claimed = {one: value for one, value in added(parsed(claim.claims) for claim in listed).items() if one in hard}
@@ -193,3 +168,28 @@ def _edits(pool: ResourcePool) -> Mapping[str, LastEdit]:
     fields = [*(f"spec.quota.hard[{name}]" for name in sorted(pool.spec.quota.hard or ())), "spec.selectors"]
     found = {field: last_edit(pool.metadata.managed_fields, field) for field in fields}
     return {field: edit for field, edit in found.items() if edit is not None}
+
+
+def _selector_words(selector: LabelSelector) -> str:
+    """``team=solar, env in (dev, test)`` as kubectl takes it; for one that selects nothing, that and why."""
+    if is_empty(selector):
+        return "{}, which selects nothing in a pool"
+    wrong = fault(selector)
+    labels = [f"{key}={value}" for key, value in sorted((selector.match_labels or {}).items())]
+    shown = ", ".join([*labels, *map(_expression, selector.match_expressions or ())])
+    return f"{shown}, which does not parse and so selects nothing: {wrong}" if wrong else shown
+
+
+def _expression(one: Requirement) -> str:
+    values = f"({', '.join(one.values or ())})"
+    match one.operator:
+        case "In":
+            return f"{one.key} in {values}"
+        case "NotIn":
+            return f"{one.key} notin {values}"
+        case "Exists":
+            return one.key
+        case "DoesNotExist":
+            return f"!{one.key}"
+        case _:
+            return f"{one.key} {one.operator} {values if one.values else ''}".rstrip()

@@ -1,0 +1,60 @@
+"""Answers cut to a size that an agent can afford to read; what was left out is named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+#: Bytes of an answer as JSON, at most.
+LIMIT = 8192
+
+#: Left out of every answer: how it came about, step by step.
+_ALWAYS = ("journal", "steps", "edits", "locate")
+#: Left out where an answer is too long, one after the other.
+_LATER = (
+    *("totals", "demands", "overhead", "facts", "seen", "assumptions", "warnings", "qosAlternatives", "ways", "shares"),
+    *("causes", "others", "findings", "tekton", "pools", "quotas", "containers", "unseen"),
+)
+#: Longer texts and lists are cut, if that is what it takes.
+_TEXT, _ITEMS = 400, 5
+
+
+def shrunk(answer: dict[str, Any], limit: int = LIMIT) -> dict[str, Any]:
+    """The answer in at most ``limit`` bytes. ``leftOut``: the keys that are not there, and what was cut."""
+    left: dict[str, None] = {}
+    found = _without(answer, _ALWAYS, left)
+    for key in _LATER:
+        if _size(found, left) <= limit:
+            break
+        found = _without(found, (key,), left)
+    for text, items in ((_TEXT, 20), (_TEXT, _ITEMS), (120, _ITEMS), (60, 2)):
+        if _size(found, left) <= limit:
+            break
+        found = _cut(found, text, items, left)
+    return {**found, **({"leftOut": list(left)} if left else {})}
+
+
+def _size(found: Any, left: dict[str, None]) -> int:
+    return len(json.dumps({"leftOut": list(left), "answer": found}, ensure_ascii=True).encode())
+
+
+def _without(item: Any, keys: Sequence[str], left: dict[str, None]) -> Any:
+    if isinstance(item, dict):
+        left.update(dict.fromkeys(key for key in keys if key in item))
+        return {key: _without(value, keys, left) for key, value in item.items() if key not in keys}
+    return [_without(value, keys, left) for value in item] if isinstance(item, list) else item
+
+
+def _cut(item: Any, text: int, items: int, left: dict[str, None]) -> Any:
+    if isinstance(item, dict):
+        return {key: _cut(value, text, items, left) for key, value in item.items()}
+    if isinstance(item, list):
+        if len(item) > items:
+            left["items of long lists"] = None
+        more = [f"and {len(item) - items} more"] if len(item) > items else []
+        return [*(_cut(value, text, items, left) for value in item[:items]), *more]
+    if isinstance(item, str) and len(item) > text:
+        left["the ends of long texts"] = None
+        return item[:text] + "…"
+    return item
