@@ -5,7 +5,8 @@ KresError                    message, hint; ``exit_code`` is what ``cli/output/e
     QuantityError            a text is no quantity; carries the text
     InputError               a file is wrong; carries file, line, column
       InputErrors            several faults of one input; carries each
-    SnapshotError            a snapshot is cut off, of another format or newer
+    SnapshotError            a snapshot is cut off or no snapshot
+      NewerSnapshot          it was written by a later version
   ClusterError               the cluster or the object asked for could not be read  (3)
     ConfigError              the kubeconfig is unusable
     Unreachable              no connection, or TLS failed
@@ -145,6 +146,10 @@ class InputErrors(InputError):
 
 class SnapshotError(UsageError):
     """A snapshot cannot be read, or not be read whole."""
+
+
+class NewerSnapshot(SnapshotError):
+    """A snapshot was written by a later version of this program."""
 
 
 class ClusterError(KresError):

@@ -11,7 +11,7 @@ from typing import cast
 
 from kubectl_kres.cli.output import exit_codes as ending
 from kubectl_kres.cli.output.signals import Ended, die, heeded
-from kubectl_kres.cli.program import COMPLETE, COMPLETER, Program
+from kubectl_kres.cli.program import COMPLETE, COMPLETER, FLEET_WORKER, Program
 
 #: Asks for tracebacks; looked for in the words, since it counts also when they cannot be understood.
 _LOUDEST = re.compile(r"(^| )--?v[ =]?9( |$)")
@@ -38,6 +38,10 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         from kubectl_kres.cli.complete.protocol import complete  # noqa: PLC0415, only what is needed is loaded
 
         return complete(words[words[:1] == [COMPLETE] :])
+    if words == [FLEET_WORKER]:
+        from kubectl_kres.cli.fleet.answer import work  # noqa: PLC0415, only what is needed is loaded
+
+        return work()
     name = program_name(sys.argv[0])
     verbose = _LOUDEST.search(" ".join(words)) is not None
     try:

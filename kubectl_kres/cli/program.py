@@ -30,6 +30,7 @@ COMMANDS = {
     "qos": (f"{_HERE}.qos", "Show QoS classes, what decides them, and cgroups"),
     "tui": (f"{_HERE}.tui", "Look around on full screen: namespaces, pods, quotas, and why"),
     "snapshot": (f"{_HERE}.snapshot", "Save what the other commands read to a file"),
+    "fleet": (f"{_HERE}.fleet", "Ask many clusters or snapshots at once, one table"),
     "mcp": (f"{_HERE}.mcp", "Answer agents over the Model Context Protocol"),
     "completion": (f"{_HERE}.completion", "Let kubectl complete commands, flags and names"),
     "version": (f"{_HERE}.version", "Print the versions of this program and of the server"),
@@ -41,6 +42,8 @@ COMMANDS = {
 ALIASES = {"quotas": "quota", **{alias: name for system in systems() for alias, name in system.aliases.items()}}
 #: The word and the name of the program that ask what may follow, instead of for an answer.
 COMPLETE, COMPLETER = "__complete", "kubectl_complete-"
+#: The word that makes the program a worker of ``fleet``.
+FLEET_WORKER = "__fleet-worker"
 _HELP = """
 Explains computed resource values of Kubernetes: which rule, of which object,
 set them.

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from kubectl_kres.systems import registered
+
+
+class FleetReport(NamedTuple):
+    """A command whose answer about a whole cluster is a report of ``fleet``: ``plan`` of its module makes the query.
+
+    ``summary``: module and class of the ``fleet.rows.Summary`` that takes in its reports. ``options``: the flags that
+    it is asked with.
+    """
+
+    summary: tuple[str, str]
+    options: Mapping[str, Any] = {}
 
 
 class CliSystem(NamedTuple):
@@ -14,6 +25,7 @@ class CliSystem(NamedTuple):
 
     ``flag_types``: flags whose values name objects, with the type. ``answers``: commands to module and type of their
     answer and the kind of the document, for schemas; ``explanations``: types of explanations of its own.
+    ``fleet``: those of its commands that answer about many clusters.
     """
 
     name: str
@@ -23,6 +35,7 @@ class CliSystem(NamedTuple):
     flag_types: Mapping[str, str] = {}
     answers: Mapping[str, tuple[str, str, str]] = {}
     explanations: tuple[tuple[str, str], ...] = ()
+    fleet: Mapping[str, FleetReport] = {}
 
 
 def systems() -> tuple[CliSystem, ...]:

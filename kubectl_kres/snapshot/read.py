@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kubectl_kres.errors import SnapshotError
+from kubectl_kres.errors import NewerSnapshot, SnapshotError
 from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, Header, Mark, SnapshotEnd, page_decoder
 from kubectl_kres.snapshot.lines import lines
 from kubectl_kres.store.store import Origin, Store
@@ -117,7 +117,7 @@ def _header(path: str, line: memoryview) -> Header:
         mark = _MARK.decode(line)
         if mark.kres == "snapshot" and mark.format > FORMAT:
             expected = f"expected {FORMAT} or older"
-            raise SnapshotError(f"{path}: the snapshot has format {mark.format}, {expected}", hint=_UPGRADE)
+            raise NewerSnapshot(f"{path}: the snapshot has format {mark.format}, {expected}", hint=_UPGRADE)
         return _HEADER.decode(line)
     except _UNREADABLE as error:
         raise _broken(path, "its header cannot be read") from error
@@ -133,7 +133,7 @@ def _line(path: str, line: memoryview) -> _Line:
 def _items(path: str, line: _Line) -> list[Any]:
     decoder = page_decoder(line.kind, managed=line.managed)
     if decoder is None:
-        raise SnapshotError(f"{path}: the snapshot holds {line.kind} objects, which are unknown here", hint=_UPGRADE)
+        raise NewerSnapshot(f"{path}: the snapshot holds {line.kind} objects, which are unknown here", hint=_UPGRADE)
     try:
         return decoder.decode(line.data).items
     except _UNREADABLE as error:

@@ -36,6 +36,11 @@ BREACHES = {
     "cli": ("cli/clock.py", "import kubectl_kres.cli.main", "cli.clock -> kubectl_kres.cli.main"),
     "tui": ("tui/location.py", "import kubectl_kres.tui.app", "tui.location -> kubectl_kres.tui.app"),
     "cel": ("cel/base/types.py", "import kubectl_kres.cel.syntax.ast", "cel.base.types -> kubectl_kres.cel.syntax.ast"),
+    "fleet": (
+        "fleet/status.py",
+        "import kubectl_kres.fleet.supervisor",
+        "fleet.status -> kubectl_kres.fleet.supervisor",
+    ),
     "reports": (
         "reports/common/record.py",
         "import kubectl_kres.reports.pod.values",

@@ -116,7 +116,7 @@ def test_what_the_shell_is_told(words: list[str], found: list[str], directive: i
 def test_commands_that_take_words_say_which(name: str):
     """Completion must not be forgotten where a command is added."""
     command = Program().get_command(None, name)
-    takes_words = any(word in command.usage for word in ("TYPE", "NAME", "COMMAND"))
+    takes_words = any(word in command.usage for word in ("TYPE", "NAME", "COMMAND", "REPORT"))
     assert bool(command.completes) == takes_words or name == "help"
 
 

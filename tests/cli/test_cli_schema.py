@@ -11,6 +11,7 @@ from cli.running import Kres
 from golden.kept import WRITING
 
 from kubectl_kres.cli.commands.schema import ANSWERS
+from kubectl_kres.snapshot import demo
 
 
 def misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str = "$") -> list[str]:
@@ -24,7 +25,15 @@ def misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pat
         return [f"{path}: {value!r} is not {schema['const']!r}"]
     if "enum" in schema and value not in schema["enum"]:
         return [f"{path}: {value!r}"]
-    types = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+    types = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "integer": int,
+        "number": int | float,
+        "boolean": bool,
+        "null": type(None),
+    }
     if "type" in schema and not isinstance(value, types[schema["type"]]):
         return [f"{path}: {value!r} is no {schema['type']}"]
     faults: list[str] = []
@@ -72,6 +81,7 @@ LINES = {
     "qos": ["qos -n shop", "qos deploy/checkout --cgroup v2"],
     "summary": ["qos --summary"],
     "open": ["qos --open"],
+    "fleet": [f"fleet {report} --snapshots {demo.path()}" for report in ("qos", "quota", "claims")],
     "resize": ['explain pod/sessions-0 --resize {"spec":{}}'],
 }
 
@@ -83,7 +93,8 @@ def test_each_schema_is_tried():
 @pytest.mark.parametrize(("command", "text"), [(name, text) for name, texts in LINES.items() for text in texts])
 def test_a_document_fits_its_schema(kres: Kres, command: str, text: str):
     schema = json.loads(kres(f"schema {command}").out)
-    found = json.loads(kres(f"{text} --demo -o json").out)
+    source = "" if command == "fleet" else " --demo"
+    found = json.loads(kres(f"{text}{source} -o json").out)
     assert found["items"]
     assert misfits(found, schema, schema["$defs"]) == []
     for broken in ({**found, "kind": "Other"}, {**found, "items": [{"zz": 1}]}, {**found, "more": 1}, {"items": []}):

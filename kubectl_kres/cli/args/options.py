@@ -88,6 +88,11 @@ class Options(NamedTuple):
     impersonate_uid: str = ""
     impersonate_extra: tuple[str, ...] = ()
     kuberc: str = ""
+    contexts: tuple[str, ...] = ()
+    snapshots: tuple[str, ...] = ()
+    workers: int = 0
+    shard: str = ""
+    resume: bool = False
 
     def __repr__(self) -> str:
         shown = self._replace(token="…" if self.token else "")._asdict()
@@ -319,6 +324,34 @@ UNINSTALL = _flag("uninstall", "--uninstall", text="Remove it.")
 
 SNAPSHOT = _flag("snapshot", "--snapshot", metavar="FILE", text="Read this snapshot instead of a cluster.")
 DEMO = _flag("demo", "--demo", text="Read the bundled example instead of a cluster.")
+
+#: Which clusters, how, and where the rows go.
+FLEET = (
+    _flag(
+        "contexts",
+        "--contexts",
+        metavar="GLOB",
+        text="The clusters of the kubeconfig contexts that match; may be repeated.",
+    ),
+    _flag(
+        "snapshots",
+        "--snapshots",
+        metavar="DIR|GLOB",
+        text="The snapshots of a folder, or that match; may be repeated.",
+    ),
+    click.Option(["-o", "--output", "output"], default="table", metavar="FORMAT", help="", callback=_printable),
+    _flag("out", "--out", metavar="DIR", text="Write the rows to files, one a cluster, below this folder."),
+    _flag("resume", "--resume", text="With --out: keep what an earlier run has answered."),
+    _flag("timeout", "--timeout", metavar="TIME", text="The time for one cluster; 2m unless given. 0: no limit."),
+    _flag(
+        "workers",
+        "--workers",
+        callback=_whole(1024),
+        metavar="N",
+        text="Clusters at a time: 16 unless given, of snapshots as many as there are CPUs.",
+    ),
+    _flag("shard", "--shard", metavar="I/N", text="Only the clusters of shard I of N; I counts from 0."),
+)
 
 #: Which objects, and where they come from.
 INPUT = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_kres.cli.system import CliSystem
+from kubectl_kres.cli.system import CliSystem, FleetReport
 
 _COMMANDS, _REPORTS = "kubectl_kres.cli.capsule", "kubectl_kres.reports.capsule"
 
@@ -27,4 +27,5 @@ SYSTEM = CliSystem(
         (f"{_REPORTS}.explain.claim_or_pool", "ClaimExplanation"),
         (f"{_REPORTS}.explain.claim_or_pool", "PoolExplanation"),
     ),
+    fleet={"claims": FleetReport(("kubectl_kres.fleet.capsule.claims", "ClaimsSummary"))},
 )

@@ -25,6 +25,7 @@ ANSWERS = {
     "simulate": ("kubectl_kres.reports.changes.report", "ChangeReport", "Change"),
     "qos": ("kubectl_kres.reports.qos.qos_report", "Quality", "Qos"),
     "summary": ("kubectl_kres.reports.qos.qos_sums", "NamespaceSums", "QosSummary"),
+    "fleet": ("kubectl_kres.fleet.status", "ClusterStatus", "Fleet"),
     "open": ("kubectl_kres.reports.qos.qos_open", "Open", "QosOpen"),
     "resize": ("kubectl_kres.reports.resize.resize_report", "Resize", "Resize"),
 }

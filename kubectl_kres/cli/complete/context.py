@@ -22,7 +22,7 @@ _HERE = "\0"
 _TYPES = {"namespaces": "namespaces"} | {flag: kind for one in systems() for flag, kind in one.flag_types.items()}
 
 #: The part of the kubeconfig that a flag names an entry of.
-_ENTRIES = {"context": "contexts", "cluster": "clusters", "user": "users"}
+_ENTRIES = {"context": "contexts", "contexts": "contexts", "cluster": "clusters", "user": "users"}
 
 
 def find(words: Sequence[str]) -> CompletionContext:
@@ -100,7 +100,7 @@ def _word(command: Command, words: Sequence[str], typed: str, options: Options) 
 def _value(flag: click.Option, command: Command | None, rest: str, typed: str, options: Options) -> CompletionContext:
     """The value of a flag. ``rest``: what stands before it in the same word; a shell takes off ``--flag=`` itself."""
     slot = CompletionContext(typed[len(rest) :], "" if rest.endswith("=") else rest, options=options)
-    if flag.metavar in {"FILE", "DIR"}:
+    if flag.metavar in {"FILE", "DIR", "DIR|GLOB"}:
         return slot._replace(directive=FOLDERS if flag.metavar == "DIR" else FILES)
     if flag.name in _TYPES:
         given = options.namespaces if flag.multiple else ()

@@ -1,0 +1,268 @@
+"""``kubectl kres fleet``: one report about many clusters, a row each."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import structs
+
+from kubectl_kres.cli.args.options import ALLOW_PARTIAL, EXIT_CODE, FLEET, Options
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.fleet.reports import REPORTS, summed_by
+from kubectl_kres.cli.output.exit_codes import say
+from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, put, width
+from kubectl_kres.cli.output.progress import Progress
+from kubectl_kres.cli.output.signals import Ended
+from kubectl_kres.cli.program import FLEET_WORKER
+from kubectl_kres.errors import UsageError
+from kubectl_kres.fleet.clusters import FleetCluster, read_contexts, shard, snapshots
+from kubectl_kres.fleet.results import Results
+from kubectl_kres.fleet.rows import parquet_available
+from kubectl_kres.fleet.status import ClusterStatus, exit_code, total, worst_first
+from kubectl_kres.fleet.supervisor import supervised
+from kubectl_kres.fleet.task import Task
+from kubectl_kres.render.fleet import fleet_table as render
+from kubectl_kres.store.store import Origin
+
+#: Seconds for one cluster, and live clusters at a time.
+_SECONDS, _LIVE = "2m", 16
+
+_SHARD: Final = re.compile(r"(0|[1-9]\d{0,8})/([1-9]\d{0,8})")
+
+#: Flags that choose one server or user; each context has its own.
+_ONE: Final = {
+    "--context": "context",
+    "--server": "server",
+    "--cluster": "cluster",
+    "--user": "user",
+    "--token": "token",
+    "--client-certificate": "client_certificate",
+    "--client-key": "client_key",
+    "--certificate-authority": "certificate_authority",
+    "--insecure-skip-tls-verify": "insecure",
+    "--tls-server-name": "tls_server_name",
+}
+#: Flags that every cluster is asked with.
+_PASSED: Final = (
+    *("kubeconfig", "namespaces", "request_timeout", "chunk_size", "allow_partial", "disable_compression"),
+    *("impersonate", "impersonate_groups", "impersonate_uid", "impersonate_extra", "kuberc"),
+)
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """Prints the table or document; returns the exit code. Raises UsageError before any cluster is asked."""
+    report = _report(options, words)
+    seconds = _seconds(options)
+    clusters = _clusters(options)
+    results = _results(options, report)
+    for cluster in clusters:
+        if cluster.also:
+            say(render.same_cluster(cluster.name, cluster.also, cluster.server))
+    kept = {cluster.name: held for cluster in clusters if options.resume and (held := _kept(results, cluster))}
+    left = [cluster for cluster in clusters if cluster.name not in kept]
+    found = dict(kept)
+    stopped: BaseException | None = None
+    working = _answers(options, report, left, results, seconds)
+    try:
+        _gather(working, {cluster.name: cluster for cluster in left}, found, results, report, len(clusters))
+    except (KeyboardInterrupt, Ended) as end:
+        stopped = end
+        working.close()
+        say(render.interrupted(len(found), len(clusters), kept=results is not None))
+    rows = [found.get(one.name) or ClusterStatus(one.name, "stopped", one.source) for one in clusters]
+    _show(options, report, worst_first(rows))
+    if stopped is not None:
+        raise stopped
+    return exit_code(rows, allow_partial=options.allow_partial, negative=options.exit_code)
+
+
+def _report(options: Options, words: tuple[str, ...]) -> str:
+    """The report that is asked for. Raises UsageError for words and flags that do not go together."""
+    listed = ", ".join(REPORTS)
+    if not words:
+        raise UsageError(f"fleet takes one report of {listed}")
+    if words[0] not in REPORTS:
+        raise UsageError(f'there is no report "{words[0]}" about many clusters; there are {listed}')
+    if len(words) > 1:
+        raise UsageError(
+            f"fleet takes one report, not {' '.join(words)}",
+            hint="a pattern stands in quotes, so that the shell leaves it alone: --snapshots '*.kres'",
+        )
+    if bool(options.contexts) == bool(options.snapshots):
+        which = "exclude each other" if options.contexts else "one of them is needed"
+        raise UsageError(f"--contexts and --snapshots: {which}")
+    for flag, field in _ONE.items():
+        if getattr(options, field):
+            raise UsageError(f"{flag} names one server or user; fleet takes those of each context")
+    if not options.out and (options.resume or options.output == "parquet"):
+        raise UsageError(f"{'--resume' if options.resume else '-o parquet'} goes with --out DIR")
+    if options.output == "parquet":
+        parquet_available()
+    return words[0]
+
+
+def _seconds(options: Options) -> float:
+    from kubectl_kres.cluster.transport.duration import seconds  # noqa: PLC0415, help must not load it
+
+    return seconds(options.timeout or _SECONDS)
+
+
+def _clusters(options: Options) -> tuple[FleetCluster, ...]:
+    """All that are asked, of one shard if one is named. Raises UsageError, ConfigError."""
+    found = (
+        snapshots(options.snapshots)
+        if options.snapshots
+        else read_contexts(options.contexts, options.kubeconfig, os.environ)
+    )
+    if not options.shard:
+        return found
+    parts = _SHARD.fullmatch(options.shard)
+    if parts is None or int(parts[1]) >= int(parts[2]):
+        raise UsageError(
+            f'invalid argument "{options.shard}" for "--shard" flag: I/N is expected, with I from 0 to N-1'
+        )
+    return shard(found, int(parts[1]), int(parts[2]))
+
+
+def _results(options: Options, report: str) -> Results | None:
+    """The folder for rows, which can be written to. Raises UsageError."""
+    if not options.out:
+        return None
+    asked = repr([getattr(options, field) for field in _PASSED])
+    results = Results(options.out, report, "parquet" if options.output == "parquet" else "jsonl", asked)
+    results.prepare()
+    return results
+
+
+def _kept(results: Results | None, cluster: FleetCluster) -> ClusterStatus | None:
+    return None if results is None else results.kept(cluster)
+
+
+def _answers(
+    options: Options, report: str, clusters: Sequence[FleetCluster], results: Results | None, seconds: float
+) -> Generator[ClusterStatus]:
+    """The statuses as they come, from whom the flags choose. Raises UsageError."""
+    if results is not None:
+        for cluster in clusters:
+            results.clear(cluster)
+    tasks = [_task(options, report, cluster, results, seconds) for cluster in clusters]
+    width_ = options.workers or (_LIVE if options.contexts else _cpus())
+    yield from supervised(tasks, _command(), width=width_)
+
+
+def _task(options: Options, report: str, cluster: FleetCluster, results: Results | None, seconds: float) -> Task:
+    values: dict[str, Any] = {field: getattr(options, field) for field in _PASSED}
+    values.update(REPORTS[report].options, all_namespaces=not options.namespaces, output="json")
+    own = {"context": cluster.context} if cluster.context else {"snapshot": str(Path(cluster.snapshot).absolute())}
+    values.update(own)
+    usual = Options._field_defaults
+    return Task(
+        cluster.name,
+        report,
+        cluster.source,
+        {field: value for field, value in values.items() if value != usual[field]},
+        str(results.file(cluster)) if results else "",
+        str(results.part(cluster)) if results else "",
+        "parquet" if options.output == "parquet" else "jsonl",
+        seconds,
+    )
+
+
+def _command() -> tuple[str, ...]:
+    """Starts a worker of this very program; the archive's is the program alone."""
+    own = (sys.executable,) if getattr(sys, "frozen", False) else (sys.executable, "-m", "kubectl_kres")
+    return (*own, FLEET_WORKER)
+
+
+def _cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _gather(
+    statuses: Generator[ClusterStatus],
+    clusters: dict[str, FleetCluster],
+    found: dict[str, ClusterStatus],
+    results: Results | None,
+    report: str,
+    count: int,
+) -> None:
+    """Takes in what comes, and keeps it on disk. Raises UsageError, OSError."""
+    progress, failed = Progress(), 0
+    try:
+        for status in statuses:
+            whole = structs.replace(status, also=clusters[status.cluster].also)
+            found[status.cluster] = whole
+            if results is not None:
+                results.keep(clusters[status.cluster], whole)
+            failed += not whole.answered
+            progress.show(render.progress(report, len(found), count, failed))
+    finally:
+        progress.clear()
+
+
+def _show(options: Options, report: str, found: Sequence[ClusterStatus]) -> None:
+    if options.output in DOCUMENTS:
+        with Items(options.output) as items:
+            for one in found:
+                items.add(one)
+            origin = Origin("contexts" if options.contexts else "snapshots")
+            items.write("Fleet", origin, complete=all(one.state == "answered" for one in found))
+        return
+    answered = [one for one in found if one.answered]
+    sums = total(answered, summed_by(report)) if len(answered) > 1 else {}
+    put(render.table(found, sums, color=colored(options.color), width=width(wide=options.output == "wide")))
+    put([render.counts(found)])
+    for one in answered:
+        if one.state == "partial" or options.verbosity:
+            for note in one.notes:
+                say(f"{one.cluster}: {note}")
+    _same_origin(options, answered)
+
+
+def _same_origin(options: Options, found: Sequence[ClusterStatus]) -> None:
+    """Several snapshots of one cluster may be meant, as of several namespaces; they are told, not refused."""
+    servers: dict[str, list[str]] = {}
+    for one in found if options.snapshots else ():
+        servers.setdefault(one.server, []).append(one.cluster)
+    for server, names in servers.items():
+        if server and len(names) > 1:
+            say(render.same_origin(names, server))
+
+
+command = Command(
+    "fleet",
+    run,
+    text=f"""
+        Ask many clusters, or many snapshots, for the same report: one table with a row for each cluster, the worst
+        first. Reports: {", ".join(REPORTS)}. Each covers all namespaces, or those named with -n.
+
+        A cluster that cannot be reached, may not be read, takes too long or has a damaged snapshot is a row, too, and
+        costs no other cluster its answer. With --out the rows of the report go to files, one a cluster: gzipped JSON
+        lines, or Parquet with -o parquet. --resume goes on where a run was interrupted.
+
+        It ends with 3 if no cluster has an answer, with 4 if one lacks an answer or a part of it, and with
+        --exit-code with 1 where a quota is exceeded or a claim waits.
+        """,
+    examples="""
+        # Which clusters have full quotas? Of all contexts
+        kubectl kres fleet quota --contexts '*'
+
+        # Pods and requests of all clusters, from snapshots, as files for DuckDB
+        kubectl kres fleet qos --snapshots snapshots/ --out report/
+
+        # Go on after Ctrl-C
+        kubectl kres fleet qos --snapshots snapshots/ --out report/ --resume
+
+        # The fourth of 20 parts, in a Kubernetes Indexed Job
+        kubectl kres fleet claims --snapshots /snapshots --shard 3/20 --out /report
+        """,
+    usage="REPORT (--contexts GLOB | --snapshots DIR|GLOB)",
+    flags=(*FLEET, EXIT_CODE, ALLOW_PARTIAL),
+    formats=("table", "wide", "json", "yaml", "parquet"),
+    completes=tuple(REPORTS),
+)

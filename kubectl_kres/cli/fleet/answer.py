@@ -1,0 +1,129 @@
+"""A worker's side of ``fleet``: the report's command is asked about one cluster, as a user would ask it."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.target_version import described
+from kubectl_kres.cli.fleet.reports import plan_of, summary_of
+from kubectl_kres.cli.run.run_loop import Frame
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.source.open_source import opened
+from kubectl_kres.errors import Exit, KresError
+from kubectl_kres.fleet.rows import Summary, written
+from kubectl_kres.fleet.status import ClusterStatus, FleetState, state_of
+from kubectl_kres.fleet.task import Task
+from kubectl_kres.fleet.worker import serve
+from kubectl_kres.snapshot.read import header
+from kubectl_kres.store.store import Origin
+
+#: Notes of one cluster that are kept.
+_NOTED = 20
+
+
+def work() -> int:
+    """Answers tasks until there are no more."""
+    return serve(answer)
+
+
+def options_of(values: Mapping[str, Any]) -> Options:
+    """Flags out of JSON."""
+    found: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in values.items()}
+    return Options(**found)
+
+
+def answer(task: Task) -> ClusterStatus:
+    """The status of the cluster, once its rows are written. Whatever goes wrong is a status, too."""
+    with _heard() as notes:
+        try:
+            return _answer(task, notes)
+        except KresError as error:
+            return _without(task, state_of(error), error.message, error.hint, notes)
+        except MemoryError:
+            return _without(task, "failed", "the memory does not suffice", "", notes)
+        except OSError as error:
+            return _without(task, "failed", (error.strerror or str(error)).lower(), "", notes)
+        except Exception as error:  # noqa: BLE001, a bug costs this cluster, not the others
+            return _without(task, "failed", f"a bug in kubectl-kres: {type(error).__name__}: {error}", "", notes)
+
+
+class _FleetTally(Tally):
+    """Keeps the first error of an answer that is none."""
+
+    first: KresError | None = None
+
+    def missed(self, error: KresError) -> None:
+        self.first = self.first or error
+        super().missed(error)
+
+
+def _answer(task: Task, notes: list[str]) -> ClusterStatus:
+    options = options_of(task.options)
+    query = plan_of(task.report)(options, ())
+    page, tally = query.page(), _FleetTally(options, notes.append)
+    summary = summary_of(task.report)(task.cluster)
+    frame = Frame(query, f"kubectl kres {task.report}", described(options))
+    count = 0
+    with opened(options) as (source, given), written(task.file, task.part, task.format, summary.row) as write:
+        for answered in page.run(frame, source, given, tally):
+            rows = list(summary.add(answered.report))
+            count += len(rows)
+            write(rows)
+        code = tally.code(source)
+        origin = source.store.origin
+        if tally.barren and tally.first is not None:
+            raise tally.first
+    return _with(task, "partial" if code == Exit.PARTIAL else "answered", summary, origin, count, notes)
+
+
+def _with(
+    task: Task, state: FleetState, summary: Summary, origin: Origin, rows: int, notes: list[str]
+) -> ClusterStatus:
+    return ClusterStatus(
+        task.cluster,
+        state,
+        task.source,
+        server=origin.name if origin.kind == "cluster" else header(origin.name).origin,
+        server_version=origin.version,
+        time=origin.time,
+        figures=summary.figures(),
+        rank=summary.rank(),
+        negative=summary.negative(),
+        rows=rows,
+        file=task.file,
+        notes=tuple(notes[:_NOTED]),
+    )
+
+
+def _without(task: Task, state: FleetState, message: str, hint: str, notes: list[str]) -> ClusterStatus:
+    # A snapshot's error begins with its file, which the row names already.
+    message = message.removeprefix(f"{task.options.get('snapshot', '')}: ")
+    return ClusterStatus(task.cluster, state, task.source, message=message, hint=hint, notes=tuple(notes[:_NOTED]))
+
+
+class _Lines(io.TextIOBase):
+    """A stream whose lines go to a list."""
+
+    def __init__(self, found: list[str]) -> None:
+        self._found = found
+
+    def write(self, text: str) -> int:
+        self._found.extend(text.splitlines())
+        return len(text)
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """What would be told on standard error, line by line; that of credential plugins still goes there."""
+    notes: list[str] = []
+    before = sys.stderr
+    sys.stderr = _Lines(notes)
+    try:
+        yield notes
+    finally:
+        sys.stderr = before

@@ -1,0 +1,1 @@
+"""What Capsule's reports come to for a fleet."""

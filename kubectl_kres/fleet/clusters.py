@@ -1,0 +1,138 @@
+"""Which clusters there are: snapshots of a folder or pattern, contexts of a kubeconfig; and one shard of them."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from msgspec import Struct, structs
+
+from kubectl_kres.cluster.kubeconfig.files import MergedKubeconfig
+from kubectl_kres.errors import UsageError
+
+#: What snapshots in a folder are known by.
+ENDINGS = (".kres", ".kres.gz")
+
+
+class FleetCluster(Struct, frozen=True):
+    """One cluster. ``name``: how rows call it, no two alike. ``snapshot`` or ``context``: where its objects come from.
+
+    ``server``: the address in the kubeconfig. ``also``: other contexts of the same cluster.
+    """
+
+    name: str
+    snapshot: str = ""
+    context: str = ""
+    server: str = ""
+    also: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The file or the context."""
+        return self.snapshot or self.context
+
+
+def snapshots(patterns: Iterable[str]) -> tuple[FleetCluster, ...]:
+    """The snapshots in folders and of patterns, each file once, by name.
+
+    A cluster is called as its file is, with the folders that tell it from another file of that name.
+    Raises UsageError for a pattern without files.
+    """
+    files: dict[str, None] = {}
+    for pattern in patterns:
+        found = sorted(_files(pattern))
+        if not found:
+            hint = f"snapshots end in {' or '.join(ENDINGS)}; kubectl kres snapshot --out FILE writes one"
+            raise UsageError(f"--snapshots {pattern}: there is no snapshot", hint=hint)
+        files.update(dict.fromkeys(found))
+    names = _names([*files])
+    return tuple(sorted(map(FleetCluster, names, files), key=lambda one: one.name))
+
+
+def _files(pattern: str) -> Iterator[str]:
+    if Path(pattern).is_dir():
+        yield from (str(path) for path in Path(pattern).iterdir() if path.name.endswith(ENDINGS) and path.is_file())
+    else:
+        found = glob.glob(pattern, recursive=True)  # noqa: PTH207, Path.glob takes no absolute patterns
+        yield from (path for path in found if Path(path).is_file())
+
+
+def _names(files: Sequence[str]) -> list[str]:
+    """The names of files without ending; those of the same name with more and more of their folders."""
+    paths = [Path(file).resolve() for file in files]
+    stems = [path.with_name(_stem(path.name)).parts for path in paths]
+    depths = [1] * len(stems)
+    while True:
+        names = ["/".join(parts[-depth:]) for parts, depth in zip(stems, depths, strict=True)]
+        counts = Counter(names)
+        longer = [at for at, name in enumerate(names) if counts[name] > 1 and depths[at] < len(stems[at])]
+        if not longer:
+            # Files that differ in nothing but their ending keep it.
+            return [name if counts[name] == 1 else str(path) for name, path in zip(names, paths, strict=True)]
+        for at in longer:
+            depths[at] += 1
+
+
+def _stem(name: str) -> str:
+    return next((name.removesuffix(end) for end in (*ENDINGS[::-1], ".gz") if name.endswith(end)), name) or name
+
+
+def contexts(patterns: Iterable[str], config: MergedKubeconfig) -> tuple[FleetCluster, ...]:
+    """The contexts that a pattern matches; of several contexts of one cluster the first, by name, stands for all.
+
+    Of one cluster are contexts with the same server, reached in the same way. Raises UsageError for a pattern that
+    matches none.
+    """
+    chosen: set[str] = set()
+    for pattern in patterns:
+        found = {name for name in config.contexts if fnmatchcase(name, pattern)}
+        if not found:
+            known = ", ".join(sorted(config.contexts)[:10]) or "none"
+            raise UsageError(f"--contexts {pattern}: no context matches; the kubeconfig has {known}")
+        chosen |= found
+    clusters: dict[tuple[str, ...], FleetCluster] = {}
+    for name in sorted(chosen):
+        cluster = config.clusters.get(config.contexts[name].cluster or "")
+        # A context without a usable cluster is one of its own: its worker says what is wrong with it.
+        server = (cluster.server or "").rstrip("/").lower() if cluster else ""
+        way = (server, cluster.proxy_url or "", cluster.tls_server_name or "") if cluster and server else None
+        key = way or ("", name)
+        held = clusters.get(key)
+        clusters[key] = (
+            FleetCluster(name, context=name, server=key[0])
+            if held is None
+            else structs.replace(held, also=(*held.also, name))
+        )
+    return tuple(clusters.values())
+
+
+def shard(clusters: Sequence[FleetCluster], index: int, count: int) -> tuple[FleetCluster, ...]:
+    """The clusters of one shard, ``index`` from 0. A cluster's shard depends on its name and ``count`` alone."""
+    return tuple(one for one in clusters if _place(one.name, count) == index)
+
+
+def _place(name: str, count: int) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()[:8], "big") % count
+
+
+def stamp(cluster: FleetCluster) -> str:
+    """What tells a file from what it was before; of a context its server. Empty if the file is gone."""
+    if not cluster.snapshot:
+        return cluster.server
+    try:
+        found = os.stat(cluster.snapshot)  # noqa: PTH116, the path may be any text
+    except OSError:
+        return ""
+    return f"{found.st_size}-{found.st_mtime_ns}"
+
+
+def read_contexts(patterns: Iterable[str], kubeconfig: str, environ: Mapping[str, str]) -> tuple[FleetCluster, ...]:
+    """``contexts`` of the kubeconfig that flag and environment name. Raises ConfigError, UsageError."""
+    from kubectl_kres.cluster.kubeconfig import files  # noqa: PLC0415, workers on snapshots need none
+
+    return contexts(patterns, files.read(files.paths(kubeconfig, environ)))

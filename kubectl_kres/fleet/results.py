@@ -1,0 +1,108 @@
+"""The folder that a run leaves behind: for each cluster a file of rows and a status, which ``--resume`` goes by."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres import __version__
+from kubectl_kres.errors import UsageError
+from kubectl_kres.fleet.clusters import FleetCluster, stamp
+from kubectl_kres.fleet.rows import ENDINGS
+from kubectl_kres.fleet.status import ClusterStatus
+
+#: Bytes of a file's name, without ending; file systems take 255.
+_LONGEST = 180
+
+
+class _Kept(Struct, frozen=True):
+    """A status and what it was made of: the version, the questions, and the source as it was."""
+
+    made_by: str
+    status: ClusterStatus
+
+
+class Results:
+    """Below ``folder`` a folder for the report. ``asked``: what else the answers depend on, as one text."""
+
+    def __init__(self, folder: str, report: str, form: str, asked: str) -> None:
+        self.folder = Path(folder, report).absolute()
+        self._form, self._asked = form, asked
+
+    def prepare(self) -> None:
+        """Makes the folder, and writes and removes a file in it. Raises UsageError: before any work is done."""
+        probe = self.folder / f".{uuid.uuid4().hex}.part"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            probe.write_bytes(b"kres")
+            probe.unlink()
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise UsageError(f"--out {self.folder.parent}: it cannot be written to: {why}") from error
+
+    def file(self, cluster: FleetCluster) -> Path:
+        """Where the rows of a cluster go."""
+        return self.folder / (_file_name(cluster.name) + ENDINGS[self._form])
+
+    def part(self, cluster: FleetCluster) -> Path:
+        """Where they are until they are whole: a name of its own for each try."""
+        file = self.file(cluster)
+        return file.with_name(f".{file.name[:_LONGEST]}.{uuid.uuid4().hex[:8]}.part")
+
+    def kept(self, cluster: FleetCluster) -> ClusterStatus | None:
+        """What an earlier run found, if nothing has changed since and it has an answer."""
+        try:
+            found = msgspec.json.decode(self._status(cluster).read_bytes(), type=_Kept)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return None
+        status = found.status
+        whole = status.state == "answered" and status.cluster == cluster.name and self.file(cluster).is_file()
+        return status if whole and found.made_by == self._made_by(cluster) else None
+
+    def clear(self, cluster: FleetCluster) -> None:
+        """Removes what an earlier run left of a cluster. Raises UsageError."""
+        try:
+            for path in (self._status(cluster), self.file(cluster)):
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise UsageError(f"--out {self.folder.parent}: what is there cannot be replaced: {why}") from error
+
+    def keep(self, cluster: FleetCluster, status: ClusterStatus) -> None:
+        """Writes the status, whole or not at all. Raises OSError."""
+        path, part = self._status(cluster), self.part(cluster)
+        try:
+            part.write_bytes(msgspec.json.encode(_Kept(self._made_by(cluster), status)) + b"\n")
+            part.chmod(0o600)
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+    def _status(self, cluster: FleetCluster) -> Path:
+        return self.folder / f"{_file_name(cluster.name)}.status.json"
+
+    def _made_by(self, cluster: FleetCluster) -> str:
+        return "\n".join(
+            (
+                __version__,
+                self._form,
+                self._asked,
+                str(Path(cluster.snapshot).absolute()) if cluster.snapshot else cluster.context,
+                stamp(cluster),
+            )
+        )
+
+
+def _file_name(name: str) -> str:
+    """A cluster's name as that of a file, on every system; names that differ in case alone do not meet."""
+    shown = quote(name, safe=" @+,=")
+    if shown == name and name == name.lower() and len(name) <= _LONGEST and name.strip(". ") == name:
+        return name
+    mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"{shown[:_LONGEST].strip('. ')}-{mark}"

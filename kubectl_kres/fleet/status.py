@@ -1,0 +1,110 @@
+"""What became of one cluster: its row of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal
+
+from kubectl_kres.errors import (
+    Exit,
+    Forbidden,
+    KresError,
+    NewerSnapshot,
+    SnapshotError,
+    TimedOut,
+    Unauthenticated,
+    Unreachable,
+)
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.record import Record
+
+FleetState = Literal[
+    "lost", "timed-out", "unreachable", "denied", "damaged", "newer", "failed", "stopped", "partial", "answered"
+]
+
+#: The worst first. ``lost``: its worker ended. ``newer``: a snapshot of a later version. ``stopped``: it was not its
+#: turn yet when the run was interrupted. ``partial``: something that the answer needs could not be read.
+STATES: Final[tuple[FleetState, ...]] = (
+    *("lost", "timed-out", "unreachable", "denied", "damaged", "newer", "failed", "stopped", "partial", "answered"),
+)
+#: States with an answer.
+ANSWERED: Final = ("partial", "answered")
+
+#: Errors with a state of their own, the particular before the general.
+_STATE_OF: Final[tuple[tuple[type[KresError], FleetState], ...]] = (
+    (TimedOut, "timed-out"),
+    (Unreachable, "unreachable"),
+    (Unauthenticated, "denied"),
+    (Forbidden, "denied"),
+    (NewerSnapshot, "newer"),
+    (SnapshotError, "damaged"),
+)
+
+
+class ClusterStatus(Record, frozen=True):
+    """One cluster and what the report says of it as a whole; ``file`` holds its ``rows``, if files are asked for.
+
+    ``source``: the snapshot's file or the kubeconfig's context. ``also``: other contexts of the same cluster, which
+    are not counted again. ``message``: the error's own words. ``ended``: how its worker ended: an exit code, or
+    negative the number of a signal. ``seconds``: the time that it was given.
+
+    ``figures``: counts and names by column, in their order. ``rank``: the larger, the worse. ``negative``: the answer
+    is one that ``--exit-code`` tells. ``notes``: what else there is to know.
+    """
+
+    TRANSIENT = frozenset({"time"})
+
+    cluster: str
+    state: FleetState
+    source: str = ""
+    server: str = ""
+    server_version: str = ""
+    time: str = ""
+    also: tuple[str, ...] = ()
+    message: str = ""
+    hint: str = ""
+    ended: int | None = None
+    seconds: float = 0.0
+    figures: Mapping[str, int | str] = {}
+    rank: tuple[int, ...] = ()
+    negative: bool = False
+    rows: int = 0
+    file: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def answered(self) -> bool:
+        """Whether there are figures."""
+        return self.state in ANSWERED
+
+
+def state_of(error: KresError) -> FleetState:
+    """The state of a cluster whose answer ended with this error."""
+    return next((state for kind, state in _STATE_OF if isinstance(error, kind)), "failed")
+
+
+def worst_first(found: Iterable[ClusterStatus]) -> list[ClusterStatus]:
+    """Those without an answer by what happened, then the answers by rank, then by name."""
+    return sorted(found, key=lambda one: (STATES.index(one.state), tuple(-number for number in one.rank), one.cluster))
+
+
+def total(found: Iterable[ClusterStatus], summed: Sequence[str]) -> Mapping[str, int | str]:
+    """The sums of these figures over all clusters with an answer; amounts are added exactly."""
+    sums: dict[str, int | str] = {}
+    for one in found:
+        for name in summed:
+            value = one.figures.get(name)
+            if isinstance(value, int):
+                sums[name] = int(sums.get(name, 0)) + value
+            elif value is not None:
+                sums[name] = str(parse(str(sums.get(name, "0"))) + parse(value))
+    return sums
+
+
+def exit_code(found: Sequence[ClusterStatus], *, allow_partial: bool, negative: bool) -> int:
+    """3 if no cluster has an answer, 4 if one lacks some of it or all, 1 if one is negative and that is asked for."""
+    if found and not any(one.answered for one in found):
+        return Exit.UNREAD
+    if not allow_partial and any(one.state != "answered" for one in found):
+        return Exit.PARTIAL
+    return Exit.NEGATIVE if negative and any(one.negative for one in found) else Exit.ANSWERED

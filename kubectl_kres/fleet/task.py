@@ -1,0 +1,62 @@
+"""What a worker is told about one cluster, and its answer; both are lines of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from kubectl_kres import __version__
+from kubectl_kres.fleet.status import ClusterStatus
+
+
+class Task(Struct, frozen=True, omit_defaults=True):
+    """One cluster for one report. ``options``: those flags of the command line that are not as usual.
+
+    ``file``: where the rows go, empty for no rows; they are written to ``part``, which then becomes ``file``.
+    ``format``: of the rows, ``jsonl`` or ``parquet``. ``seconds``: what it may take, 0: any time. ``version``: of
+    whoever asks.
+    """
+
+    cluster: str
+    report: str
+    source: str
+    options: Mapping[str, Any] = {}
+    file: str = ""
+    part: str = ""
+    format: str = "jsonl"
+    seconds: float = 0.0
+    version: str = __version__
+
+
+#: Answers a task; raises nothing that is foreseen.
+Answer = Callable[[Task], ClusterStatus]
+
+_TASKS: Final = msgspec.json.Decoder(Task)
+_STATUSES: Final = msgspec.json.Decoder(ClusterStatus)
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+def encode(value: Task | ClusterStatus) -> bytes:
+    """One line, with its line feed."""
+    return _ENCODER.encode(value) + b"\n"
+
+
+def task_of(line: bytes) -> Task:
+    """Raises msgspec.MsgspecError."""
+    return _TASKS.decode(line)
+
+
+def status_of(line: bytes) -> ClusterStatus:
+    """Raises msgspec.MsgspecError."""
+    return _STATUSES.decode(line)
+
+
+def checked(task: Task, answer: Answer) -> ClusterStatus:
+    """The answer; that of another version than ours is none, since what it would count may be something else."""
+    if task.version != __version__:
+        message = f"the worker is kubectl-kres {__version__}, it was asked by {task.version}"
+        return ClusterStatus(task.cluster, "failed", task.source, message=message)
+    return answer(task)

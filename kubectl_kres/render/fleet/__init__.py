@@ -1,0 +1,1 @@
+"""Many clusters as one table."""

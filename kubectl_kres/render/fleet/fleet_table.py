@@ -1,0 +1,116 @@
+"""The table of a fleet: a row for each cluster, the worst first, then the sums and how many there are of each state."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubectl_kres.fleet.status import STATES, ClusterStatus, FleetState
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size
+
+_TONES: Mapping[FleetState, Tone] = {"answered": "", "partial": "warn", "stopped": "warn"}
+#: Cells of a cluster's name, and the fewest of a message.
+_NAME, _MESSAGE = 40, 24
+
+
+def table(
+    found: Sequence[ClusterStatus], total: Mapping[str, int | str], *, color: bool = False, width: int = 80
+) -> Iterator[str]:
+    """Every line. ``found``: the worst first; ``total``: the sums, if they are to be shown.
+
+    Lines of clusters without an answer keep to ``width``; figures are never cut.
+    """
+    for line in _lines(found, total, width):
+        yield draw(line, color=color)
+
+
+def counts(found: Sequence[ClusterStatus]) -> str:
+    """``3 clusters: 1 unreachable, 2 answered``."""
+    states = Counter(one.state for one in found)
+    shown = ", ".join(f"{states[state]} {state}" for state in STATES if states[state])
+    return f"{len(found)} cluster{'s' * (len(found) != 1)}{f': {shown}' if shown else ''}"
+
+
+def message(one: ClusterStatus) -> str:
+    """Why there is no answer, in one sentence; empty where there is one."""
+    if one.message:
+        return " ".join(one.message.split())
+    if one.state == "timed-out":
+        return f"no answer within {one.seconds:g} s" if one.seconds else "no answer in time"
+    if one.state == "stopped":
+        return "the run was interrupted before its answer"
+    if one.state != "lost" or one.ended is None:
+        return ""
+    return f"its worker ended with {one.ended}" if one.ended >= 0 else f"its worker was ended by {_signal(-one.ended)}"
+
+
+def same_cluster(name: str, also: Sequence[str], server: str) -> str:
+    """That contexts are of one cluster."""
+    others = ", ".join(also)
+    verb = "are" if len(also) > 1 else "is"
+    return f"{others} {verb} the same cluster as {name} ({server}): it is counted once"
+
+
+def same_origin(names: Sequence[str], server: str) -> str:
+    """That snapshots are of one cluster."""
+    return f"{', '.join(names)} are snapshots of one cluster ({server}): each is counted"
+
+
+def progress(report: str, done: int, of: int, failed: int) -> str:
+    """How far it is."""
+    return f"{report}: {done} of {of} clusters{f', {failed} without an answer' if failed else ''}"
+
+
+def interrupted(done: int, of: int, *, kept: bool) -> str:
+    """What is left of a run that was stopped."""
+    rest = "; --resume goes on from here" if kept else ""
+    return f"interrupted: {done} of {of} clusters are done{rest}"
+
+
+def _lines(found: Sequence[ClusterStatus], total: Mapping[str, int | str], width: int) -> Iterator[Line]:
+    heads = tuple(dict.fromkeys(name for one in found for name in one.figures))
+    rows = [(_name(one, width), one.state, *_cells(one.figures, heads)) for one in found]
+    sums = (f"all {sum(one.answered for one in found)}", "", *_cells(total, heads)) if total else None
+    shown = ("CLUSTER", "STATE", *(head.upper() for head in heads))
+    right = {at for at, head in enumerate(heads, 2) if all(isinstance(one.figures.get(head, 0), int) for one in found)}
+    # A message runs over the columns of figures, and widens none.
+    sized = [shown, *(row for row, one in zip(rows, found, strict=True) if one.answered), *([sums] if sums else [])]
+    widths = [max(size(row[at]) for row in sized) for at in range(len(shown))]
+    for at in (0, 1):
+        widths[at] = max([widths[at], *(size(row[at]) for row in rows)])
+    yield [("strong", _row(shown, widths, right))]
+    for row, one in zip(rows, found, strict=True):
+        tone = _TONES.get(one.state, "bad")
+        if one.answered:
+            name, state, *figures = row
+            tail = _row(figures, widths[2:], {at - 2 for at in right})
+            yield [("", f"{padded(name, widths[0])}  "), (tone, padded(state, widths[1])), ("", f"  {tail}")]
+        else:
+            text = clipped(message(one), max(_MESSAGE, width - sum(widths[:2]) - 4))
+            yield [("", f"{padded(row[0], widths[0])}  "), (tone, padded(one.state, widths[1])), ("", f"  {text}")]
+    if sums:
+        yield [("strong", _row(sums, widths, right))]
+
+
+def _name(one: ClusterStatus, width: int) -> str:
+    return clipped(one.cluster, max(_NAME, width // 2))
+
+
+def _cells(figures: Mapping[str, int | str], heads: Sequence[str]) -> tuple[str, ...]:
+    return tuple(str(figures.get(head, "")) for head in heads)
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], right: set[int]) -> str:
+    shown = [
+        " " * (width - size(cell)) + cell if at in right else padded(cell, width)
+        for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return "  ".join(shown)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
