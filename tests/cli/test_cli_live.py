@@ -232,6 +232,15 @@ def test_a_long_list_is_read_in_pages_and_not_kept(kres: Kres, api):
     assert kres("explain pods --chunk-size=7").out.endswith("100 objects: 99 admitted, 1 full\n")
 
 
+@pytest.mark.parametrize("command", ["explain pods", "explain pods -o json", "diff pods", "diff pods -o name"])
+def test_pods_that_wait_for_a_node_do_not_have_all_pods_read_at_each_page(kres: Kres, api, command: str):
+    unplaced = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    waiting = {"phase": "Pending", "conditions": [unplaced]}
+    api.objects += [{**pod(f"p{index:03}", "64Mi"), "status": waiting} for index in range(30)]
+    assert kres(f"{command} -A --chunk-size=10").code == 0
+    assert len([path for path in api.asked if "/pods?" in path]) == 3
+
+
 def test_objects_that_cannot_be_decoded_are_left_out_and_named(kres: Kres, api):
     api.objects += [pod("good"), {**pod("bad"), "spec": {"containers": "none"}}]
     code, out, err = kres("explain pods -o name")

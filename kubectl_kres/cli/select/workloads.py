@@ -23,6 +23,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod
+from kubectl_kres.reports.common.nodes import ALL_PODS
 from kubectl_kres.reports.common.pod_template import raw_template
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
@@ -394,6 +395,8 @@ def complete(
         for subject in subjects:
             for need in wants(source.store, subject):
                 if listed and not (need.required or subject.ref.kind == "Pod" or need.kind in _ALWAYS):
+                    continue
+                if listed and need == ALL_PODS:
                     continue
                 if source.store.wants(need):
                     wanted[_widened(need, scope) if listed else need] = None

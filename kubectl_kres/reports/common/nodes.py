@@ -16,7 +16,9 @@ from kubectl_kres.store.store import Store
 
 #: Pods that hold nothing of a node any more.
 _ENDED = frozenset({"Succeeded", "Failed"})
-_NODES, _PODS = Need("Node", required=False), Need("Pod", required=False)
+_NODES = Need("Node", required=False)
+#: What is requested of nodes is told of single objects only: in a list each page would read all pods once more.
+ALL_PODS = Need("Pod", required=False)
 
 Quantities = dict[str, Quantity]
 
@@ -51,7 +53,7 @@ def waits_for_node(pod: Pod) -> bool:
 def node_needs(pod: Pod) -> Iterator[Need]:
     """The nodes and all pods, of a pod that waits for a node; an answer without them leaves it open."""
     if waits_for_node(pod):
-        yield from (_NODES, _PODS)
+        yield from (_NODES, ALL_PODS)
 
 
 def node_room(store: Store, pod: Pod, server: Server) -> tuple[NodeRoom, ...]:
@@ -61,7 +63,7 @@ def node_room(store: Store, pod: Pod, server: Server) -> tuple[NodeRoom, ...]:
     try:
         asked = of_pod(draft_pod(pod, server), "requests")
         allocatable = {node.metadata.name: _allocatable(node) for node in store.all("Node")}
-        used = _used(store, server) if store.covered(_PODS).known else None
+        used = _used(store, server) if store.covered(ALL_PODS).known else None
     except (Unparsable, ValueError):
         return ()
     asked = {name: amount for name, amount in {**asked, "pods": parse("1")}.items() if amount > parse("0")}
