@@ -225,7 +225,7 @@ def stored(value: object) -> Quantity:
     return _remember(_stored, value, from_json(value).rounded()) if found is None else found
 
 
-def quantity_of(number: int, format: Format = "DecimalSI") -> Quantity:  # noqa: A002 - the field's name everywhere
+def quantity_of(number: int, format: Format = "DecimalSI") -> Quantity:
     """``number`` whole units (resource.NewQuantity)."""
     return Quantity(number * _UNIT, format, 0 if abs(number) <= _INT64_MAX else None)
 

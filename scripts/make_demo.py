@@ -27,25 +27,25 @@ ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "scripts" / "demo"
 sys.path[:0] = [str(DEMO), str(ROOT / "tests" / "controlplane"), str(ROOT)]
 
-import build  # noqa: E402, found by the line above
-import crds  # noqa: E402
-import pools  # noqa: E402
-import runs  # noqa: E402
-import standin  # noqa: E402
-import statuses  # noqa: E402
-from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane, StartError  # noqa: E402
-from kube import DemoError, Kube, Object, documents  # noqa: E402
-from msgspec.structs import replace  # noqa: E402
+import build  # found by the line above
+import crds
+import pools
+import runs
+import standin
+import statuses
+from controlplane import BASIC_CONTROLLERS, WORKLOAD_CONTROLLERS, ControlPlane, StartError
+from kube import DemoError, Kube, Object, documents
+from msgspec.structs import replace
 
-from kubectl_kres.cluster.connection.connect import connect  # noqa: E402
-from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load  # noqa: E402
-from kubectl_kres.cluster.read.fill_store import fill, version  # noqa: E402
-from kubectl_kres.errors import KresError  # noqa: E402
-from kubectl_kres.model.kinds import BY_KIND  # noqa: E402
-from kubectl_kres.snapshot.write import write  # noqa: E402
-from kubectl_kres.store.coverage import Need  # noqa: E402
-from kubectl_kres.store.store import Origin, Store  # noqa: E402
-from kubectl_kres.tekton.base import config  # noqa: E402
+from kubectl_kres.cluster.connection.connect import connect
+from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
+from kubectl_kres.cluster.read.fill_store import fill, version
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.snapshot.write import write
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.tekton.base import config
 
 OUT = ROOT / "kubectl_kres" / "demo" / "shop.kres"
 #: Files in the order of applying, with the field manager that stands in the objects' managedFields.

@@ -18,9 +18,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "controlplane"))
 
-import build  # noqa: E402, found by the line above
-import go_types  # noqa: E402
-from controlplane import ControlPlane, StartError  # noqa: E402
+import build  # found by the line above
+import go_types
+from controlplane import ControlPlane, StartError
 
 OUT = ROOT / "kubectl_kres" / "admission" / "decoding" / "fields.json"
 REF = "#/components/schemas/"

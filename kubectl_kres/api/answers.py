@@ -51,10 +51,10 @@ def explain_all(
     kube_version: str = "",
 ) -> list[Explanation]:
     """The same of several objects, each by itself: what one uses of a quota is not missing for the next."""
-    from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render.pod import explain as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.explain.explain import explain as explanation  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.api.asking import Frame, asked
+    from kubectl_kres.render.pod import explain as render
+    from kubectl_kres.reports.explain.explain import explain as explanation
+    from kubectl_kres.reports.pod.needs import needs
 
     found = asked(list(items), Frame(cluster, namespace, policies, kube_version), needs)
     return [
@@ -77,10 +77,10 @@ def qos(
     kube_version: str = "",
 ) -> Answer[Quality]:
     """The QoS class, what decides it, and the smallest change to another one."""
-    from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render.pod import qos as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.pod.needs import needs_with_node  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.qos.qos_report import quality, unclassed  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.api.asking import Frame, asked
+    from kubectl_kres.render.pod import qos as render
+    from kubectl_kres.reports.pod.needs import needs_with_node
+    from kubectl_kres.reports.qos.qos_report import quality, unclassed
 
     found = asked([item], Frame(cluster, namespace, policies, kube_version), needs_with_node)
     subject = _only(found.subjects)
@@ -99,10 +99,10 @@ def diff(
     kube_version: str = "",
 ) -> Answer[Difference]:
     """What the API server changes in a manifest or template, or would change in a live pod today."""
-    from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render.pod import diff as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.explain.difference import diff as difference  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.api.asking import Frame, asked
+    from kubectl_kres.render.pod import diff as render
+    from kubectl_kres.reports.explain.difference import diff as difference
+    from kubectl_kres.reports.pod.needs import needs
 
     found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)
     report = difference(found.store, _only(found.subjects), found.ask)
@@ -118,10 +118,10 @@ def fit(
     kube_version: str = "",
 ) -> Answer[Fit]:
     """How many more pods of a template the quotas have room for, and whether a rolling update goes through."""
-    from kubectl_kres.api.asking import Frame, asked  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render.quota import fit as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.quota.fit import fit as fitting  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.api.asking import Frame, asked
+    from kubectl_kres.render.quota import fit as render
+    from kubectl_kres.reports.pod.needs import needs
+    from kubectl_kres.reports.quota.fit import fit as fitting
 
     found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)
     report = fitting(found.store, _only(found.subjects), found.ask)
@@ -136,8 +136,8 @@ def simulate(
     delete: Sequence[str] = (),
 ) -> Answer[ChangeReport]:
     """What becomes of a change before it is made: first deletes, then items, then ``{"deploy/web": 9}``."""
-    from kubectl_kres.api.simulating import played  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render.changes import change_report as render  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.api.simulating import played
+    from kubectl_kres.render.changes import change_report as render
 
     space = namespace or cluster.namespace or "default"
     report, origin = played(items, cluster, space, scale or {}, delete)
@@ -149,11 +149,11 @@ def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool 
 
     ``recount``: whether the status is what the objects come to.
     """
-    from kubectl_kres.api.asking import ask_of  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render.quota import quota_blocks as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.quota.counted import counting_needs, owner_needs  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.quota.quota_report import quota_reports  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.store.coverage import Need  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.api.asking import ask_of
+    from kubectl_kres.render.quota import quota_blocks as render
+    from kubectl_kres.reports.quota.counted import counting_needs, owner_needs
+    from kubectl_kres.reports.quota.quota_report import quota_reports
+    from kubectl_kres.store.coverage import Need
 
     space, reading = namespace or cluster.namespace or "default", cluster.reading()
     _list(reading, Need("ResourceQuota", space))
@@ -170,14 +170,14 @@ def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool 
 
 def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
     """The workloads and TaskRuns of a namespace whose pods are being refused now, and what would get them admitted."""
-    from kubectl_kres.api.asking import ask_of, complete  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.model.kinds import BY_KIND  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.model.meta import ObjectRef  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.render.quota import fit as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.common.subject import Subject  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.pod.needs import needs  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.quota import denied as denying  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.store.store import Store  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.api.asking import ask_of, complete
+    from kubectl_kres.model.kinds import BY_KIND
+    from kubectl_kres.model.meta import ObjectRef
+    from kubectl_kres.render.quota import fit as render
+    from kubectl_kres.reports.common.subject import Subject
+    from kubectl_kres.reports.pod.needs import needs
+    from kubectl_kres.reports.quota import denied as denying
+    from kubectl_kres.store.store import Store
 
     space, reading = namespace or cluster.namespace or "default", cluster.reading()
     reading.fill(denying.denied_needs(space))
@@ -203,11 +203,11 @@ def denied(cluster: Cluster, namespace: str = "") -> list[Answer[Denied]]:
 
 def claims(cluster: Cluster, namespace: str = "") -> list[Answer[ClaimReport]]:
     """The claims on Capsule's resource pools in a namespace: which have what they ask for, and why the others wait."""
-    from kubectl_kres.render.capsule import claim as render  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.capsule.claim.claims import Claims  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.capsule.common.needs import claims_needs  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.capsule.common.pool_index import PoolIndex  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.store.coverage import Need  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.render.capsule import claim as render
+    from kubectl_kres.reports.capsule.claim.claims import Claims
+    from kubectl_kres.reports.capsule.common.needs import claims_needs
+    from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+    from kubectl_kres.store.coverage import Need
 
     space, reading = namespace or cluster.namespace or "default", cluster.reading()
     _list(reading, Need("ResourcePoolClaim", space))
@@ -224,10 +224,10 @@ def claims(cluster: Cluster, namespace: str = "") -> list[Answer[ClaimReport]]:
 
 def _list(reading: Any, need: Any) -> None:
     """Raises ClusterError where a list that is asked about cannot be read; what the server has not is an empty one."""
-    from kubectl_kres.model.kinds import BY_KIND  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.model.meta import ObjectRef  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.common.subject import Subject  # noqa: PLC0415, importing the package stays cheap
-    from kubectl_kres.reports.pod.manifest_source import missing  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.model.kinds import BY_KIND
+    from kubectl_kres.model.meta import ObjectRef
+    from kubectl_kres.reports.common.subject import Subject
+    from kubectl_kres.reports.pod.manifest_source import missing
 
     reading.fill([need])
     if not reading.store.covered(need).known:

@@ -45,7 +45,7 @@ class Held(Cluster):
 
     @cached_property
     def _store(self) -> Store:
-        from kubectl_kres.snapshot import read  # noqa: PLC0415, importing the package stays cheap
+        from kubectl_kres.snapshot import read
 
         return read.read(str(self._path))
 
@@ -57,8 +57,8 @@ class Nothing(Cluster):
     """No cluster: the policies are those that are passed beside the object, and there are no others."""
 
     def reading(self) -> Reading:
-        from kubectl_kres.store.coverage import READ, Need  # noqa: PLC0415, importing the package stays cheap
-        from kubectl_kres.store.store import Origin, Store  # noqa: PLC0415, importing the package stays cheap
+        from kubectl_kres.store.coverage import READ, Need
+        from kubectl_kres.store.store import Origin, Store
 
         store = Store(Origin("files"))
         for kind in ("LimitRange", "ResourceQuota"):
@@ -70,7 +70,7 @@ class Kept:
     """A copy of objects at hand, so that what is laid over them is in one answer only."""
 
     def __init__(self, held: Store) -> None:
-        from kubectl_kres.store.store import Store  # noqa: PLC0415, importing the package stays cheap
+        from kubectl_kres.store.store import Store
 
         self.store = Store(held.origin)
         for kind in held.kinds():
@@ -83,8 +83,8 @@ class Kept:
         """There is no more than there is."""
 
     def kind(self, text: str) -> Kind:
-        from kubectl_kres.errors import ClusterError  # noqa: PLC0415, importing the package stays cheap
-        from kubectl_kres.model import kinds  # noqa: PLC0415, importing the package stays cheap
+        from kubectl_kres.errors import ClusterError
+        from kubectl_kres.model import kinds
 
         found = kinds.find(text)
         if found is None:

@@ -153,7 +153,7 @@ def _pause(response: Any) -> float:
 
 def _refusal_of(client: Any) -> type[Any]:
     """The exception that a client raises for an answer that is no success: of its own package, which is loaded."""
-    import sys  # noqa: PLC0415, of this one way
+    import sys
 
     package = type(client).__module__.rpartition(".")[0]
     found: type[Any] = sys.modules[f"{package}.exceptions"].ApiException

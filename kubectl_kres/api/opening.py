@@ -23,7 +23,7 @@ def open_cluster(
     context, or the service account inside a cluster. ``request_timeout`` in seconds, 0: none.
     Raises ConfigError, UsageError for a client of another library.
     """
-    from kubectl_kres.api import live  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.api import live
 
     if api_client is None:
         return live.of_kubeconfig(kubeconfig, context, namespace, request_timeout)
@@ -37,6 +37,6 @@ def open_snapshot(path: str | Path, *, namespace: str = "") -> Cluster:
 
 def demo() -> Cluster:
     """The bundled example, as with ``--demo``."""
-    from kubectl_kres.snapshot import demo as bundled  # noqa: PLC0415, importing the package stays cheap
+    from kubectl_kres.snapshot import demo as bundled
 
     return Held(bundled.path(), "")

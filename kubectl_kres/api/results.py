@@ -50,14 +50,14 @@ class Answer(Generic[R]):
 
     def to_dict(self) -> dict[str, Any]:
         """The item of the document that ``-o json`` prints, by ``kubectl kres schema``."""
-        import msgspec  # noqa: PLC0415, importing the package stays cheap
+        import msgspec
 
         found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.report))
         return found
 
     def document(self) -> dict[str, Any]:
         """The whole document that ``-o json`` prints."""
-        from kubectl_kres.render.text import data  # noqa: PLC0415, importing the package stays cheap
+        from kubectl_kres.render.text import data
 
         return data.document(self._kind, (self.to_dict(),), self._origin, complete=self.complete)
 

@@ -35,11 +35,11 @@ def entry(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == [COMPLETE] or PurePath(sys.argv[0]).name.startswith(COMPLETER):
-        from kubectl_kres.cli.complete.protocol import complete  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.complete.protocol import complete
 
         return complete(words[words[:1] == [COMPLETE] :])
     if words == [FLEET_WORKER]:
-        from kubectl_kres.cli.fleet.answer import work  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.fleet.answer import work
 
         return work()
     name = program_name(sys.argv[0])

@@ -112,7 +112,7 @@ class Program(click.Group):
         name = ALIASES.get(name, name)
         command = self.get_command(ctx, name)
         if command is None:
-            import difflib  # noqa: PLC0415, one start in a thousand needs it
+            import difflib  # one start in a thousand needs it
 
             near = "".join(f"\n\t{one}" for one in difflib.get_close_matches(name, COMMANDS))
             suggestion = f"\n\nDid you mean this?{near}\n" if near else ""

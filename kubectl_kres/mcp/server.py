@@ -23,7 +23,7 @@ _INSTRUCTIONS = (
 def available() -> None:
     """Raises UsageError where the SDK is not installed."""
     try:
-        import mcp.server.lowlevel  # noqa: F401, PLC0415, an extra
+        import mcp.server.lowlevel  # noqa: F401, whether the extra is installed
     except ImportError as error:
         hint = "pipx install 'kubectl-kres[mcp]', or uv tool install 'kubectl-kres[mcp]'; archives do not hold it"
         raise UsageError("kubectl kres mcp needs the package mcp, which is not installed", hint=hint) from error
@@ -31,9 +31,9 @@ def available() -> None:
 
 def made(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
     """The server of the tools. ``contexts``: those that may be asked."""
-    import anyio.to_thread  # noqa: PLC0415, an extra
-    from mcp import types  # noqa: PLC0415, an extra
-    from mcp.server.lowlevel import Server  # noqa: PLC0415, an extra
+    import anyio.to_thread
+    from mcp import types
+    from mcp.server.lowlevel import Server
 
     one_by_one = threading.Lock()
     clusters: dict[str, api.Cluster] = {}
@@ -77,8 +77,8 @@ def made(opened: Open, contexts: tuple[str, ...]) -> Server[Any]:
 def serve(opened: Open, contexts: tuple[str, ...]) -> None:
     """Answers until standard input ends. Raises UsageError where the SDK is not installed."""
     available()
-    import anyio  # noqa: PLC0415, an extra
-    from mcp.server.stdio import stdio_server  # noqa: PLC0415, an extra
+    import anyio
+    from mcp.server.stdio import stdio_server
 
     server = made(opened, contexts)
 

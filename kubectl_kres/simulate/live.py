@@ -65,10 +65,8 @@ def state_of(namespace: Namespace, world: World, store: Store, name: str) -> Sta
 
 
 def _owner(item: Any) -> OwnerReference | None:
-    for owner in item.metadata.owner_references or ():
-        if owner.controller:
-            return owner  # type: ignore[no-any-return]
-    return None
+    owners: Iterable[OwnerReference] = item.metadata.owner_references or ()
+    return next((owner for owner in owners if owner.controller), None)
 
 
 class _Reading:

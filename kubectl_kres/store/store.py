@@ -27,7 +27,7 @@ class Origin(Struct, frozen=True, omit_defaults=True):
     flags: str = ""
 
 
-#: Kinds that tenants may usually list in their namespaces and not in all.
+#: Kinds that tenants may usually list in their namespaces, not in all namespaces.
 _OWN = frozenset({"ResourcePoolClaim"})
 
 

@@ -44,7 +44,7 @@ class DataFeed(Protocol):
 
 
 class StillSource(Protocol):
-    """A snapshot or another place that holds still."""
+    """A snapshot or another place that does not change."""
 
     @property
     def store(self) -> Store: ...

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from cli.conftest import api, kres, nowhere  # noqa: F401, fixtures
+from cli.conftest import api, kres, nowhere
 from cli.running import Kres
 
 
 @pytest.fixture
-def run(kres: Kres) -> Kres:  # noqa: F811, the fixture
+def run(kres: Kres) -> Kres:
     """Runs ``kubectl kres``."""
     return kres

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli.apiserver import Api
-from cluster.conftest import certificates  # noqa: F401, a fixture
+from cluster.conftest import certificates
 from cluster.kubectl import FOUND
 from dist.installed import Installed, Secured
 
@@ -96,7 +96,7 @@ def api() -> Iterator[Api]:
 
 
 @pytest.fixture
-def secured(certificates: Path) -> Iterator[Secured]:  # noqa: F811
+def secured(certificates: Path) -> Iterator[Secured]:
     """The same over TLS, for who shows the token ``right``."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates / "server.crt", certificates / "server.key")

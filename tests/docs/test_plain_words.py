@@ -33,7 +33,9 @@ BANNED = {
     r"what is odd": "what is wrong",
     r"whom (it|do|does) ": "which workloads",
     r"held against recordings": "compared with recordings",
-    r"to let (it|one) in:": "to unblock it:",
+    r"\blet(s|ting)? (it|one|them|each) in\b": "unblock it, get it admitted",
+    r"\bno pods come\b": "no pods are created",
+    r"\bin all[.,:;]": "in total, in all namespaces",
 }
 
 PAGES = [
@@ -48,6 +50,18 @@ def test_no_page_has_a_phrase_that_readers_stumbled_over(path: Path):
     text = " ".join(path.read_text(encoding="utf-8").split())
     found = {phrase: plain for phrase, plain in BANNED.items() if re.search(phrase, text)}
     assert found == {}
+
+
+def test_no_module_has_a_phrase_that_readers_stumbled_over():
+    """Neither its sentences nor its docstrings; lines are joined, as a phrase may be cut by a line's end."""
+    stumbled = [
+        (path.relative_to(ROOT).as_posix(), phrase, plain)
+        for path in sorted((ROOT / "kubectl_kres").rglob("*.py"))
+        for text in [" ".join(path.read_text(encoding="utf-8").split())]
+        for phrase, plain in BANNED.items()
+        if re.search(phrase, text)
+    ]
+    assert stumbled == []
 
 
 def test_the_glossary_is_short_and_says_each_word_once():

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from cli.conftest import api, nowhere  # noqa: F401, fixtures
+from cli.conftest import api, nowhere

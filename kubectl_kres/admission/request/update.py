@@ -76,7 +76,7 @@ def update(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outc
     return tuple(msgspec.structs.replace(one, warnings=tuple(sorted({*one.warnings, *decoded}))) for one in outcomes)
 
 
-def _update_limit_range(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:  # noqa: ARG001 - all have one shape
+def _update_limit_range(_old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
     """Checked like a new one; the whole spec is replaced."""
     limits = limitrange_object.parse(msgspec.convert(new, LimitRange))
     errors = limitrange_object.validate(limits)
@@ -87,7 +87,7 @@ def _update_limit_range(old: Raw, new: Raw, policies: Policies, server: Server) 
 
 
 def _update_quota(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
-    """``hard`` may go below what is used; it counts once the controller has copied it (``recount.status_after``)."""
+    """``hard`` may go below what is used; it counts once the controller has copied it."""
     quota, before = (msgspec.convert(raw, ResourceQuota) for raw in (new, old))
     hard = parse_list(quota.spec.hard, "spec.hard")
     errors = quota_object.validate_update(quota.spec, hard, before.spec)
@@ -104,7 +104,7 @@ def _update_service(old: Raw, new: Raw, policies: Policies, server: Server) -> t
     return answered(stored, service_request(after), policies, server, code=200, old=service_request(before))
 
 
-def _update_counted(old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:  # noqa: ARG001 - all have one shape
+def _update_counted(_old: Raw, new: Raw, policies: Policies, server: Server) -> tuple[Outcome, ...]:
     return answered({"metadata": {"name": name_of(new)}}, None, policies, server, code=200)
 
 

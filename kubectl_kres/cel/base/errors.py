@@ -50,7 +50,7 @@ def _shown(source: str, issue: Issue) -> str:
     line, start = before.count("\n"), before.rfind("\n") + 1
     column = issue.offset - start
     snippet = source.split("\n")[line].replace("\t", " ")
-    dots = "".join("." if ord(char) < 128 else "．" for char in snippet[:column])  # noqa: RUF001
+    dots = "".join("." if ord(char) < 128 else "．" for char in snippet[:column])
     wide = column < len(snippet) and ord(snippet[column]) >= 128
-    mark = dots + ("＾" if wide else "^")  # noqa: RUF001
+    mark = dots + ("＾" if wide else "^")
     return f"ERROR: <input>:{line + 1}:{column + 1}: {issue.message}\n | {snippet}\n | {mark}"

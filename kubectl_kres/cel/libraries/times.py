@@ -43,7 +43,8 @@ def parse_timestamp(text: str) -> int | None:
     if match is None:
         return None
     try:
-        moment = datetime(*(int(match[index]) for index in range(1, 7)), tzinfo=UTC)  # type: ignore[misc, arg-type]
+        year, month, day, hour, minute, second = (int(match[index]) for index in range(1, 7))
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         return None
     nano = int(match[7][:9].ljust(9, "0")) if match[7] else 0

@@ -99,7 +99,7 @@ class _Parser:
         self._syntax(message)
         raise _Stop
 
-    def _expect(self, kind: str, follow: bool = True) -> Token:  # noqa: FBT001, FBT002
+    def _expect(self, kind: str) -> Token:
         """The token of that kind. One too many is skipped; one that is missing at the end is taken as there."""
         if self.now.kind == kind:
             return self._advance()
@@ -108,7 +108,7 @@ class _Parser:
             self._syntax(f"extraneous input '{self.now.text}' expecting {wanted}")
             self._advance()
             return self._advance()
-        if follow and kind == ")" and self.now.kind in ("EOF", ")", "]", "}", ",", ":"):
+        if kind == ")" and self.now.kind in ("EOF", ")", "]", "}", ",", ":"):
             self._syntax(f"missing ')' at '{self.now.text}'")
             return self.now
         return self._stop(f"mismatched input '{self.now.text}' expecting {wanted}")

@@ -79,7 +79,7 @@ def values(
 def unknown(name: str, names: Iterable[str], ctx: click.Context) -> click.UsageError:
     """The error for a flag that does not exist, naming the nearest that does."""
     names = list(names)
-    import difflib  # noqa: PLC0415, one start in a thousand needs it
+    import difflib  # one start in a thousand needs it
 
     near = [one for one in names if one.startswith(name)] or difflib.get_close_matches(name, names, 1)
     return click.UsageError(f"unknown flag: {name}" + (f", did you mean {near[0]}?" if near else ""), ctx)

@@ -113,7 +113,7 @@ def _configured(file: str) -> tuple[tuple[LimitedResource, ...], frozenset[str]]
 
 
 def _loaded(file: str) -> Mapping[str, Any]:
-    import yaml  # noqa: PLC0415, only for this flag
+    import yaml
 
     try:
         data = yaml.safe_load(content(file))

@@ -1,4 +1,4 @@
-"""``kubectl kres claims``: which claims have what they ask for, why the others wait, and what would let them in."""
+"""``kubectl kres claims``: which claims have what they ask for, why the others wait, and what would unblock them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from kubectl_kres.reports.common.subject import Subject
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Claims; with ``--for`` the claim that a workload needs."""
     if options.sized:
-        from kubectl_kres.cli.capsule import sizing  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.capsule import sizing
 
         return sizing.plan(options, words)
     if words and (options.pool or options.waiting):

@@ -1,4 +1,4 @@
-"""``kubectl kres pools``: what Capsule's resource pools share out, among whom, who waits, and what is odd."""
+"""``kubectl kres pools``: what Capsule's resource pools share out, among whom, who waits, and what is wrong."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class PoolsPage(Page):
 
 def _metrics(store: Store, names: set[str]) -> Iterator[str]:
     """Capsule's series in Prometheus' text format, each name with its type before it."""
-    from kubectl_kres.capsule.replay.metrics import lines  # noqa: PLC0415, only what is needed is loaded
-    from kubectl_kres.capsule.replay.world import world_of  # noqa: PLC0415
+    from kubectl_kres.capsule.replay.metrics import lines
+    from kubectl_kres.capsule.replay.world import world_of
 
     pools = [pool for pool in store.all("ResourcePool") if pool.metadata.name in names]
     claims = [claim for claim in store.all("ResourcePoolClaim") if claim.spec.pool in names]

@@ -57,11 +57,11 @@ if TYPE_CHECKING:
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """One object in full; of several a line each, and how many are refused. With ``--resize`` another answer."""
     if options.output == "describe":
-        from kubectl_kres.cli.variants import describe  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.variants import describe
 
         return describe.plan(options, words)
     if options.resize:
-        from kubectl_kres.cli.variants import resize  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.variants import resize
 
         return resize.plan(options, words)
     choose = _listed(options, words) or partial(chosen, wants=_wants, takes=is_explained)
@@ -115,7 +115,7 @@ class ExplainPage(Page):
         """What is there is read only where the objects of the files have to be counted beside it."""
         if len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota":
             return
-        from kubectl_kres.cli.simulation.steps import files_of  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.simulation.steps import files_of
 
         files = files_of(given)
         if files.counting:
@@ -124,7 +124,7 @@ class ExplainPage(Page):
 
     def _with_files(self, turn: AnswerTurn) -> AnswerTurn:
         """The turn with quotas that count what is there, and with those that pools of the files make."""
-        from kubectl_kres.reports.changes.together import together, with_policies  # noqa: PLC0415
+        from kubectl_kres.reports.changes.together import together, with_policies
 
         if self._files is None:
             return turn
@@ -269,8 +269,8 @@ class ExplainPage(Page):
 
     def _brief_lines(self, subject: Subject, found: Explanation) -> Callable[[], list[str]]:
         """Five lines at most; objects of a file are asked about by their file."""
-        from kubectl_kres.cli.args.repeat_flags import same_source  # noqa: PLC0415, only what is needed is loaded
-        from kubectl_kres.render.pod import brief  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.args.repeat_flags import same_source
+        from kubectl_kres.render.pod import brief
 
         if self.options.container or self.options.question or self.options.steps:
             raise UsageError("-o brief says no more than five lines; it goes with no -c, --for and --steps")
@@ -286,7 +286,7 @@ class ExplainPage(Page):
         if self._lined:
             yield render.counts(self._words)
         if self._together is not None and self.options.output in {"text", "wide"}:
-            from kubectl_kres.render.changes import together  # noqa: PLC0415, only what is needed is loaded
+            from kubectl_kres.render.changes import together
 
             yield from together.lines(self._together, color=self.color, width=self.width)
         if self._left_out and self._whole:

@@ -107,7 +107,7 @@ def _report(options: Options, words: tuple[str, ...]) -> str:
 
 
 def _seconds(options: Options) -> float:
-    from kubectl_kres.cluster.transport.duration import seconds  # noqa: PLC0415, help must not load it
+    from kubectl_kres.cluster.transport.duration import seconds
 
     return seconds(options.timeout or _SECONDS)
 

@@ -18,7 +18,7 @@ _INSIDE = "in-cluster"
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """Answers until standard input ends. Raises ConfigError, UsageError where the SDK is not installed."""
-    from kubectl_kres.mcp import server  # noqa: PLC0415, only what is needed is loaded
+    from kubectl_kres.mcp import server
 
     if words:
         raise UsageError(f"mcp takes no arguments, not {' '.join(words)}")
@@ -40,20 +40,20 @@ def _contexts(options: Options) -> tuple[str, ...]:
         return ("demo",) if options.demo else ("snapshot",)
     if options.context:
         return (options.context,)
-    from kubectl_kres.cli.complete.names import entries  # noqa: PLC0415, only what is needed is loaded
+    from kubectl_kres.cli.complete.names import entries
 
     return tuple(entries(options, "contexts")) or (_INSIDE,)
 
 
 def _cluster(options: Options, context: str) -> Cluster:
-    from kubectl_kres import api  # noqa: PLC0415, only what is needed is loaded
+    from kubectl_kres import api
 
     if options.demo:
         return api.demo()
     if options.snapshot:
         return api.open_snapshot(Path(options.snapshot))
-    from kubectl_kres.api.live import Live  # noqa: PLC0415, only what is needed is loaded
-    from kubectl_kres.cli.source.live import connected  # noqa: PLC0415, a quarter of a second
+    from kubectl_kres.api.live import Live
+    from kubectl_kres.cli.source.live import connected  # a quarter of a second
 
     target, connection = connected(options._replace(context="" if context == _INSIDE else context))
     return Live(connection, target.namespace, target.context)

@@ -39,11 +39,11 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
     if options.driver and not options.cgroup:
         raise UsageError("--driver goes with --cgroup")
     if options.unbounded:
-        from kubectl_kres.cli.variants import qos_open  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.variants import qos_open
 
         return qos_open.plan(options, words)
     if options.summary:
-        from kubectl_kres.cli.variants import summary  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.variants import summary
 
         return summary.plan(options, words)
     asked = words if words or options.filenames else ("pods",)

@@ -1,4 +1,4 @@
-"""``kubectl kres simulate``: what becomes of a change, and whom it hurts."""
+"""``kubectl kres simulate``: what becomes of a change, and which workloads lose by it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
 def _source(options: Options) -> Iterator[ObjectSource]:
     """What there is without the files, which are no policies here but steps."""
     if options.offline:
-        from kubectl_kres.cli.source.offline import OfflineSource  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.source.offline import OfflineSource
 
         yield OfflineSource(options, Store(Origin("files", ", ".join(options.filenames))))
         return
@@ -140,7 +140,7 @@ def _all(store: Store) -> list[Any]:
 
 
 def _noted(found: ChangeReport, store: Store, spaces: Sequence[str], assumptions: Sequence[str]) -> ChangeReport:
-    from msgspec.structs import replace  # noqa: PLC0415, beside its use
+    from msgspec.structs import replace
 
     whole = tuple(unread(store, (need for need in namespace_needs([""]) if need.required)))
     unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required))) if whole else ()
@@ -148,7 +148,7 @@ def _noted(found: ChangeReport, store: Store, spaces: Sequence[str], assumptions
 
 
 def _between(options: Options, items: Items, tally: Tally) -> int:
-    """Two moments: what changed, and whom it hurts."""
+    """Two moments: what changed, and which workloads lost by it."""
     if not options.before:
         raise UsageError("--to goes with --from FILE")
     if _ordered_flags():

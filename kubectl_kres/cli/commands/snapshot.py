@@ -60,8 +60,8 @@ _Read = Callable[[Kind, Need, list[str]], Iterator[list[Any]]]
 
 def run(options: Options, words: tuple[str, ...]) -> int:
     """Writes the file; 4 if something that answers need could not be read."""
-    from kubectl_kres.cli.source.live import connected  # noqa: PLC0415, help must not load it
-    from kubectl_kres.cluster.read import fill_store  # noqa: PLC0415
+    from kubectl_kres.cli.source.live import connected
+    from kubectl_kres.cluster.read import fill_store
 
     if words:
         raise UsageError(f"snapshot takes no arguments, not {' '.join(words)}", hint="name the file with --out")
@@ -93,7 +93,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[str, ...]:
     """The kinds of ``INSTALLED`` that the server has. Of the others it is known that there are none."""
-    from kubectl_kres.cluster.read.discovery import served  # noqa: PLC0415, help must not load it
+    from kubectl_kres.cluster.read.discovery import served
 
     wanted = [BY_KIND[kind] for kind in INSTALLED]
     try:

@@ -30,13 +30,13 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 def _shown(options: Options, words: tuple[str, ...]) -> int:
     """Loads what the screens need and shows them; what takes time comes after the first frame."""
-    from kubectl_kres.cli.source.open_source import excluding  # noqa: PLC0415
+    from kubectl_kres.cli.source.open_source import excluding
 
     excluding(options)
     monochrome = _monochrome(options)
     _tell_textual(monochrome=monochrome)
-    from kubectl_kres.tui.commands import start  # noqa: PLC0415, half a second that only this command needs
-    from kubectl_kres.tui.gc_tuning import Tidy, settle_down  # noqa: PLC0415
+    from kubectl_kres.tui.commands import start  # half a second that only this command needs
+    from kubectl_kres.tui.gc_tuning import Tidy, settle_down
 
     theme = _theme(options, monochrome=monochrome)
     session = _session(options)
@@ -74,7 +74,7 @@ def _tell_textual(*, monochrome: bool) -> None:
 
 def _monochrome(options: Options) -> bool:
     """Whether there are no colours. A theme that a flag names asks for them, whatever the environment says."""
-    from kubectl_kres.cli.output.printer import colored  # noqa: PLC0415
+    from kubectl_kres.cli.output.printer import colored
 
     flagged = bool(options.theme) and not options.theme_place
     return not (colored(options.color) or (flagged and options.color == "auto"))
@@ -82,7 +82,7 @@ def _monochrome(options: Options) -> bool:
 
 def _theme(options: Options, *, monochrome: bool) -> str:
     """Raises UsageError for a theme that does not exist."""
-    from kubectl_kres.tui.themes import NAMES  # noqa: PLC0415
+    from kubectl_kres.tui.themes import NAMES
 
     name, place = options.theme, options.theme_place
     if name and name not in NAMES:
@@ -97,17 +97,17 @@ def _theme(options: Options, *, monochrome: bool) -> str:
 
 def _session(options: Options) -> Session:
     if options.demo or options.snapshot:
-        from kubectl_kres.cli.terminal.tui_offline import held  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.terminal.tui_offline import held
 
         return held(options)
-    from kubectl_kres.cli.terminal.tui_live import live  # noqa: PLC0415, a quarter of a second
+    from kubectl_kres.cli.terminal.tui_live import live  # a quarter of a second
 
     return live(options)
 
 
 def _completes(kind: Kind) -> bool:
     """Whether there is a screen for an object of the kind: for all that can be explained."""
-    from kubectl_kres.reports.common.kind_answers import is_explained  # noqa: PLC0415, asked only to complete a word
+    from kubectl_kres.reports.common.kind_answers import is_explained  # asked only to complete a word
 
     return is_explained(kind)
 

@@ -38,7 +38,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
 
 def _rbac(options: Options, words: tuple[str, ...]) -> int:
     """The roles that commands need, for the namespaces of ``-n`` or for all."""
-    from kubectl_kres.reports.common import rbac  # noqa: PLC0415, --client must stay fast
+    from kubectl_kres.reports.common import rbac  # --client must stay fast
 
     if options.client:
         raise UsageError("--rbac and --client exclude each other")
@@ -46,16 +46,16 @@ def _rbac(options: Options, words: tuple[str, ...]) -> int:
     if options.output in {"text", "yaml"}:
         print("\n".join(rbac.lines(found, words)))
         return 0
-    from kubectl_kres.cli.output.printer import dump  # noqa: PLC0415, --client must stay fast
+    from kubectl_kres.cli.output.printer import dump  # --client must stay fast
 
     print(dump({"apiVersion": "v1", "kind": "List", "items": found}, options.output), end="")
     return 0
 
 
 def _server(options: Options) -> dict[str, Any]:
-    from kubectl_kres.cli.source.live import connected  # noqa: PLC0415, --client must stay fast
-    from kubectl_kres.cluster.connection.whoami import whoami  # noqa: PLC0415
-    from kubectl_kres.cluster.read.fill_store import version  # noqa: PLC0415
+    from kubectl_kres.cli.source.live import connected  # --client must stay fast
+    from kubectl_kres.cluster.connection.whoami import whoami
+    from kubectl_kres.cluster.read.fill_store import version
 
     target, connection = connected(options, ask=False)
     with connection:
@@ -88,7 +88,7 @@ def _print(output: str, server: Mapping[str, Any]) -> None:
     if output == "text":
         print("\n".join(_lines(document)))
         return
-    from kubectl_kres.cli.output.printer import dump  # noqa: PLC0415, --client must stay fast
+    from kubectl_kres.cli.output.printer import dump  # --client must stay fast
 
     print(dump(document, output), end="")
 

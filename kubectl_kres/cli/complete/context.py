@@ -92,7 +92,7 @@ def _word(command: Command, words: Sequence[str], typed: str, options: Options) 
         return CompletionContext(typed, words=() if words else tuple(map(Completion, completes)))
     if isinstance(completes, str):
         return CompletionContext(typed, type=completes, taken=frozenset(words), options=options)
-    from kubectl_kres.cli.complete.object_words import named  # noqa: PLC0415, the kinds' structs are loaded where they are needed
+    from kubectl_kres.cli.complete.object_words import named  # the kinds' structs are loaded where they are needed
 
     return named(completes, words, typed, options)
 
@@ -108,8 +108,8 @@ def _value(flag: click.Option, command: Command | None, rest: str, typed: str, o
     if flag.name in _ENTRIES:
         return slot._replace(entries=_ENTRIES[flag.name])
     if flag.metavar == "TYPE/NAME":
-        from kubectl_kres.cli.complete.object_words import named  # noqa: PLC0415
-        from kubectl_kres.reports.common.kind_answers import makes_one_pod  # noqa: PLC0415
+        from kubectl_kres.cli.complete.object_words import named
+        from kubectl_kres.reports.common.kind_answers import makes_one_pod
 
         found = named(makes_one_pod, (), slot.typed, options, slash=True)
         return found._replace(before=slot.before + found.before)
@@ -120,7 +120,7 @@ def _choices(flag: click.Option, command: Command | None) -> Iterable[str]:
     if flag.name == "output":
         return command.formats if command else ()
     if flag.name == "kube_version":
-        from kubectl_kres.admission.base.versions import NEWEST, OLDEST, shown  # noqa: PLC0415
+        from kubectl_kres.admission.base.versions import NEWEST, OLDEST, shown
 
         return [shown((NEWEST[0], minor)) for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
     return flag.callback.words if isinstance(flag.callback, OneOf) else ()

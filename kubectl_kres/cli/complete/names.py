@@ -38,7 +38,7 @@ class _Names(Struct, frozen=True):
 
 def entries(options: Options, part: str) -> Iterable[str]:
     """The names of the ``contexts``, ``clusters`` or ``users`` of the kubeconfig. Raises ConfigError."""
-    from kubectl_kres.cluster.kubeconfig import files  # noqa: PLC0415, only what is needed is loaded
+    from kubectl_kres.cluster.kubeconfig import files
 
     names: Iterable[str] = getattr(files.read(files.paths(options.kubeconfig, os.environ)), part)
     return names
@@ -53,8 +53,8 @@ def names(options: Options, type_: str, seconds: float) -> list[str]:
         return []
     if options.demo or options.snapshot:
         return list(_held(options, type_))
-    from kubectl_kres.cli.source.live import connected  # noqa: PLC0415, a quarter of a second
-    from kubectl_kres.cluster.read.discovery import find_kind  # noqa: PLC0415
+    from kubectl_kres.cli.source.live import connected  # a quarter of a second
+    from kubectl_kres.cluster.read.discovery import find_kind
 
     until = monotonic() + seconds
     target, connection = connected(options._replace(request_timeout=f"{max(1, int(seconds * 1000))}ms", verbosity=0))
@@ -64,7 +64,7 @@ def names(options: Options, type_: str, seconds: float) -> list[str]:
 
 
 def _held(options: Options, type_: str) -> Iterator[str]:
-    from kubectl_kres.cli.source.offline import open_held  # noqa: PLC0415
+    from kubectl_kres.cli.source.offline import open_held
 
     source, _ = open_held(options)
     kind = source.kind(type_)

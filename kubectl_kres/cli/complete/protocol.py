@@ -53,8 +53,8 @@ def _read(slot: CompletionContext, until: float) -> list[str]:
     """The names that are not known before something is read, in order; none if they are not there in time."""
     if not (slot.type or slot.entries):
         return []
-    from kubectl_kres.cli.complete import names  # noqa: PLC0415, only what is needed is loaded
-    from kubectl_kres.cluster.transport.parallel import start  # noqa: PLC0415
+    from kubectl_kres.cli.complete import names
+    from kubectl_kres.cluster.transport.parallel import start
 
     try:
         if slot.entries:

@@ -211,7 +211,7 @@ def _tell_bug(error: Exception) -> None:
 
 
 def _trace(error: Exception) -> None:
-    import traceback  # noqa: PLC0415, one start in a thousand needs it
+    import traceback  # one start in a thousand needs it
 
     _write(plain("".join(traceback.format_exception(error)).rstrip(), keep_newlines=True))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import Any
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Page
@@ -51,5 +50,5 @@ def explainer_of(kind: Kind) -> type[Explainer] | None:
     where = next((one.explainer for one in systems() if one.name == name), None)
     if where is None:
         return None
-    found: Any = getattr(import_module(where[0]), where[1])
-    return found  # type: ignore[no-any-return]
+    found: type[Explainer] = getattr(import_module(where[0]), where[1])
+    return found

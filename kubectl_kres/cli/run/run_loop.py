@@ -26,7 +26,7 @@ from kubectl_kres.store.store import Store
 
 def read_yaml(text: str) -> Any:
     """The value of YAML inside an object. Raises InputError."""
-    from kubectl_kres.manifests import yaml_text  # noqa: PLC0415, few answers need it
+    from kubectl_kres.manifests import yaml_text
 
     return yaml_text.value(text)
 

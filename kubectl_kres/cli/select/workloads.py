@@ -127,7 +127,7 @@ def _by_name(source: ObjectSource, word: str, wants: Wants, error: ClusterError)
 
 def _close(source: ObjectSource, kind: Kind, name: str) -> list[str]:
     """Objects of the kind with nearly this name, as they are asked about."""
-    from difflib import get_close_matches  # noqa: PLC0415, only a mistyped name needs it
+    from difflib import get_close_matches  # only a mistyped name needs it
 
     names: list[str] = []
     for space in source.namespaces if kind.namespaced else ("",):

@@ -40,7 +40,7 @@ def applied(options: Options, given: Collection[str]) -> Options:
     text = None if path is None else _read(path)
     if not text:
         return options
-    from kubectl_kres.cli.settings.config_file import parse  # noqa: PLC0415, tomllib and pydantic are for those who have a file
+    from kubectl_kres.cli.settings.config_file import parse  # tomllib and pydantic are for those who have a file
 
     found = parse(text, str(path))
     values: dict[str, Any] = {}

@@ -46,9 +46,9 @@ def opened(options: Options) -> Iterator[tuple[ObjectSource, Input]]:
 
 def _choose(options: Options) -> tuple[ObjectSource, Input]:
     if options.offline or options.demo or options.snapshot:
-        from kubectl_kres.cli.source.offline import open_held  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.source.offline import open_held
 
         return open_held(options)
-    from kubectl_kres.cli.source.live import open_live  # noqa: PLC0415, a quarter of a second
+    from kubectl_kres.cli.source.live import open_live  # a quarter of a second
 
     return open_live(options)

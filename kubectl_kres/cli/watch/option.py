@@ -24,7 +24,7 @@ def repeated(plan: Plan) -> Callable[[Options, tuple[str, ...]], int]:
         for flag in ("offline", "demo", "snapshot"):
             if getattr(options, flag):
                 raise UsageError(f"-w follows a cluster; it does not go with --{flag}")
-        from kubectl_kres.cli.watch.loop import follow  # noqa: PLC0415, only what is needed is loaded
+        from kubectl_kres.cli.watch.loop import follow
 
         return follow(options, plan(options, words))
 

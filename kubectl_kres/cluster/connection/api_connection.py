@@ -102,7 +102,7 @@ class Connection:
         """The server's answer, whatever its code, its body decompressed.
 
         429 and 503 are tried again where the server says when, a connection that broke before any answer at once, at
-        most three times in all and never beyond the time limit. After a 401 the credential plugin runs again, and the
+        most three times in total and never beyond the time limit. After a 401 the credential plugin runs again, and the
         request is sent once more with what it gave.
         Raises Unreachable, also for an answer that was cut off, TimedOut, and ConfigError if the plugin fails.
         """

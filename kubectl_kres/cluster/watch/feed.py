@@ -113,7 +113,7 @@ class Feed:
                 self._start(need)
 
     def _instead(self, need: Need) -> Iterator[Need]:
-        """The same in single namespaces, if it may not be read in all."""
+        """The same in single namespaces, if it may not be read in all namespaces at once."""
         reader = self._readers.get(need)
         if reader is not None and reader.refused and reader.kind.namespaced and not need.namespace:
             yield from (replace(need, namespace=space) for space in self._namespaces)

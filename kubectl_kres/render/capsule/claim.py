@@ -100,7 +100,7 @@ def amounts_table(amounts: Sequence[Amount], width: int) -> Iterator[Line]:
 
 
 def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterator[Line]:
-    """What would let it in, numbered, the smallest change first. ``told``: that nothing does was said before."""
+    """What would unblock it, numbered, the smallest change first. ``told``: that nothing does was said before."""
     if not report.ways:
         if report.waits and not told:
             yield [("", "")]
@@ -114,7 +114,7 @@ def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterat
 
 
 def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:
-    """What would let it in, without a heading: DO the smallest change, OR another one."""
+    """What would unblock it, without a heading: DO the smallest change, OR another one."""
     if not report.ways and report.waits:
         yield from toned("warn", wrapped(nothing_helps(report), width, rest="  "))
     for number, way in enumerate(report.ways):

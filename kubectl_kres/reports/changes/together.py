@@ -70,7 +70,7 @@ class Together(Record, frozen=True):
 
     @property
     def negative(self) -> bool:
-        """Whether something of the files does not come."""
+        """Whether pods of the files are refused."""
         return not self.outcome.startswith("admitted")
 
 

@@ -124,7 +124,7 @@ def from_file(quota: ResourceQuota, store: Store) -> bool:
 
 
 def _state(quota: ResourceQuota, store: Store) -> Iterator[Assume]:
-    """What is supposed of a quota without status: a stored one enforces nothing yet."""
+    """What is assumed about a quota without status: a stored one enforces nothing yet."""
     if quota.status.hard or not quota.spec.hard:
         return
     path = f"ResourceQuota/{quota.metadata.name}"

@@ -1,4 +1,4 @@
-"""Why a pod, or the next pod of a workload, gets its resources, or does not come."""
+"""Why a pod, or the next pod of a workload, gets its resources, or is refused."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def _placed(refusal: Refusal, path: str) -> Refusal:
 
 
 def added(costs: Iterable[QuotaCharge]) -> Iterator[QuotaCharge]:
-    """One charge for each quota: what is asked for in all, on top of what was used before the first."""
+    """One charge for each quota: what is asked for in total, on top of what was used before the first."""
     found: dict[str, QuotaCharge] = {}
     for cost in costs:
         have = found.get(cost.quota)

@@ -46,7 +46,7 @@ def counting_kinds(quotas: Iterable[ResourceQuota], server: Server) -> tuple[Kin
 
 
 def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: str) -> tuple[Need, ...]:
-    """The reads that a recount of quotas in one namespace (empty: in all) depends on."""
+    """The reads that a recount of quotas in one namespace (empty: in all namespaces) depends on."""
     return tuple(Need(kind.kind, namespace) for kind in counting_kinds(quotas, server))
 
 

@@ -198,7 +198,7 @@ class _Resource:
         return parse(STATED.get(self.name, "1"))
 
     def _sums(self, bounds: LimitBounds) -> None:
-        """What the pod has in all: of the level where that states it, else of the containers."""
+        """What the pod has in total: of the level where that states it, else of the containers."""
         level = self.draft.pod if self.name in {"cpu", "memory"} else None
         for side in ("limits", "requests"):
             if level is not None and self.name in level.side(side):

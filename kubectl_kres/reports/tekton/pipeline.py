@@ -37,7 +37,7 @@ class PlannedTask(Record, frozen=True):
 
 
 class AtOnce(Record, frozen=True):
-    """The most that open tasks can ask of a quota at one moment: ``amount`` in all, by ``tasks``.
+    """The most that open tasks can ask of a quota at one moment: ``amount`` in total, by ``tasks``.
 
     ``quota`` empty: no quota limits it. ``counted``: what of it is in ``used`` already. ``assistants``: what affinity
     assistants add for as long as the run lasts. ``after``: used with all of it. ``at_least``: a number of runs among

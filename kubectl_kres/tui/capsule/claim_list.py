@@ -29,7 +29,7 @@ NO_CAPSULE = "Capsule is not installed, or too old for pools (0.10)"
 ORDER: Sequence[ClaimState] = (
     "failed", "lost", "exhausted", "unassigned", "queued", "pending", "released", "allocated", "in use",
 )  # fmt: skip
-#: Claims of a pool up to which it is computed on the way what would let one in.
+#: Claims of a pool up to which it is computed on the way what would unblock one.
 _FEW = 60
 
 

@@ -73,7 +73,7 @@ def sign(row: Denied) -> tuple[str, Tone]:
 
 LISTING = Listing(
     names=("refused", "denied"),
-    about="workloads whose pods are being refused now, and what would let them in",
+    about="workloads whose pods are being refused now, and what would unblock them",
     kinds=("LimitRange", "ResourceQuota", *KINDS, "Event"),
     needs=denied_needs,
     columns=_columns,

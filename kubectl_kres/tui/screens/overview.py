@@ -98,7 +98,7 @@ class OverviewPane(TablePane):
         yield from (areas.line(name, self._number) for name in AREAS if name != "quotas")
         yield self._count("namespaces", "Namespace", "pods, requests and the tightest quota of each")
         yield Notice(
-            ("", ""), "refused", "", "computed when opened: which workloads are being refused, what would let them in",
+            ("", ""), "refused", "", "computed when opened: which workloads are being refused, what would unblock them",
             Location("refused", self.session.namespace),
         )  # fmt: skip
         yield from self._server()

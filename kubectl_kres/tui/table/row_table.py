@@ -65,7 +65,7 @@ class Table(Drawn):
             super().__init__()
             self.key = key
 
-    def __init__(self, columns: Sequence[Column], faces: Faces, *, sign: Any, id: str | None = None) -> None:  # noqa: A002, textual's word
+    def __init__(self, columns: Sequence[Column], faces: Faces, *, sign: Any, id: str | None = None) -> None:
         super().__init__(id=id)
         self.view: View[Any] = View(faces)
         self.columns = tuple(columns)

@@ -183,7 +183,7 @@ class Bar(Widget):
             super().__init__()
             self.bar, self.index = bar, index
 
-    def __init__(self, *, id: str | None = None, fill: str = " ") -> None:  # noqa: A002, textual's word
+    def __init__(self, *, id: str | None = None, fill: str = " ") -> None:
         super().__init__(id=id)
         self._left: Line = ()
         self._right: Line = ()

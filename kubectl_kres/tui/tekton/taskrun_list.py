@@ -80,12 +80,12 @@ class RunRow:
         return found if isinstance(found, Pod) else None
 
     def computed(self, side: str, resource: str) -> str | None:
-        """What the pod would ask for in all."""
+        """What the pod would ask for in total."""
         totals = self.found.totals if self.found is not None else ()
         return next((one.value for one in totals if (one.side, one.resource) == (side, resource)), None)
 
     def live(self, side: str, resource: str) -> str | None:
-        """What the live pod asks for in all."""
+        """What the live pod asks for in total."""
         pod = self.pod
         found = amounts(pod, self._session.server) if pod is not None else None
         if found is None:

@@ -38,7 +38,7 @@ class Lines(Drawn):
             super().__init__()
             self.command = command
 
-    def __init__(self, make: Make | None = None, *, id: str | None = None) -> None:  # noqa: A002, textual's word
+    def __init__(self, make: Make | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._make: Make = make or (lambda _: ())
         self._drawn: list[Line] = []

@@ -55,7 +55,7 @@ class Prompt(Input):
             super().__init__()
             self.purpose = purpose
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002, textual's word
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, compact=True, select_on_focus=False)
         self.purpose: Purpose = "command"
         self.cursor_blink = False

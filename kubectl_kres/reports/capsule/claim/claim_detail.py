@@ -51,7 +51,7 @@ def claim_detail(claims: Claims, claim: ResourcePoolClaim) -> ClaimReport:
 
 
 def with_ways(claims: Claims, reports: Sequence[ClaimReport]) -> list[ClaimReport]:
-    """The rows of a list, with what would let each in where few claims wait; of many that would take too long."""
+    """The rows of a list, with what would unblock each where few claims wait; of many that would take too long."""
     scene = claims.scene
     waiting = {report.subject for report in reports if report.waits}
     if len(waiting) > _FEW:

@@ -135,7 +135,7 @@ class PoolIndex:
         return {}
 
     def hard(self, pool: ResourcePool) -> Amounts:
-        """What a pool has in all."""
+        """What a pool has in total."""
         return self._sums(pool).hard
 
     def taken(self, pool: ResourcePool) -> Amounts:

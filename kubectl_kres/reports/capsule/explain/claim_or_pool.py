@@ -27,7 +27,7 @@ class PoolOption(Record, frozen=True):
 
 
 class Compared(Record, frozen=True):
-    """One resource at a claim's turn: asked for against what is left, or closed by an earlier claim."""
+    """One resource at a claim's turn: asked for against what is left, or blocked by an earlier claim."""
 
     resource: str
     asked: str

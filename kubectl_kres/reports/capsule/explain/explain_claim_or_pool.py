@@ -38,7 +38,7 @@ class Explaining:
 
     @property
     def supposed(self) -> tuple[str, ...]:
-        """What had to be supposed of objects in files."""
+        """What had to be assumed about objects in files."""
         return self._found.supposed
 
     def explain(self, subject: Subject) -> ClaimExplanation | PoolExplanation:

@@ -1,4 +1,4 @@
-"""What is reported of a ResourcePool: what it shares out, who holds, who waits, what is odd.
+"""What is reported of a ResourcePool: what it shares out, who holds, who waits, what is wrong.
 
 Single claims belong in ``claim``.
 """

@@ -38,7 +38,7 @@ class PoolNamespace(Record, frozen=True):
     """A namespace of a pool. ``chosen``: the selectors that match it, in words; empty: none of them does now.
 
     claimed: what its claims hold. percents: of ``hard``. used: what its pods use of the managed quota. note: what is
-    odd about it. quota: what the managed quota allows, only where the pool itself was not read.
+    wrong with it. quota: what the managed quota allows, only where the pool itself was not read.
     """
 
     name: str

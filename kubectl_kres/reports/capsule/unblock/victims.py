@@ -1,4 +1,4 @@
-"""The fewest claims that would have to give way so that a waiting claim gets in."""
+"""The fewest claims that would have to go so that a waiting claim gets in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PART = 10**6
 
 
 class Giver(NamedTuple):
-    """A claim that could give way. ``frees``: billionths by resource, of those that are short; none if it waits."""
+    """A claim that could go. ``frees``: billionths by resource, of those that are short; none if it waits."""
 
     key: ClaimKey
     frees: Mapping[str, int]
@@ -48,7 +48,7 @@ class Giving(NamedTuple):
 def give_way(
     trial: Trial, key: ClaimKey, asks: Amounts, used: Mapping[ClaimKey, bool], *, unused: bool = False
 ) -> Giving | None:
-    """None: nobody's leaving helps, since the pool has less in all than is asked for. ``used``: claims in use.
+    """None: nobody's leaving helps, since the pool has less in total than is asked for. ``used``: claims in use.
 
     Of equally few: the fewest in use, then the fewest of other namespaces, then the least that is freed for nothing.
     unused: only claims that are not in use are asked.
@@ -176,7 +176,7 @@ class _Search:
         return sum(one.used for one in chosen), sum(one.foreign for one in chosen), surplus, _keys(chosen)
 
     def _greedy(self, least: int) -> Giving | None:
-        """One more claim after the other, until it is in; then less by less. None: too many would have to give way."""
+        """One more claim after the other, until it is in; then less by less. None: too many would have to go."""
         self.effort = 0
         chosen: list[Giver] = []
         now, rest = self.trial, {one.key: one for one in self.givers}
@@ -196,7 +196,7 @@ class _Search:
         return Giving(keys, proven=len(keys) == least)
 
     def _next(self, now: Trial, rest: Mapping[ClaimKey, Giver]) -> Giver | None:
-        """Who should give way next: whoever frees most of what is short; of a queue that is closed, who closes it,
+        """Who should go next: whoever frees most of what is short; of a queue that is closed, who closes it,
         unless a single claim that holds something would let that one in.
         """
         key = self.key
