@@ -21,7 +21,7 @@ from kubectl_kres.model.policy import Namespace as NamespaceObject
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End
-from kubectl_kres.simulate.explore import Ends
+from kubectl_kres.simulate.explore import MOST_STATES, Ends
 from kubectl_kres.simulate.live import OF_CLUSTER, raw_of, state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.requests import Answer
@@ -35,6 +35,8 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 _SELF = frozenset({"Namespace"})
 #: Ends that are put into words; of more only the outermost.
 MOST_SHOWN = 32
+#: States that are looked at over all namespaces of a change, and at least in each.
+MOST_OVER_ALL, LEAST_STATES = 40_000, 200
 
 
 class Placed(Struct, frozen=True):
@@ -114,15 +116,18 @@ def carried_out(
     sent: dict[int, Sent] = dict(own)
     before: dict[str, tuple[Namespace, Ends]] = {}
     after: dict[str, tuple[Namespace, Ends]] = {}
-    for space in sorted({*spaces, *named}):
+    wide = sorted({*spaces, *named})
+    most = min(MOST_STATES, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(wide))))
+    for space in wide:
         local = _local(internal, space)
         world = world_of(store, space)
         namespace = Namespace(server, world, [step for _, step in local])
         start = state_of(namespace, world, store, space)
-        rest = namespace.after([start], [], Kubelet(), between=False) if settled else _as_is(start)
+        rest = namespace.after([start], [], Kubelet(), between=False, most=most) if settled else _as_is(start)
         before[space] = namespace, rest
         usual = rest.states[: rest.usual]
-        ends = namespace.after(usual, [step for _, step in local], Kubelet(), between=False) if local else rest
+        here = [step for _, step in local]
+        ends = namespace.after(usual, here, Kubelet(), between=False, most=most) if local else rest
         after[space] = namespace, ends
         _note(sent, steps, local, namespace, ends, space)
     return Outcome(

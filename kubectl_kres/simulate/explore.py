@@ -14,7 +14,7 @@ from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.state import DeploymentState, WorkloadState, pods_of, shapes_of, wanted_of
 
 #: States that are looked at before orders are only drawn, and how many are drawn then.
-MOST_STATES, MOST_DRAWN = 10_000, 100
+MOST_STATES, MOST_DRAWN, LEAST_DRAWN = 10_000, 100, 8
 #: The same where the controllers may act between two steps.
 MOST_BETWEEN = 6_000
 
@@ -33,15 +33,18 @@ class Ends(Struct, frozen=True):
 class Explorer:
     """Carries steps out and lets controllers act until nothing moves."""
 
-    def __init__(self, requests: Requests, controllers: Controllers, steps: Sequence[Step]) -> None:
-        self.requests, self.controllers, self.steps = requests, controllers, steps
+    def __init__(
+        self, requests: Requests, controllers: Controllers, steps: Sequence[Step], most: int = MOST_STATES
+    ) -> None:
+        """``most``: so many states are looked at before orders are drawn."""
+        self.requests, self.controllers, self.steps, self.most = requests, controllers, steps, most
         self.tables = requests.tables
         self._limits_of: dict[int, tuple[int | None, ...]] = {}
         self._known: dict[tuple[Any, WorkloadState], tuple[dict[int, int], frozenset[int]]] = {}
 
     def ends(self, starts: Sequence[State], *, between: bool) -> Ends:
         """``between``: also those where controllers act between two steps, or before a quota's controller does."""
-        usual, complete = self._reached(starts, MOST_STATES, between=False)
+        usual, complete = self._reached(starts, self.most, between=False)
         if not complete:
             usual = list(dict.fromkeys([*usual, *self._drawn(starts)]))
         if not between:
@@ -101,22 +104,23 @@ class Explorer:
 
     def _moves(self, state: State, *, one_by_one: bool) -> Iterator[State]:
         """The controllers' moves; of workloads that no other one can hinder, one goes after the other."""
+        active = self.controllers.active(state)
         if one_by_one:
-            contended = self._contended(state)
-            for place, (_, workload) in enumerate(state.workloads):
-                if not contended & self._demand(state, workload)[1]:
-                    moves = list(self.controllers.moves(state, place))
+            contended = self._contended(state, active)
+            for place in active:
+                if not contended & self._demand(state, state.workloads[place][1])[1]:
+                    moves = list(self.controllers.moves(state, place, alone=True))
                     if moves:
                         yield from moves
                         return
-        for place in range(len(state.workloads)):
-            yield from self.controllers.moves(state, place)
+        for place in active:
+            yield from self.controllers.moves(state, place, alone=one_by_one and len(active) == 1)
 
-    def _contended(self, state: State) -> set[int]:
+    def _contended(self, state: State, active: Sequence[int]) -> set[int]:
         """The measures that do not have room for all that can still be asked of them."""
         asked = list(state.used)
-        for _, workload in state.workloads:
-            for number, amount in self._demand(state, workload)[0].items():
+        for place in active:
+            for number, amount in self._demand(state, state.workloads[place][1])[0].items():
                 asked[number] += amount
         return {number for number, limit in enumerate(state.limits) if limit is not None and asked[number] > limit}
 
@@ -169,7 +173,7 @@ class Explorer:
     def _drawn(self, starts: Sequence[State]) -> Iterator[State]:
         """Rests after orders that were drawn by lot, the same ones each time."""
         lot = Random(0)  # noqa: S311 - no secret
-        for number in range(MOST_DRAWN):
+        for number in range(min(MOST_DRAWN, max(LEAST_DRAWN, self.most // 100))):
             state = starts[number % len(starts)]
             while True:
                 following = self._next(state, between=False)

@@ -38,8 +38,10 @@ IN_NAMESPACE = (
 OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass")
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
+_REVISION_NOTE = "deployment.kubernetes.io/revision"
 _HASH = "pod-template-hash"
 _REVISION = "controller-revision-hash"
+_ENCODE = msgspec.json.Encoder().encode
 _ENDED = frozenset({"Succeeded", "Failed"})
 
 
@@ -75,7 +77,7 @@ class _Reading:
     def __init__(self, namespace: Namespace, world: World, store: Store, name: str) -> None:
         self.tables, self.world, self.store, self.name = namespace.tables, world, store, name
         self.start, self.others = namespace.empty(world), namespace.others
-        self._shapes: dict[tuple[Any, ...], int] = {}
+        self._shapes: dict[bytes, int] = {}
         self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
         self._finished: dict[Key, list[int]] = defaultdict(list)
 
@@ -126,21 +128,10 @@ class _Reading:
                 yield number, amounts[resource].nano
 
     def _shape(self, pod: Pod) -> int:
-        spec, status = pod.spec, pod.status
-        key = (
-            id(spec.containers),
-            id(spec.init_containers),
-            id(status.container_statuses),
-            id(status.init_container_statuses),
-            spec.priority_class_name,
-            spec.active_deadline_seconds,
-            repr(spec.resources),
-            repr(spec.overhead),
-            status.qos_class,
-        )
+        key = _told_apart(pod)
         if key not in self._shapes:
-            alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(status, phase="Running"))
-            self._shapes[key] = self.tables.shape_of_pod(alive, pruned(msgspec.to_builtins(pod)))
+            alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
+            self._shapes[key] = self.tables.shape_of_pod(alive, pruned(_parts(pod)))
         return self._shapes[key]
 
     def _workloads(self) -> Iterator[tuple[Key, WorkloadState]]:
@@ -180,9 +171,15 @@ class _Reading:
         return tuple(sorted((shape, ready, number) for (shape, ready), number in counts.items()))
 
     def _sets(self, key: Key, fresh: DeploymentState, sets: list[Workload]) -> Iterator[ReplicaSetState]:
-        for item in sorted(sets, key=lambda one: (one.metadata.creation_timestamp or "", one.metadata.name)):
-            template = self.tables.template(key, _without_hash(template_raw(raw_of(item))))
-            notes = item.metadata.annotations or {}
+        """The oldest first. Not all of a template is kept: of sets that look like the Deployment's the newest is it."""
+        found = [(item, _without_hash(template_raw(raw_of(item)))) for item in sorted(sets, key=_age)]
+        numbers = [self.tables.template(key, plain) for _, plain in found]
+        alike = [item for (item, _), number in zip(found, numbers, strict=True) if number == fresh.template]
+        newest = max(alike, key=_rank) if alike else None
+        for (item, plain), number in zip(found, numbers, strict=True):
+            template, notes = number, item.metadata.annotations or {}
+            if number == fresh.template and item is not newest:
+                template = self.tables.template(key, _labelled(plain, item.metadata.name))
             wanted = 1 if item.spec.replicas is None else item.spec.replicas
             desired = _whole(notes.get(_DESIRED), fresh.replicas)
             most = _whole(notes.get(_MOST), fresh.replicas + fresh.surge)
@@ -206,6 +203,31 @@ class _Reading:
         return fresh._replace(pods=tuple(sorted(replicas)), current=current)
 
 
+def _told_apart(pod: Pod) -> bytes:
+    """What tells shapes of pods apart, as bytes: names, resources, and what scopes of quotas ask for."""
+    spec, status = pod.spec, pod.status
+    return _ENCODE((
+        [(one.name, one.resources) for one in spec.containers or ()],
+        [(one.name, one.resources, one.restart_policy) for one in spec.init_containers or ()],
+        [(one.name, one.resources, one.allocated_resources) for one in status.container_statuses or ()],
+        [(one.name, one.resources, one.allocated_resources) for one in status.init_container_statuses or ()],
+        (spec.resources, spec.overhead, spec.priority_class_name, spec.active_deadline_seconds, status.qos_class),
+        (spec.affinity, status.resize, [(one.type, one.reason) for one in status.conditions or ()]),
+    ))  # fmt: skip
+
+
+def _parts(pod: Pod) -> dict[str, Any]:
+    """The parts of a pod that ``pruned`` shows, as JSON has them."""
+    spec = pod.spec
+    shown = {
+        "containers": [{"name": one.name, "resources": one.resources} for one in spec.containers or ()],
+        "initContainers": [{"name": one.name, "resources": one.resources} for one in spec.init_containers or ()],
+    }
+    more = {"resources": spec.resources, "overhead": spec.overhead, "priorityClassName": spec.priority_class_name}
+    whole = {"spec": {**shown, **{name: value for name, value in more.items() if value}}}
+    return {**msgspec.to_builtins(whole), "status": {"qosClass": pod.status.qos_class}}
+
+
 def _whole(text: str | None, default: int) -> int:
     return int(text) if text is not None and text.isdigit() else default
 
@@ -217,8 +239,21 @@ def _without_hash(template: Raw) -> dict[str, Any]:
     return {**template, "metadata": {**metadata, "labels": labels}}
 
 
+def _age(item: Workload) -> tuple[str, str]:
+    return item.metadata.creation_timestamp or "", item.metadata.name
+
+
+def _rank(item: Workload) -> tuple[int, bool, tuple[str, str]]:
+    """The latest revision is the newest; among equal ones a set that wants pods, then the youngest."""
+    revision = _whole((item.metadata.annotations or {}).get(_REVISION_NOTE), 0)
+    return revision, item.spec.replicas != 0, _age(item)
+
+
 def _marked(raw: Raw, revision: str) -> dict[str, Any]:
     """A template that is not the present one: what it held was not read."""
-    template = template_raw(raw)
+    return _labelled(template_raw(raw), revision)
+
+
+def _labelled(template: Raw, revision: str) -> dict[str, Any]:
     metadata = template.get("metadata") or {}
     return {**template, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), _REVISION: revision}}}

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from kubectl_kres.simulate.controllers import statefulset
 from kubectl_kres.simulate.controllers.deployment import synced
 from kubectl_kres.simulate.controllers.pods import fewer
-from kubectl_kres.simulate.shapes import Cost
+from kubectl_kres.simulate.shapes import Cost, Shape
 from kubectl_kres.simulate.state import (
     DeploymentState,
     JobState,
@@ -50,6 +50,18 @@ class State(NamedTuple):
                 return False
         return True
 
+    def admits(self, shape: Shape) -> bool:
+        """Whether every quota has room for a pod of a shape, and none wants stated what it does not state."""
+        return self.fits(shape.cost) and all(self.limits[number] is None for number in shape.unstated)
+
+    def room(self, cost: Cost, most: int) -> int:
+        """How often every quota has room for it, at most ``most``."""
+        for number, amount in cost:
+            limit = self.limits[number]
+            if limit is not None and amount > 0:
+                most = min(most, (limit - self.used[number]) // amount)
+        return most
+
     def charged(self, cost: Cost, times: int = 1) -> State:
         """The state once something was made, or with a negative number of times, is gone."""
         if not cost or not times:
@@ -77,42 +89,74 @@ class Controllers:
 
     def __init__(self, tables: Tables, kubelet: Kubelet) -> None:
         self.tables, self.kubelet = tables, kubelet
+        #: Workloads whose controllers have nothing to do, by identity: of many only few are looked at in each state.
+        self._idle: dict[int, tuple[WorkloadState, bool]] = {}
+
+    def active(self, state: State) -> list[int]:
+        """The places of the workloads whose controllers would do something, whatever room there is."""
+        known, found = self._idle, []
+        for place, (_, workload) in enumerate(state.workloads):
+            held = known.get(id(workload))
+            if held is None:
+                held = known[id(workload)] = workload, self._is_idle(workload)
+            if not held[1]:
+                found.append(place)
+        return found
+
+    def _is_idle(self, workload: WorkloadState) -> bool:
+        match workload:
+            case DeploymentState():
+                settled = all(count(item.pods) == item.wanted for item in workload.sets)
+                return settled and synced(workload, may_create=lambda: True) is None
+            case StatefulSetState():
+                return not statefulset.missing(workload) and statefulset.taken_down(workload) is None
+            case JobState() if not workload.ended and self.kubelet.jobs != "run":
+                return False
+        return count(workload.pods) == workload.wanted
 
     def deletions(self, state: State) -> tuple[State, ...]:
         """Every way in which a controller that has too many pods deletes them; empty if none has too many."""
-        for place, (_, workload) in enumerate(state.workloads):
-            found = tuple(self._fewer(state, place, workload))
+        for place in self.active(state):
+            found = tuple(self._fewer(state, place, state.workloads[place][1]))
             if found:
                 return found
         return ()
 
-    def moves(self, state: State, place: int) -> Iterator[State]:
-        """Every other move of one workload's controllers."""
+    def moves(self, state: State, place: int, *, alone: bool = False) -> Iterator[State]:
+        """Every other move of one workload's controllers. ``alone``: nobody can come between two of its pods, so that
+        all that have room come at once.
+        """
         workload = state.workloads[place][1]
         match workload:
             case DeploymentState():
-                yield from self._deployment(state, place, workload)
+                yield from self._deployment(state, place, workload, alone=alone)
             case ReplicaSetState():
-                for shape in self._lacking(state, workload):
-                    pods = with_pod(workload.pods, shape, is_ready=self.kubelet.ready)
+                for pods, shape, number in self._lacking(state, workload, alone=alone):
                     made = state.having(place, workload._replace(pods=pods))
-                    yield made.charged(self.tables.shapes[shape].cost)
+                    yield made.charged(self.tables.shapes[shape].cost, number)
             case StatefulSetState():
                 yield from self._stateful_set(state, place, workload)
             case JobState():
-                yield from self._job(state, place, workload)
+                yield from self._job(state, place, workload, alone=alone)
 
     def fitting(self, state: State, template: int) -> Iterator[int]:
         """The shapes in which a new pod of a template would be admitted now."""
         world = self.tables.worlds[state.world]
         for shape in self.tables.options(template, world):
-            priced = self.tables.shapes[shape]
-            if state.fits(priced.cost) and all(state.limits[number] is None for number in priced.unstated):
+            if state.admits(self.tables.shapes[shape]):
                 yield shape
 
-    def _lacking(self, state: State, item: ReplicaSetState) -> Iterator[int]:
-        if count(item.pods) < item.wanted:
-            yield from self.fitting(state, item.template)
+    def _lacking(
+        self, state: State, item: ReplicaSetState | JobState, *, alone: bool
+    ) -> Iterator[tuple[Pods, int, int]]:
+        """The pods with new ones, their shape and their number, for each shape."""
+        missing = item.wanted - count(item.pods)
+        if missing <= 0:
+            return
+        fitting = list(self.fitting(state, item.template))
+        for shape in fitting:
+            number = state.room(self.tables.shapes[shape].cost, missing) if alone and len(fitting) == 1 else 1
+            yield with_pod(item.pods, shape, number, is_ready=self.kubelet.ready), shape, number
 
     def _fewer(self, state: State, place: int, workload: WorkloadState) -> Iterator[State]:
         if isinstance(workload, DeploymentState):
@@ -133,18 +177,17 @@ class Controllers:
             state = state.charged(self.tables.shapes[shape].cost, number)
         return state
 
-    def _deployment(self, state: State, place: int, workload: DeploymentState) -> Iterator[State]:
+    def _deployment(self, state: State, place: int, workload: DeploymentState, *, alone: bool) -> Iterator[State]:
         cost = self.tables.set_cost()
         after = synced(workload, may_create=lambda: state.fits(cost))
         if after is not None:
             grown = len(after.sets) - len(workload.sets)
             yield state.having(place, after).charged(cost, grown)
         for index, item in enumerate(workload.sets):
-            for shape in self._lacking(state, item):
-                pods = with_pod(item.pods, shape, is_ready=self.kubelet.ready)
+            for pods, shape, number in self._lacking(state, item, alone=alone):
                 sets = (*workload.sets[:index], item._replace(pods=pods), *workload.sets[index + 1 :])
                 made = state.having(place, workload._replace(sets=sets))
-                yield made.charged(self.tables.shapes[shape].cost)
+                yield made.charged(self.tables.shapes[shape].cost, number)
 
     def _stateful_set(self, state: State, place: int, workload: StatefulSetState) -> Iterator[State]:
         after = statefulset.taken_down(workload)
@@ -177,15 +220,13 @@ class Controllers:
             if cost is not None and state.fits(cost):
                 yield state._replace(claims=state.claims | {name}).charged(cost)
 
-    def _job(self, state: State, place: int, workload: JobState) -> Iterator[State]:
+    def _job(self, state: State, place: int, workload: JobState, *, alone: bool) -> Iterator[State]:
         if workload.ended:
             return
         if self.kubelet.jobs != "run" and self.kubelet.ready:
             yield from self._finishing(state, place, workload)
-        if count(workload.pods) < workload.wanted:
-            for shape in self.fitting(state, workload.template):
-                pods = with_pod(workload.pods, shape, is_ready=self.kubelet.ready)
-                yield state.having(place, workload._replace(pods=pods)).charged(self.tables.shapes[shape].cost)
+        for pods, shape, number in self._lacking(state, workload, alone=alone and self.kubelet.jobs == "run"):
+            yield state.having(place, workload._replace(pods=pods)).charged(self.tables.shapes[shape].cost, number)
 
     def _finishing(self, state: State, place: int, workload: JobState) -> Iterator[State]:
         done = workload.completions

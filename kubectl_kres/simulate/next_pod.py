@@ -8,10 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.request.new_pod import admit
-from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import decoded
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.shapes import SUFFIX, pod_of, pruned
+from kubectl_kres.simulate.shapes import SUFFIX, pruned
 from kubectl_kres.simulate.simulation import Namespace
 from kubectl_kres.simulate.state import WorkloadState, shapes_of, wanted_of
 from kubectl_kres.simulate.world import Key, template_raw
@@ -56,11 +54,17 @@ def _next(
     workload: WorkloadState | None = None,
 ) -> Next:
     tables = namespace.tables
-    raw = tables.templates[workload.template].raw if workload is not None else _template(namespace, state, key)
+    template = workload.template if workload is not None else tables.template(key, _template(namespace, state, key))
     if shapes:
         state = state.charged(tables.shapes[shapes[0]].cost, -1)
-    pod = decoded(pod_of(raw, key[1]), Pod)
-    outcomes = admit(pod, namespace.requests.policies(state), tables.server, journal=False)
+    world = tables.worlds[state.world]
+    options = [tables.shapes[shape] for shape in tables.options(template, world)]
+    outcomes = tables.refusals(template, world)
+    if not outcomes and all(map(state.admits, options)):
+        return Next(key, number, wanted, (), tuple(shape.stored for shape in options))
+    if options:
+        pod = tables.templates[template].pod()
+        outcomes = admit(pod, namespace.requests.policies(state), tables.server, journal=False)
     messages = dict.fromkeys(
         outcome.message.replace(f'{SUFFIX}"', '-*"', 1) for outcome in outcomes if not outcome.allowed
     )

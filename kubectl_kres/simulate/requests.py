@@ -73,6 +73,8 @@ class Requests:
     def sent(self, state: State, step: Step) -> Iterator[State]:
         """The namespace after each answer that the server can give to a step."""
         world = self.tables.worlds[state.world]
+        if isinstance(step, Apply):
+            step = _named(step, state.step)
         key = key_of_step(step)
         stored = world.objects.get(key)
         if isinstance(step, Delete):
@@ -198,6 +200,15 @@ class Requests:
                         then = then.charged(self.tables.shapes[replica.shape].cost, -1)
                         return self._answered(then, Answer(allowed=True, code=200))
         return None
+
+
+def _named(step: Apply, number: int) -> Apply:
+    """With the name that the server gives where the object has only its beginning: another one in each step."""
+    metadata = step.object.get("metadata") or {}
+    if metadata.get("name") or not metadata.get("generateName"):
+        return step
+    named = {**metadata, "name": f"{metadata['generateName']}{number:x>5}"}
+    return msgspec.structs.replace(step, object={**step.object, "metadata": named})
 
 
 def _answer(outcome: Outcome) -> Answer:

@@ -11,7 +11,7 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.simulate.change import Apply, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End, Reader
-from kubectl_kres.simulate.explore import Ends, Explorer
+from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.tables import Tables
@@ -38,11 +38,19 @@ class Namespace:
             state = state.charged(self.tables.object_cost(raw, world))
         return state
 
-    def after(self, starts: Sequence[State], steps: Sequence[Step], kubelet: Kubelet, *, between: bool) -> Ends:
-        """Every rest after the steps. ``between``: see ``Explorer.ends``."""
+    def after(
+        self,
+        starts: Sequence[State],
+        steps: Sequence[Step],
+        kubelet: Kubelet,
+        *,
+        between: bool,
+        most: int = MOST_STATES,
+    ) -> Ends:
+        """Every rest after the steps. ``between``, ``most``: see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
         self.requests.ready = kubelet.ready
-        explorer = Explorer(self.requests, Controllers(self.tables, kubelet), steps)
+        explorer = Explorer(self.requests, Controllers(self.tables, kubelet), steps, most)
         return explorer.ends(fresh, between=between)
 
     def end(self, state: State) -> End:

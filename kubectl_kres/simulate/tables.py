@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Request
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request, request_of, resource_of
@@ -26,10 +29,17 @@ _NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Na
 class Template:
     """A pod template of one workload."""
 
-    __slots__ = ("owner", "raw")
+    __slots__ = ("_pod", "owner", "raw")
 
     def __init__(self, owner: Key, raw: Raw) -> None:
         self.owner, self.raw = owner, raw
+        self._pod: Pod | None = None
+
+    def pod(self) -> Pod:
+        """The pod that a controller makes of it, under a generated name."""
+        if self._pod is None:
+            self._pod = decoded(pod_of(self.raw, self.owner[1]), Pod)
+        return self._pod
 
 
 class Tables:
@@ -42,8 +52,9 @@ class Tables:
         self.shapes: list[Shape] = []
         self.worlds: list[World] = []
         self._template_numbers: dict[tuple[Key, bytes], int] = {}
+        self._written: dict[tuple[Key, bytes], int] = {}
         self._shape_numbers: dict[str, int] = {}
-        self._options: dict[tuple[int, Any], tuple[int, ...]] = {}
+        self._options: dict[tuple[int, Any], tuple[tuple[int, ...], tuple[Outcome, ...]]] = {}
         self._claims: dict[tuple[Key, str, Any], Cost | None] = {}
         self._finished: dict[int, Cost] = {}
         self._sets: Cost | None = None
@@ -55,11 +66,15 @@ class Tables:
 
     def template(self, owner: Key, raw: Raw) -> int:
         """The number of a workload's template; the same for one that its controller takes for the same."""
-        key = (owner, template_key(raw))
-        if key not in self._template_numbers:
-            self._template_numbers[key] = len(self.templates)
-            self.templates.append(Template(owner, raw))
-        return self._template_numbers[key]
+        written = (owner, msgspec.json.encode(raw))
+        number = self._written.get(written)
+        if number is None:
+            key = (owner, template_key(raw))
+            number = self._template_numbers.setdefault(key, len(self.templates))
+            if number == len(self.templates):
+                self.templates.append(Template(owner, raw))
+            self._written[written] = number
+        return number
 
     def template_of(self, workload: Raw) -> int:
         """The number of the template that a workload has now."""
@@ -81,18 +96,25 @@ class Tables:
 
     def options(self, template: int, world: World) -> tuple[int, ...]:
         """The shapes that a new pod of a template can be stored in; none if it is refused whatever room there is."""
+        return self._answers(template, world)[0]
+
+    def refusals(self, template: int, world: World) -> tuple[Outcome, ...]:
+        """What a new pod of a template is refused with whatever room there is, in any order of LimitRanges."""
+        return self._answers(template, world)[1]
+
+    def _answers(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
         key = (template, world.deciding)
         if key not in self._options:
-            self._options[key] = tuple(dict.fromkeys(self._priced(self.templates[template], world)))
+            pod = self.templates[template].pod()
+            outcomes = admit(pod, without_quotas(world.policies), self.server, journal=False)
+            shapes = dict.fromkeys(self._shape_of(pod, outcome) for outcome in outcomes if outcome.allowed)
+            self._options[key] = tuple(shapes), tuple(outcome for outcome in outcomes if not outcome.allowed)
         return self._options[key]
 
-    def _priced(self, template: Template, world: World) -> Iterable[int]:
-        pod = decoded(pod_of(template.raw, template.owner[1]), Pod)
-        for outcome in admit(pod, without_quotas(world.policies), self.server, journal=False):
-            if outcome.allowed and outcome.object is not None:
-                request = quota_request(pod, outcome.draft)
-                cost, unstated = self.measures.cost(request), self.measures.unstated(request)
-                yield self.shape(Shape(pruned(outcome.object), cost, unstated))
+    def _shape_of(self, pod: Pod, outcome: Outcome) -> int:
+        request = quota_request(pod, outcome.draft)
+        cost, unstated = self.measures.cost(request), self.measures.unstated(request)
+        return self.shape(Shape(pruned(outcome.object or {}), cost, unstated))
 
     def claim_cost(self, workload: Raw, claim: str, world: World) -> Cost | None:
         """What a claim of a StatefulSet costs; None if it is refused whatever room there is."""

@@ -115,6 +115,11 @@ def test_a_refused_step_is_named_and_the_rest_goes_on(kres: Kres):
         ("--delete web", 'error: invalid argument "web" for "--delete" flag: TYPE/NAME is expected'),
         ("--set quota/team", 'error: invalid argument "quota/team" for "--set" flag'),
         ("--set quota/team:spec..hard=1", "the path cannot be read at column 5"),
+        (
+            "--set quota/team:spec.hard.pods=4 --set quota/team:spec.hard.pods=5",
+            "contradicts --set quota/team:spec.hard.pods=4",
+        ),
+        ("--set quota/team:metadata.name=x", "metadata.name says which object it is, and is not changed"),
         ("--release pod/x", "error: --release pod/x: only claims on resource pools are released"),
         ("--to x.kres", "error: --to goes with --from FILE"),
         ("--from x.kres --scale deploy/a=1", "error: --from compares two moments: steps do not go with it"),
@@ -164,3 +169,57 @@ def test_values_that_are_set(text: str, patch: object):
     found = given_steps(Options(), [("sets", text)], kinds.find, None)
     assert isinstance(found[0].step, Patch)
     assert found[0].step.patch == patch
+
+
+REFUSED = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: broken}
+spec: {hard: {requests.cpuu: "1"}}
+"""
+
+
+def test_an_object_that_the_server_refuses_is_named_with_its_line_and_the_others_come(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, CHART.replace("NAME", "one"), REFUSED, SMALL)
+    line = path.read_text().splitlines().index("metadata: {name: broken}") - 1
+    code, out, err = kres(f"simulate --demo -n checkout -f {path}")
+    assert (code, err) == (1, "")
+    assert "Refused steps; the ones after them go on from the state without them:" in out
+    assert f"step 1 ({path}:{line}): apply ResourceQuota/broken in checkout" in out
+    assert 'ResourceQuota "broken" is invalid:' in out
+    assert "maximum cpu usage per Container is 100m" in out
+
+
+def test_a_step_on_what_an_earlier_one_deleted_is_refused_by_name(kres: Kres):
+    code, out, _ = kres("simulate --demo -n shop --delete deploy/storefront --scale deploy/storefront=3 -o json")
+    steps = json.loads(out)["items"][0]["steps"]
+    assert code == 1
+    assert [(step["number"], step["allowed"], step["label"]) for step in steps] == [
+        (1, True, "--delete deploy/storefront"),
+        (2, False, "--scale deploy/storefront=3"),
+    ]
+
+
+def test_what_a_file_applies_is_not_deleted_in_the_same_change(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, CHART.replace("NAME", "one"))
+    code, out, err = kres(f"simulate --demo -n shop -f {path} --delete deploy/one")
+    assert (code, out) == (2, "")
+    assert f"--delete deploy/one contradicts {path}:2: nothing is left of what was applied" in err
+
+
+def test_pods_whose_names_the_server_completes_are_two(kres: Kres, tmp_path: Path):
+    pod = """
+apiVersion: v1
+kind: Pod
+metadata: {generateName: p-}
+spec: {containers: [{name: c, image: example.test/x}]}
+"""
+    code, out, _ = kres(f"simulate --offline -f {written(tmp_path, pod, pod)} -o json")
+    assert code == 0
+    assert len(json.loads(out)["items"][0]["workloads"]) == 2
+
+
+def test_a_number_of_replicas_that_nobody_has_room_for_is_answered_at_once(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, CHART.replace("NAME", "huge").replace("replicas: 3", "replicas: 900000000"))
+    code, out, _ = kres(f"simulate --offline -f {path}")
+    assert (code, "Deployment/huge  new: 900000000 of 900000000 pods" in out) == (0, True)

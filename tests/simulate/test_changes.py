@@ -7,10 +7,16 @@ from itertools import pairwise
 import pytest
 from simulate.samples import limit_range, play, pods, quota, workload
 
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle
 from kubectl_kres.simulate.controllers.deployment import fenceposts
 from kubectl_kres.simulate.explore import MOST_STATES
+from kubectl_kres.simulate.live import state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet
+from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.store.store import Origin, Store
 
 GIVEN = (
     Apply(quota(requests_cpu="2")),
@@ -121,3 +127,21 @@ def test_more_room_never_means_fewer_pods():
         least = [max(sum(pods(end).values()) for end in play([Apply(quota(requests_cpu=hard)), *given])[2])
                  for hard in (low, high)]  # fmt: skip
         assert least[0] <= least[1]
+
+
+def test_a_set_of_the_same_look_is_not_taken_for_the_newest():
+    """What is read of a template is not all of it: two sets of a Deployment may differ in their images alone."""
+    store = Store(Origin("cluster"))
+    deployment = workload("Deployment", "a", "500m", 2)
+    store.add("Deployment", decoded({**deployment, "metadata": {"name": "a", "namespace": "n"}}, Workload))
+    for name, revision, replicas in (("a-old", "1", 0), ("a-new", "2", 2)):
+        owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a", "uid": "u", "controller": True}
+        notes = {"deployment.kubernetes.io/revision": revision}
+        metadata = {"name": name, "namespace": "n", "ownerReferences": [owner], "annotations": notes}
+        item = {**workload("ReplicaSet", name, "500m", replicas), "metadata": metadata}
+        item["spec"] = {**item["spec"], "template": deployment["spec"]["template"]}
+        store.add("ReplicaSet", decoded({**item, "metadata": {**metadata, "creationTimestamp": revision}}, Workload))
+    world = world_of(store, "n")
+    namespace = Namespace(Server(), world)
+    [(_, state)] = state_of(namespace, world, store, "n").workloads
+    assert [item.wanted for item in state.sets if item is state.newest] == [2]

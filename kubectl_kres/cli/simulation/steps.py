@@ -35,6 +35,9 @@ _OPEN = frozenset({"hard", "requests", "limits", "labels", "annotations", "match
 _LISTS = {"containers": "name", "initContainers": "name", "volumes": "name", "env": "name"}
 
 
+_IDENTITY = frozenset({("kind",), ("apiVersion",), ("metadata", "name"), ("metadata", "namespace")})
+
+
 class Wanted(Struct, frozen=True):
     """A step as it was written: the flag, the object it is about, and where that was said."""
 
@@ -119,11 +122,14 @@ def _set(value: str, kind: Callable[[str], Kind]) -> Wanted:
             "as quota/team:spec.hard.pods=10"
         )
     which, name = _object(target, "--set", kind)
+    steps = _path(path, label)
+    if tuple(steps) in _IDENTITY:
+        raise UsageError(f"{label}: {path} says which object it is, and is not changed")
     try:
         scalar = yaml_text.value(text) if text else ""
     except InputError as error:
         raise UsageError(f"{label}: {error.message}") from error
-    return Wanted(Patch(which.kind, name, _patch(_path(path, label), scalar), label), which, "", label)
+    return Wanted(Patch(which.kind, name, _patch(steps, scalar), label), which, "", label)
 
 
 def _path(text: str, label: str) -> list[str]:
@@ -155,11 +161,25 @@ def _patch(path: Sequence[str], value: Any) -> Any:
 def _refuse_doubles(found: Sequence[Wanted]) -> None:
     """Raises for an object that stands twice in the files, and for steps that contradict each other."""
     seen: dict[tuple[str, str, str], Wanted] = {}
+    files: dict[tuple[str, str], Wanted] = {}
+    values: dict[tuple[str, str, str], Wanted] = {}
     faults: list[InputError] = []
     for wanted in found:
         kind, name = key_of_step(wanted.step)
         before = seen.get((kind, name, wanted.namespace))
+        if isinstance(wanted.step, Apply) and not (wanted.step.object.get("metadata") or {}).get("name"):
+            continue
         seen[kind, name, wanted.namespace] = wanted
+        if isinstance(wanted.step, Apply):
+            files[kind, name] = wanted
+        elif isinstance(wanted.step, Delete) and (kind, name) in files:
+            other = files[kind, name]
+            raise UsageError(f"{wanted.label} contradicts {other.label}: nothing is left of what was applied")
+        if isinstance(wanted.step, Patch):
+            place = (kind, name, wanted.label.rpartition("=")[0])
+            other = values.setdefault(place, wanted)
+            if other.label != wanted.label:
+                raise UsageError(f"{wanted.label} contradicts {other.label}: one value is expected")
         if before is None:
             continue
         if isinstance(before.step, Apply) and isinstance(wanted.step, Apply):
