@@ -6,7 +6,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,8 +32,6 @@ from kubectl_kres.store.store import Store
 #: What must be read for an answer, as far as that is known by now.
 Wants = Callable[[Store, Subject], tuple[Need, ...]]
 
-#: A step of a path: the index of a list, the name of a field, or a key in brackets.
-_STEP = re.compile(r"\[([0-9]+)\]|([^.\[\]]+)(?![^\[]*\])|\[([^\]]*)\]")
 #: Stands for the file of an object that came from none.
 _PASSED = "object"
 _IN_STDIN = re.compile(r"^STDIN(:\d+)*: ", re.MULTILINE)
@@ -173,12 +170,5 @@ def _of_manifest(manifest: Manifest) -> Subject:
         name = manifest.kind.lower()
         kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
     typed(manifest, kind)
-    locate = None if manifest.file == _PASSED else partial(_place, manifest)
+    locate = None if manifest.file == _PASSED else manifest.place
     return Subject(manifest.ref, kind, manifest.raw, manifest.file, locate)
-
-
-def _place(manifest: Manifest, path: str) -> str:
-    """Where a field stands: ``web.yaml:14:19``."""
-    steps = [int(index) if index else name or key for index, name, key in _STEP.findall(path)]
-    line, column = manifest.position(steps)
-    return f"{manifest.file}:{line}:{column}" if line else manifest.file

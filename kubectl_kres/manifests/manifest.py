@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -12,6 +13,9 @@ from kubectl_kres.errors import InputError
 from kubectl_kres.manifests import json_text, yaml_text
 from kubectl_kres.manifests.document import Document, PathStep, Position
 from kubectl_kres.model.meta import ObjectRef
+
+#: A step of a path: the index of a list, the name of a field, or a key in brackets.
+_STEP = re.compile(r"\[([0-9]+)\]|([^.\[\]]+)(?![^\[]*\])|\[([^\]]*)\]")
 
 
 class Manifest(Struct, frozen=True):
@@ -50,6 +54,12 @@ class Manifest(Struct, frozen=True):
         """Kind, name and namespace; ``generateName`` stands for a name that the server would make from it."""
         name = self.metadata.get("name") or self.metadata.get("generateName") or ""
         return ObjectRef(self.kind, name, self.namespace)
+
+    def place(self, path: str) -> str:
+        """Where the field at a path of the server stands: ``web.yaml:14:19``; the file alone without a text."""
+        steps = [int(index) if index else name or key for index, name, key in _STEP.findall(path)]
+        line, column = self.position(steps)
+        return f"{self.file}:{line}:{column}" if line else self.file
 
     def position(self, path: Sequence[PathStep] = ()) -> Position:
         """Line and column (1-based) of the value at ``path``, or of the innermost value around it that was written.

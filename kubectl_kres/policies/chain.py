@@ -217,7 +217,7 @@ def _created(
             policies,
             chain.server,
             decoded=told,
-            warnings=(*pod_notices(synced), *security_fields.notices(synced)),
+            warnings=tuple(pod_notices(synced)),
             faults=tuple({str(one): one for one in faults}.values()),
         )
         return [structs.replace(one, journal=(*entries, *one.journal)) for one in outcomes]

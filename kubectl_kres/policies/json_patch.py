@@ -150,13 +150,7 @@ def _move(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
         _drop(container, key)
     except CannotPatch as fault:
         raise CannotPatch(f"error in move for path: '{key}': {fault}") from None
-    container, key = _find(held[""], path)
-    if container is None:
-        raise CannotPatch(f"move operation does not apply: doc is missing destination path: {path}: {_MISSING}")
-    try:
-        _put(container, key, value)
-    except CannotPatch as fault:
-        raise CannotPatch(f"error in move for path: '{path}': {fault}") from None
+    _place(held, path, value, "move", f"in move for path: '{path}'")
 
 
 def _copy(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
@@ -164,13 +158,18 @@ def _copy(held: dict[str, Any], operation: Mapping[str, Any]) -> None:
         raise CannotPatch(f"copy operation failed to decode from: operation, missing from field: {_MISSING}")
     path = operation.get("path", "")
     _, _, value = _taken(held, operation["from"], "copy", "copy for from")
+    _place(held, path, copy.deepcopy(value), "copy", "while adding value during copy")
+
+
+def _place(held: dict[str, Any], path: str, value: Any, word: str, fault: str) -> None:
+    """Raises CannotPatch: ``fault`` says where of what cannot be put there."""
     container, key = _find(held[""], path)
     if container is None:
-        raise CannotPatch(f"copy operation does not apply: doc is missing destination path: {path}: {_MISSING}")
+        raise CannotPatch(f"{word} operation does not apply: doc is missing destination path: {path}: {_MISSING}")
     try:
-        _put(container, key, copy.deepcopy(value))
-    except CannotPatch as fault:
-        raise CannotPatch(f"error while adding value during copy: {fault}") from None
+        _put(container, key, value)
+    except CannotPatch as error:
+        raise CannotPatch(f"error {fault}: {error}") from None
 
 
 def _test(held: dict[str, Any], operation: Mapping[str, Any]) -> None:

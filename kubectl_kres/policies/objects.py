@@ -67,13 +67,18 @@ def pull_policy(image: str) -> str:
 def _pod(whole: Raw) -> None:
     spec = whole.setdefault("spec", {})
     pod_spec(spec)
-    if spec.get("hostNetwork"):
-        for key in ("containers", "initContainers"):
-            for container in spec.get(key) or ():
-                for port in container.get("ports") or ():
-                    if not port.get("hostPort"):
-                        port["hostPort"] = port.get("containerPort", 0)
+    _host_ports(spec)
     spec.setdefault("enableServiceLinks", True)
+
+
+def _host_ports(spec: Raw) -> None:
+    """On the host's network a port is one of the host."""
+    if not spec.get("hostNetwork"):
+        return
+    for key in ("containers", "initContainers"):
+        for container in spec.get(key) or ():
+            for port in container.get("ports") or ():
+                port["hostPort"] = port.get("hostPort") or port.get("containerPort", 0)
 
 
 def pod_spec(spec: Raw) -> None:
@@ -189,12 +194,7 @@ def _template(holder: Raw) -> None:
     template.setdefault("metadata", {})
     spec = template.setdefault("spec", {})
     pod_spec(spec)
-    if spec.get("hostNetwork"):
-        for key in ("containers", "initContainers"):
-            for container in spec.get(key) or ():
-                for port in container.get("ports") or ():
-                    if not port.get("hostPort"):
-                        port["hostPort"] = port.get("containerPort", 0)
+    _host_ports(spec)
 
 
 def _deployment(whole: Raw) -> None:

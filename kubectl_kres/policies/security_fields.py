@@ -9,11 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubectl_kres.admission.base.field_error import FieldError, forbidden, invalid, not_supported, number, required
+from kubectl_kres.admission.structure.security_structure import APP_ARMOR
 
 Raw = Mapping[str, Any]
-_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
-_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
-_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
 _MIRROR = "kubernetes.io/config.mirror"
 _TYPES = ("Localhost", "RuntimeDefault", "Unconfined")
 _RULE = "pod/security-field"
@@ -53,7 +51,7 @@ def synced(pod: dict[str, Any]) -> list[str]:
         return []
     whole = (spec.get("securityContext") or {}).get("appArmorProfile")
     for _, container, context in _contexts(spec):
-        key = _APP_ARMOR + str(container.get("name", ""))
+        key = APP_ARMOR + str(container.get("name", ""))
         if key not in annotations or context.get("appArmorProfile") is not None:
             continue
         profile = _profile(str(annotations[key]))
@@ -63,34 +61,6 @@ def synced(pod: dict[str, Any]) -> list[str]:
             container["securityContext"] = {**context, "appArmorProfile": profile}  # type: ignore[index]
         told.append(f'metadata.annotations[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead')
     return told
-
-
-_VOLUMES = {
-    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
-    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
-    "flocker": "deprecated in v1.22, non-functional in v1.25+",
-    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
-}
-
-
-def notices(pod: Raw) -> Iterator[str]:
-    """Warnings of annotations without their field, and of volumes that nothing mounts any more."""
-    spec, annotations = pod.get("spec") or {}, _annotations(pod)
-    keys = []
-    if (spec.get("securityContext") or {}).get("seccompProfile") is None:
-        keys.append(_SECCOMP_POD)
-    for _, container, context in _contexts(spec):
-        if context.get("seccompProfile") is None:
-            keys.append(_SECCOMP + str(container.get("name", "")))
-    for key in keys:
-        if key in annotations:
-            yield f'metadata.annotations[{key}]: non-functional in v1.27+; use the "seccompProfile" field instead'
-    for index, volume in enumerate(spec.get("volumes") or ()):
-        for kind, text in _VOLUMES.items():
-            if volume.get(kind) is not None:
-                yield f"spec.volumes[{index}].{kind}: {text}"
-        if volume.get("storageos") is not None:
-            yield f"spec.volumes[{index}].storageOS: deprecated in v1.22, non-functional in v1.25+"
 
 
 def errors(pod: Raw) -> Iterator[FieldError]:
@@ -119,7 +89,7 @@ def _app_armor(spec: Raw, annotations: Raw) -> Iterator[FieldError]:
         return
     whole = (spec.get("securityContext") or {}).get("appArmorProfile")
     for path, container, context in _contexts(spec):
-        written = annotations.get(_APP_ARMOR + str(container.get("name", "")))
+        written = annotations.get(APP_ARMOR + str(container.get("name", "")))
         profile = context.get("appArmorProfile") or whole
         if written is None or not profile:
             continue

@@ -201,6 +201,10 @@ WARNED = [
         ["spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+"],
     ),
     (
+        pod(volumes=[{"name": "v", "storageos": {"volumeName": "x"}}]),
+        ["spec.volumes[0].storageOS: deprecated in v1.22, non-functional in v1.25+"],
+    ),
+    (
         pod(volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": VOLUME}}}]),
         [
             (

@@ -54,7 +54,7 @@ def play(case: Data, file: Data) -> list[dict[str, Any]]:
     given: list[Step] = []
     for item in case["given"]:
         given += [Apply(item), Settle()]
-    steps = [_step(item) for item in case["change"]]
+    steps = [step_of(item) for item in case["change"]]
     world = World.of(CLUSTER)
     namespace = Namespace(server, world, [*given, *steps])
     jobs = case.get("jobs", "run")
@@ -92,7 +92,8 @@ def answers(case: Data) -> list[Data]:
     return ends
 
 
-def _step(item: Data) -> Step:
+def step_of(item: Data) -> Step:
+    """A step of a recorded or generated change."""
     if "apply" in item:
         return Apply(item["apply"])
     if "delete" in item:

@@ -9,13 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from conformance.changes import step_of
 from conformance.compare import amount
 from controlplane import ControlPlane
 from e2e.changing import Space, generated
 from e2e.seed import COUNTS, SEED
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step
+from kubectl_kres.simulate.change import Apply, Settle
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.simulation import Namespace
@@ -27,18 +28,6 @@ pytestmark = pytest.mark.e2e
 COUNT = int(os.environ.get("KRES_CASES") or 6)
 AT_ONCE = 6
 SERVER = Server(disabled_plugins=frozenset({"ServiceAccount"}))
-
-
-def _step(item: dict[str, Any]) -> Step:
-    if "apply" in item:
-        return Apply(item["apply"])
-    if "delete" in item:
-        return Delete(item["delete"]["kind"], item["delete"]["name"])
-    if "scale" in item:
-        return Scale(item["scale"]["kind"], item["scale"]["name"], item["scale"]["replicas"])
-    if "set" in item:
-        return Patch(item["set"]["kind"], item["set"]["name"], item["set"]["patch"])
-    return Settle()
 
 
 def _shown(end: End) -> dict[str, Any]:
@@ -81,7 +70,7 @@ def _played(plane: ControlPlane, index: int) -> tuple[str, int]:
     after = space.state()
     world = World.of(())
     begun = [step for item in given for step in (Apply(item), Settle())]
-    steps = [_step(item) for item in change]
+    steps = [step_of(item) for item in change]
     namespace = Namespace(SERVER, world, [*begun, *steps])
     starts = namespace.after([namespace.empty(world)], begun, Kubelet(), between=True).states
     real = {**before, "quotas": _numbers(before["quotas"])}

@@ -19,6 +19,7 @@ from kubectl_kres.admission.base.raw_fields import items, mapping, pointer, text
 from kubectl_kres.admission.base.resource_names import label_faults, qualified_faults, subdomain_faults
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.text_rules import address_faults, descending_errors
+from kubectl_kres.admission.structure.security_structure import APP_ARMOR, SECCOMP, SECCOMP_OF_POD
 from kubectl_kres.model.raw import Raw
 
 _RULE, _CHOICE, _DEADLINE, _NAME = "validation/pod", "validation/choice", "validation/deadline", "validation/name"
@@ -38,9 +39,6 @@ _LONGEST_NAME = 253
 
 MIRROR = "kubernetes.io/config.mirror"
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
-_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
-_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
-_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 
 
 def pod_spec_errors(spec: Raw, server: Server) -> Iterator[FieldError]:
@@ -162,9 +160,9 @@ def annotation_errors(metadata: Raw, spec: Raw, path: str) -> Iterator[FieldErro
     if cost is not None and not _is_cost(cost):
         yield invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer", _RULE)
     for key, value in annotations.items():
-        if key == _SECCOMP_POD or key.startswith(_SECCOMP):
+        if key == SECCOMP_OF_POD or key.startswith(SECCOMP):
             yield from _seccomp_errors(value, f"{path}.{key}")
-        elif key.startswith(_APP_ARMOR):
+        elif key.startswith(APP_ARMOR):
             yield from _app_armor_errors(key, value, spec, path)
 
 
@@ -184,7 +182,7 @@ def _seccomp_errors(profile: str, path: str) -> Iterator[FieldError]:
 
 def _app_armor_errors(key: str, profile: str, spec: Raw, path: str) -> Iterator[FieldError]:
     """Source: validation.go ValidateAppArmorPodAnnotations."""
-    name = key.removeprefix(_APP_ARMOR)
+    name = key.removeprefix(APP_ARMOR)
     containers = (one for kind in ("initContainers", "containers", "ephemeralContainers") for one in items(spec, kind))
     if all(text(one, "name") != name for one in containers):
         yield invalid(f"{path}[{key}]", name, "container not found", _RULE)

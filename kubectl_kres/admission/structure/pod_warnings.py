@@ -12,6 +12,7 @@ from kubectl_kres.admission.base.resource_names import label_faults
 from kubectl_kres.admission.base.warnings import fraction, hidden_env
 from kubectl_kres.admission.structure.labels import label_value_faults
 from kubectl_kres.admission.structure.pod_structure import whole_containers
+from kubectl_kres.admission.structure.security_structure import APP_ARMOR, SECCOMP, SECCOMP_OF_POD
 from kubectl_kres.model.raw import Raw
 
 #: What a projected volume takes; bundles and certificates are behind gates that are off.
@@ -43,6 +44,8 @@ _VOLUMES = {
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
+#: Fields that the warning writes in another way.
+_WRITTEN = {"storageos": "storageOS"}
 _REQUIRED, _PREFERRED = (
     "requiredDuringSchedulingIgnoredDuringExecution",
     "preferredDuringSchedulingIgnoredDuringExecution",
@@ -51,9 +54,6 @@ _NO_SELECTOR = "labelSelector: a null labelSelector results in matching no pod"
 _KEYS = ("initContainers", "containers", "ephemeralContainers")
 
 _USE = '{}; use the "{}" field instead'
-_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
-_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
-_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _NO_PROFILE = {"localhostProfile": None}
 
 
@@ -105,13 +105,13 @@ def name_notices(name: str) -> Iterator[str]:
 def _profiles(annotations: Raw, spec: Raw) -> Iterator[str]:
     """Annotations that fields have replaced. Source: also registry/core/pod strategy.go applyAppArmorVersionSkew."""
     context = mapping(spec, "securityContext")
-    if _SECCOMP_POD in annotations and pointer(context, "seccompProfile") is None:
-        yield f"metadata.annotations[{_SECCOMP_POD}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
+    if SECCOMP_OF_POD in annotations and pointer(context, "seccompProfile") is None:
+        yield f"metadata.annotations[{SECCOMP_OF_POD}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
     for container in whole_containers(spec).values():
         name, own = text(container, "name"), mapping(container, "securityContext")
-        if f"{_SECCOMP}{name}" in annotations and pointer(own, "seccompProfile") is None:
-            yield f"metadata.annotations[{_SECCOMP}{name}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
-        key = f"{_APP_ARMOR}{name}"
+        if f"{SECCOMP}{name}" in annotations and pointer(own, "seccompProfile") is None:
+            yield f"metadata.annotations[{SECCOMP}{name}]: {_USE.format('non-functional in v1.27+', 'seccompProfile')}"
+        key = f"{APP_ARMOR}{name}"
         if key in annotations and pointer(own, "appArmorProfile") is None:
             profile = _app_armor(annotations[key])
             of_pod = pointer(context, "appArmorProfile")
@@ -199,7 +199,9 @@ def _repeated(spec: Raw, field: str, name: str) -> Iterator[str]:
 def _volumes(spec: Raw) -> Iterator[str]:
     for index, volume in enumerate(items(spec, "volumes")):
         at = f"spec.volumes[{index}]"
-        yield from (f"{at}.{kind}: {text}" for kind, text in _VOLUMES.items() if volume.get(kind) is not None)
+        for kind, warning in _VOLUMES.items():
+            if volume.get(kind) is not None:
+                yield f"{at}.{_WRITTEN.get(kind, kind)}: {warning}"
         template = mapping(mapping(volume, "ephemeral"), "volumeClaimTemplate")
         resources = mapping(mapping(template, "spec"), "resources")
         for side in ("limits", "requests"):

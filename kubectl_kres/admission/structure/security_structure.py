@@ -20,6 +20,11 @@ from kubectl_kres.admission.base.raw_fields import integer, items, mapping, poin
 from kubectl_kres.admission.base.text_rules import descending_errors
 from kubectl_kres.model.raw import Raw
 
+#: Annotations that fields of the security context have replaced; of a container with its name behind them.
+SECCOMP_OF_POD = "seccomp.security.alpha.kubernetes.io/pod"
+SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
+APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+
 _RULE = "validation/security"
 _MOST_ID = 2**31 - 1
 _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")

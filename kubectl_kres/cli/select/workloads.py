@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from msgspec import structs
@@ -33,9 +31,6 @@ from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-
-#: A step of a path: the index of a list, the name of a field, or a key in brackets.
-_STEP = re.compile(r"\[([0-9]+)\]|([^.\[\]]+)(?![^\[]*\])|\[([^\]]*)\]")
 
 
 class Found(NamedTuple):
@@ -272,14 +267,7 @@ def _of_manifest(manifest: Manifest) -> Subject:
         name = manifest.kind.lower()
         kind = Kind(manifest.kind, (f"{name}s", name), group, version, struct=Workload)
     typed(manifest, kind)
-    return Subject(manifest.ref, kind, manifest.raw, manifest.file, partial(_place, manifest))
-
-
-def _place(manifest: Manifest, path: str) -> str:
-    """Where the field at a path as the server writes it stands: ``web.yaml:14:19``."""
-    steps = [int(index) if index else name or key for index, name, key in _STEP.findall(path)]
-    line, column = manifest.position(steps)
-    return f"{manifest.file}:{line}:{column}" if line else manifest.file
+    return Subject(manifest.ref, kind, manifest.raw, manifest.file, manifest.place)
 
 
 def named(source: ObjectSource, wanted: Iterable[tuple[Kind, Asked]], wants: Wants = needs) -> Found:

@@ -10,14 +10,12 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import is_terminal
 from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.select.workloads import readable
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.errors import Forbidden, UsageError
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.cli.variants.pod_pages import pod_pages
+from kubectl_kres.errors import UsageError
 from kubectl_kres.render.text.columns import columns
 from kubectl_kres.render.text.line import clipped
 from kubectl_kres.reports.qos.qos_open import STATED, Open, Opening
-from kubectl_kres.store.coverage import Need
 
 _HEADS = ("NAMESPACE", "WORKLOAD", "CONTAINER", "PODS", "WITHOUT")
 
@@ -49,21 +47,10 @@ class OpenPage(Page):
         """The rows, once all pods were looked at."""
         del given
         options = self.options
-        tally.listed = False
-        for word in frame.query.words:
-            if source.kind(word).struct is not Pod:
-                raise UsageError(f"--open looks at pods, not at {source.kind(word).qualified}")
-        spaces = source.namespaces or ("",)
-        for space in spaces:
-            need = Need("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
-            for page in readable(source.pages(need), several=len(spaces) > 1):
-                if isinstance(page, Forbidden):
-                    tally.missed(page)
-                    continue
-                for pod in page:
-                    self._opening.add(pod)
-                    tally.answered((), complete=True, negative=False)
-        tally.saw((), complete=not source.skipped)
+        for page in pod_pages(frame, source, options, tally, instead="--open looks at pods, not at"):
+            for pod in page:
+                self._opening.add(pod)
+                tally.answered((), complete=True, negative=False)
         found = [*self._opening.found()]
         if found and options.exit_code:
             tally.answered((), complete=True, negative=True)

@@ -9,13 +9,12 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.printer import DOCUMENTS
 from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.select.workloads import readable
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.errors import Forbidden, UsageError
+from kubectl_kres.cli.variants.pod_pages import pod_pages
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod import qos as render
 from kubectl_kres.reports.qos.qos_sums import Adding
-from kubectl_kres.store.coverage import Need
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -34,21 +33,10 @@ class SummaryPage(Page):
         """The sums, once all pods were added."""
         del given
         options = self.options
-        tally.listed = False
-        for word in frame.query.words:
-            if source.kind(word).struct is not Pod:
-                raise UsageError(f"--summary counts pods, not {source.kind(word).qualified}")
         server, assumptions = frame.server_of(source.version())
         adding = Adding(server)
-        spaces = source.namespaces or ("",)
-        for space in spaces:
-            need = Need("Pod", space, label_selector=options.selector, field_selector=options.field_selector)
-            for page in readable(source.pages(need), several=len(spaces) > 1):
-                if isinstance(page, Forbidden):
-                    tally.missed(page)
-                else:
-                    _add(adding, page, tally)
-        tally.saw((), complete=not source.skipped)
+        for page in pod_pages(frame, source, options, tally, instead="--summary counts pods, not"):
+            _add(adding, page, tally)
         if options.output in DOCUMENTS or tally.count:
             for sums in adding.sums():
                 yield Answered(None, sums)
