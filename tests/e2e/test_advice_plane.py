@@ -35,11 +35,14 @@ def test_what_a_remedy_promises_comes(controlplane: ControlPlane, kubectl: Path,
             for found in pool.map(lambda one: runs.trials(world(one)), seeds):
                 refused += bool(found)
                 tried += found
+                for one in found:
+                    if not one.kept:
+                        print(_told(one), flush=True)
     kept = sum(one.kept for one in tried)
     print(f"{refused} refused situations, {len(tried)} remedies tried, {kept} brought what they promised")
-    broken = [
-        f"seed {one.world.seed} {one.world.kind} #{one.number}: {one.text}: {one.fault}"
-        for one in tried
-        if not one.kept
-    ]
+    broken = [_told(one) for one in tried if not one.kept]
     assert broken == [], "\n".join(broken)
+
+
+def _told(one: Trial) -> str:
+    return f"seed {one.world.seed} {one.world.kind} #{one.number}: {one.text}: {one.fault}"

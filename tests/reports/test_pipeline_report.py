@@ -134,7 +134,7 @@ def test_a_run_that_has_failed_asks_no_quota_and_takes_a_new_one():
     assert [one.state for one in found.tasks] == ["failed", "skipped"]
     assert found.at_once == ()
     [way] = advised(found)
-    assert way.startswith("task a: for a new run: set ")
+    assert way.startswith("task a: for a new run: raise requests.cpu of quota team to 2500m and set ")
     assert way.endswith("start a new run: this one has failed (Failed) and nothing revives it")
     assert next(render.lines(found)) == "ended: ns/PipelineRun/p; nothing of it is made any more"
 

@@ -126,8 +126,7 @@ CASES = [
             limits("lr", default={"memory": "256Mi"}),
         ),
         [
-            ("set limits.memory of container a to 200Mi and requests.memory of container a to 64Mi and set "
-            "limits.memory of container b to 200Mi and requests.memory of container b to 64Mi"),
+            "set limits.memory of containers a and b to 200Mi and requests.memory of containers a and b to 64Mi",
             "set limits.memory and requests.memory of the pod level to 512Mi",
         ],
         id="ways that exclude each other are alternatives",

@@ -13,6 +13,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.remedy import Admits, CreateObject, SetValue
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain
@@ -25,6 +26,7 @@ from kubectl_kres.store.coverage import Coverage, Need
 ASK = Ask(now="2026-11-20T03:10:00Z")
 BUILD = task("build", step("a", {"cpu": "200m"}), step("b"))
 #: What a quota of requests wants of the container that Tekton adds.
+FILLED_LIMITS = config('{"prepare": {"limits": {"cpu": "10m"}}}')
 FILLED = config('{"prepare": {"requests": {"cpu": "10m"}}}')
 
 
@@ -73,8 +75,8 @@ def test_a_task_alone_is_run_with_defaults():
 @pytest.mark.parametrize(
     ("objects", "status", "reason", "seconds", "remedy"),
     [
-        ((BUSY, FILLED), "Unknown", "ExceededResourceQuota", 60, "free 700m of requests.cpu in quota team"),
-        ((most("100m"),), "False", "PodCreationFailed", 0, "set "),
+        ((BUSY, FILLED), "Unknown", "ExceededResourceQuota", 60, "raise requests.cpu of quota team to 2700m"),
+        ((most("100m"),), "False", "PodCreationFailed", 0, "for a new run: set requests.cpu of step a of Task/"),
     ],
 )
 def test_a_refusal_is_told_in_tektons_words(objects: Any, status: str, reason: str, seconds: int, remedy: str):
@@ -92,15 +94,63 @@ def test_a_refusal_is_told_in_tektons_words(objects: Any, status: str, reason: s
 def test_a_value_of_the_run_is_changed_in_the_run():
     top = most("1")
     found = told("TaskRun/r", top, BUILD, run("r", computeResources={"limits": {"cpu": "2"}, "requests": {"cpu": "1"}}))
-    assert advised(found) == ("set spec.computeResources.limits[cpu] of TaskRun/r to at most 1",)
-
-
-def test_what_tekton_adds_is_given_values_by_configuration():
-    demand = made(
-        "ResourceQuota", "q", spec={"hard": {"limits.cpu": "9"}}, status={"hard": {"limits.cpu": "9"}, "used": {}}
+    assert advised(found) == ("for a new run: set limits.cpu of the whole Task in TaskRun/r to 1",)
+    [edit] = found.remedies[0].edits
+    assert isinstance(edit, SetValue)
+    assert (edit.object.kind, edit.field, edit.from_, edit.to) == (
+        "TaskRun",
+        "spec.computeResources.limits[cpu]",
+        "2",
+        "1",
     )
-    found = told("TaskRun/r", demand, task("build", step("a", limits={"cpu": "1"})), run("r"))
-    assert "prepare: added by Tekton, only default-container-resource-requirements" in advised(found)[0]
+
+
+def counted(name: str, **hard: str) -> Any:
+    """A quota that nothing is used of."""
+    names = {key.replace("_", "."): amount for key, amount in hard.items()}
+    status = {"hard": names, "used": dict.fromkeys(names, "0")}
+    return made("ResourceQuota", name, spec={"hard": names}, status=status)
+
+
+def test_what_tekton_adds_is_given_values_by_a_limitrange():
+    built = task("build", step("a", limits={"cpu": "1"}))
+    found = told("TaskRun/r", counted("q", limits_cpu="9"), built, run("r"))
+    assert advised(found) == ("create LimitRange container-defaults with default.cpu 100m per Container",)
+    [edit] = found.remedies[0].edits
+    assert isinstance(edit, CreateObject)
+    assert edit.manifest["spec"]["limits"] == [{"type": "Container", "default": {"cpu": "100m"}}]
+    assert told("TaskRun/r", counted("q", limits_cpu="9"), edit.manifest, built, run("r")).verdict.allowed is True
+
+
+def test_a_limitrange_that_is_there_takes_the_default():
+    there = made("LimitRange", "max", spec={"limits": [{"type": "Container", "min": {"memory": "1Mi"}}]})
+    memory = {"cpu": "1", "memory": "1Gi"}
+    built = task("build", step("a", memory, memory))
+    found = told("TaskRun/r", counted("q", limits_cpu="9"), there, built, run("r"))
+    assert advised(found) == ("set default.cpu per Container of LimitRange max to 100m",)
+
+
+def test_twenty_steps_of_one_core_against_a_quota_of_ten():
+    steps = [step(f"s{number}", limits={"cpu": "1"}) for number in range(20)]
+    built, room = task("build", *steps), counted("q", limits_cpu="10")
+    found = told("TaskRun/r", room, FILLED_LIMITS, built, run("r"))
+    whole = "the whole Task in TaskRun/r"
+    assert advised(found) == (
+        "raise limits.cpu of quota q to 20",
+        f"for a new run: set limits.cpu of {whole} to 500m and requests.cpu of {whole} to 10",
+        "for a new run: set limits.cpu of the 20 steps s0 to s19 of Task/build to 500m",
+    )
+    assert [one.commands != () for one in found.remedies] == [True, False, False]
+    assert all(one.proven and one.admits == Admits(1, 1) for one in found.remedies)
+    values = {"limits": {"cpu": "500m"}, "requests": {"cpu": "10"}}
+    assert told("TaskRun/r", room, FILLED_LIMITS, built, run("r", computeResources=values)).verdict.allowed is True
+
+
+def test_the_runs_own_values_of_a_step_are_changed_there():
+    specs = [{"name": "a", "computeResources": {"limits": {"cpu": "3"}}}]
+    found = told("TaskRun/r", most("1"), BUILD, run("r", stepSpecs=specs))
+    assert advised(found) == ("for a new run: set limits.cpu of step a of TaskRun/r to 1",)
+    assert [one.field for one in found.remedies[0].edits] == ["spec.stepSpecs[0].computeResources.limits[cpu]"]
 
 
 def test_a_waiting_run_says_until_when():
@@ -120,7 +170,10 @@ def test_a_run_that_never_fits_is_not_told_to_free_room():
     found = told("TaskRun/r", BUSY, FILLED, task("build", step("a", {"cpu": "5"})), run("r", status=WAITS))
     assert found.tekton is not None
     assert [(one.requested, one.hard) for one in found.tekton.never] == [("5", "2")]
-    assert advised(found) == ("raise requests.cpu of quota team to 6500m, or ask for at most 500m in total",)
+    assert advised(found) == (
+        "raise requests.cpu of quota team to 6500m",
+        "for a new run: set requests.cpu of step a of Task/build to 500m",
+    )
     assert any(line.startswith("never:  it asks for 5 of requests.cpu") for line in render.lines(found))
 
 
@@ -166,8 +219,10 @@ def test_what_a_run_that_has_ended_is_told_is_about_the_next(
 
 def test_a_share_above_the_steps_own_limit():
     found = told("TaskRun/r", LIMITS, task("build", step("a", {"cpu": "0"}, {"cpu": "100m"})), run("r"))
-    (remedy,) = advised(found)
-    assert remedy.startswith("set limits.cpu of step a to at least 1 (LimitRange/limits gives it that request")
+    assert advised(found) == (
+        "for a new run: set requests.cpu of step a of Task/build to 100m",
+        "for a new run: set limits.cpu of step a of Task/build to 1",
+    )
 
 
 def test_what_cannot_be_divided_goes_to_one_step():

@@ -51,6 +51,7 @@ class Analysis(Struct, frozen=True):
     where the object of a file, or a claim of the pod, is refused before the pod is. ``claims``: of a StatefulSet.
     ``undefaulted``: the outcomes are about a template, in which nothing was filled in yet. ``assumed``, ``unseen``: of
     what else admits. ``system``: which one makes the pod; empty: a controller of Kubernetes, or a person.
+    ``maker``: what that system makes it of, for itself alone.
     """
 
     start: Start
@@ -65,3 +66,4 @@ class Analysis(Struct, frozen=True):
     assumed: tuple[Assume, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     system: str = ""
+    maker: object = None

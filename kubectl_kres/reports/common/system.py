@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kubectl_kres.admission.base.draft import Draft
-from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.model.meta import ManagedMetadata, Metadata, ObjectRef
 from kubectl_kres.model.pod import PodSpec
@@ -19,7 +19,7 @@ from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.reports.common.remedy import Edit
+from kubectl_kres.reports.common.remedy import Edit, Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system_parts import MergedLimit, PoolTrail
 from kubectl_kres.store.coverage import Need
@@ -57,6 +57,13 @@ class KindAnswers(NamedTuple):
     several: str = ""
     as_sent: bool = False
     counted: bool = False
+
+
+class Naming(NamedTuple):
+    """``titles``: of containers by their path, for sentences; ``fields``: by the path of a value, where it stands."""
+
+    titles: Mapping[str, str] = {}
+    fields: Mapping[str, str] = {}
 
 
 class MoreRoom(NamedTuple):
@@ -162,9 +169,17 @@ class System:
         """The same of a pod of its making; they come before the usual ones."""
         return {}
 
+    def ways(self, store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+        """Edits with which a pod of its making comes, each tried; none where none were found."""
+        return ()
+
     def told(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
-        """The remedies of a pod of its making, with the fields that people write."""
+        """Sentences that mend the refusal of a pod of its making, as its object needs them."""
         return tuple(texts)
+
+    def naming(self, analysis: Analysis, outcome: Outcome) -> Naming:
+        """How the containers and values of a pod of its making are named."""
+        return Naming()
 
     def special(self, store: Store, namespace: str) -> Mapping[str, Sentences]:
         """Remedies that come before the usual ones in a namespace."""

@@ -215,6 +215,8 @@ def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[st
 
 def _advice(store: Store, subject: Subject, analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None) -> Advice:
     if analysis.system:
+        if ways := made_by(analysis).ways(store, subject, analysis):
+            return Advice(ways)
         found = sentences_of(store, subject, analysis)
         return Advice(told(found), "" if found else NOTHING)
     blind = any(one.required for one in unseen_of(store, subject))
@@ -258,7 +260,10 @@ def _sentences(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     special = {rule: say for system in systems() for rule, say in system.special(store, space).items()}
     if analysis.system:
         maker = made_by(analysis)
-        return maker.told(remedies(analysis.outcomes, names, {**special, **maker.own_remedies()}), analysis)
+        own = {**special, **maker.own_remedies()}
+        return maker.told(
+            remedies(analysis.outcomes, names, own, naming=lambda one: maker.naming(analysis, one)), analysis
+        )
     limits, later = analysis.known.policies.limits, (*analysis.then, *following(analysis))
     missing = pods.missing if pods is not None else 1
     found = remedies(analysis.outcomes, names, special, limits, missing)

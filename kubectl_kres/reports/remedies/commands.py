@@ -42,6 +42,8 @@ def _why_not(one: Edit) -> str:
         return "the template of a Job cannot be changed: delete the Job and create it again with these values"
     if kind == "Pod":
         return "the requests and limits of a pod are changed in its manifest, which is then created anew"
+    if kind in {"TaskRun", "PipelineRun"}:
+        return f"a {kind} that exists cannot be changed: create a new one with these values"
     return f"change the manifest of {one.object}"
 
 

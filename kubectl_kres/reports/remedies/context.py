@@ -11,6 +11,7 @@ from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.provenance.journal import Journal, Set
 from kubectl_kres.quantity import ZERO, Quantity, parse
+from kubectl_kres.reports.common.system import Naming
 from kubectl_kres.reports.remedies.limit_bounds import RULES
 
 
@@ -52,14 +53,17 @@ class Most(NamedTuple):
     by: str
 
 
+_AS_THEY_ARE = Naming()
+
+
 class RemedyContext:
     """Findings that one change mends, with what its remedy looks at; ``finding`` is the first of them.
 
     ``names`` gives a container's name by its path, where there is no draft to ask. ``lacking``: how many such pods are
-    missing.
+    missing. ``naming``: what containers and values are called.
     """
 
-    __slots__ = ("draft", "finding", "findings", "journal", "lacking", "limits", "names")
+    __slots__ = ("draft", "finding", "findings", "journal", "lacking", "limits", "names", "naming")
 
     def __init__(
         self,
@@ -68,8 +72,9 @@ class RemedyContext:
         names: Mapping[str, str],
         limits: Sequence[Limits] = (),
         lacking: int = 1,
+        naming: Naming = _AS_THEY_ARE,
     ) -> None:
-        self.lacking = lacking
+        self.lacking, self.naming = lacking, naming
         self.findings, self.finding, self.names, self.limits = findings, findings[0], names, limits
         self.draft: Draft | None = outcome.draft
         self.journal: Journal = outcome.journal
@@ -82,7 +87,11 @@ class RemedyContext:
 
     def who(self) -> str:
         slot = self.slot()
-        return "the pod level" if slot is None else slot.title
+        return "the pod level" if slot is None else self.naming.titles.get(slot.path, slot.title)
+
+    def place(self) -> str:
+        """The path that is refused, as a reader finds it."""
+        return self.naming.fields.get(self.finding.path, self.finding.path)
 
     def setter(self, side: Side) -> str:
         """The LimitRange that filled in one side of the resource; empty if somebody wrote it."""

@@ -12,7 +12,7 @@ from kubectl_kres.admission.decoding.unknown_fields import better_place
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.provenance.journal import Set
 from kubectl_kres.quantity import ZERO, Quantity, maximum, parse
-from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.system import Naming, systems
 from kubectl_kres.reports.pod.unplaced import nearest_kind
 from kubectl_kres.reports.remedies.catalogue import BY_HAND
 from kubectl_kres.reports.remedies.context import Most, Overrun, Remedy, RemedyContext, asking_less, grouped, overrun
@@ -26,17 +26,18 @@ def remedies(
     special: Mapping[str, Remedy] | None = None,
     limits: Sequence[Limits] = (),
     lacking: int = 1,
+    naming: Callable[[Outcome], Naming] = lambda _: Naming(),
 ) -> tuple[str, ...]:
     """One sentence for each change that the refusals ask for; none for an admitted pod.
 
     ``names``: containers by their path, for a pod that could not be decoded. ``special``: remedies by rule that come
     before those for a new pod. ``limits``: the LimitRanges that are looked at after what refuses now. ``lacking``:
-    how many such pods are missing.
+    how many such pods are missing. ``naming``: what containers and values are called.
     """
     of_systems = {rule: say for system in systems() for rule, say in system.remedies().items()}
     said = {**REMEDIES, **of_systems, **(special or {})}
     found: dict[str, None] = {}
-    for case in _largest([*_cases(outcomes, names or {}, limits, lacking)]):
+    for case in _largest([*_cases(outcomes, names or {}, limits, lacking, naming)]):
         found.update(dict.fromkeys(said.get(case.finding.rule, _unknown)(case)))
     if not found:
         return ()
@@ -45,11 +46,15 @@ def remedies(
 
 
 def _cases(
-    outcomes: Sequence[Outcome], names: Mapping[str, str], limits: Sequence[Limits], lacking: int
+    outcomes: Sequence[Outcome],
+    names: Mapping[str, str],
+    limits: Sequence[Limits],
+    lacking: int,
+    naming: Callable[[Outcome], Naming],
 ) -> Iterator[RemedyContext]:
     for outcome in outcomes:
         for group in grouped(outcome.refusal.findings if outcome.refusal else ()):
-            yield RemedyContext(group, outcome, names, limits, lacking)
+            yield RemedyContext(group, outcome, names, limits, lacking, naming(outcome))
 
 
 def _largest(cases: Sequence[RemedyContext]) -> Iterator[RemedyContext]:
@@ -132,11 +137,11 @@ def _whole(name: str, quantity: Quantity) -> Quantity:
 
 
 def _integer(case: RemedyContext) -> Iterator[str]:
-    path, place, slot = case.finding.path, case.finding.at, case.slot()
+    place, slot = case.finding.at, case.slot()
     side: Side = "limits" if place.side == "limits" else "requests"
     value = slot.side(side).get(place.resource) if slot is not None else None
     such = f", as {_whole(place.resource, value)}," if value is not None else ""
-    yield f"use a whole number{such} at {path}"
+    yield f"use a whole number{such} at {case.place()}"
 
 
 def _request_equals_limit(case: RemedyContext) -> Iterator[str]:
@@ -252,7 +257,7 @@ def _resource_name(case: RemedyContext) -> Iterator[str]:
 
 def _fixed(text: str) -> Callable[[RemedyContext], Iterator[str]]:
     def say(case: RemedyContext) -> Iterator[str]:
-        yield text.format(path=case.finding.path, who=case.who(), resource=case.finding.resource)
+        yield text.format(path=case.place(), who=case.who(), resource=case.finding.resource)
 
     return say
 

@@ -19,7 +19,7 @@ from kubectl_kres.reports.remedies.values import Place, write, written
 _ROUNDS = 6
 _COUNTS = ("pods", "persistentvolumeclaims")
 #: Less than this of a resource is no proposal: nothing runs with it.
-_LEAST = {"cpu": 10**6, "memory": 2**20 * 10**9, "ephemeral-storage": 2**20 * 10**9}
+LEAST = {"cpu": 10**6, "memory": 2**20 * 10**9, "ephemeral-storage": 2**20 * 10**9}
 
 
 class Raised(Struct, frozen=True):
@@ -117,7 +117,7 @@ def _fewest(
     return kept
 
 
-def _side(name: str) -> tuple[Side, str] | None:
+def measured(name: str) -> tuple[Side, str] | None:
     """What of a pod a quota's name measures; None: a number of objects."""
     if name in _COUNTS or name.startswith("count/") or name.endswith(("storage", "persistentvolumeclaims")):
         return (
@@ -140,7 +140,7 @@ def _smaller(
     server: Server,
 ) -> dict[Place, str | None] | None:
     """The values with the first resource that is short lowered to what there is room for."""
-    sides = {_side(name) for _, name in short}
+    sides = {measured(name) for _, name in short}
     if None in sides:
         return None
     trial = write(pod, values)
@@ -151,11 +151,11 @@ def _smaller(
     # Another template is made with every change, also where this one is the first.
     changed = write(trial, {Place("spec.containers[0]", side, name): "1"})
     plan, used = plan_of(place, changed, judged, policies, server)
-    keys = [key for key in judged.price if _side(key[1]) == (side, name)]
+    keys = [key for key in judged.price if measured(key[1]) == (side, name)]
     hard = {key: value for key, value in amounts(policies.quotas)[1].items() if key in keys}
     most = _room(plan, used, hard, keys, max(judged.price[key] for key in keys), units(name))
     most -= draft.overhead.get(name, ZERO).nano
-    if most < _LEAST.get(name, 10**9):
+    if most < LEAST.get(name, 10**9):
         return None
     return {**values, **dict(_scaled(pod, values, draft, side, name, most))}
 

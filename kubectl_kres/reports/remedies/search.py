@@ -16,7 +16,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import admit_claim, classed
-from kubectl_kres.model.meta import Metadata, ObjectRef
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import ZERO, Quantity, parse
@@ -26,17 +26,13 @@ from kubectl_kres.reports.common.remedy import (
     Admits,
     Edit,
     EditClaim,
-    RaiseQuota,
     Remedy,
     Scale,
     SetBound,
     SetValue,
 )
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.common.system import MoreRoom, systems
-from kubectl_kres.reports.remedies import words
-from kubectl_kres.reports.remedies.commands import asking, commands, unchangeable
-from kubectl_kres.reports.remedies.keepers import keeper
+from kubectl_kres.reports.remedies.composed import composed, raises
 from kubectl_kres.reports.remedies.pods import Workplace, amounts, judge, plan_of, workplace
 from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
 from kubectl_kres.reports.remedies.shape import OF_VALUES, passing
@@ -84,8 +80,6 @@ class _Search:
         self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
         self.pod, self.policies = analysis.start.pod, analysis.known.policies
         self.counted = analysis.start.live is not None
-        kept = (system.kept_quotas(store, subject.ref.namespace) for system in systems())
-        self.pools = {quota: pool for one in kept for quota, pool in one.items()}
 
     def remedies(self) -> Iterator[Remedy]:
         if self._come():
@@ -97,7 +91,8 @@ class _Search:
                 return
             if edits not in seen:
                 seen.add(edits)
-                yield self._claimed(trial, edits) if self._of_pools(edits) else self._remedy(trial, edits)
+                admits = Admits(trial.place.wanted, trial.place.wanted)
+                yield composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
 
     def _come(self) -> bool:
         """Whether all wanted pods exist, or come as it is; of a pod that exists: whether it would be admitted."""
@@ -278,24 +273,7 @@ class _Search:
         return (structs.replace(policies, limits=tuple(ranges)), edit) if edit is not None else None
 
     def _edits(self, trial: Trial) -> Iterator[Edit]:
-        space = self.subject.ref.namespace
-        _, hard = amounts(self.policies.quotas)
-        for quota in self.policies.quotas:
-            for name, before in quota.hard.items():
-                key = quota.name, name
-                if key in trial.need.hard:
-                    first = trial.need.first.get(key, hard[key])
-                    next_pod = (
-                        _amount(first, before, name) if first < trial.need.hard[key] and first > hard[key] else ""
-                    )
-                    yield RaiseQuota(
-                        ObjectRef("ResourceQuota", quota.name, space),
-                        f"spec.hard[{name}]",
-                        name,
-                        _amount(trial.need.hard[key], before, name),
-                        str(before),
-                        next_pod,
-                    )
+        yield from raises(self.policies, trial.need, self.subject.ref.namespace)
         yield from trial.bounds
         yield from trial.claims
         yield from self._values(trial.values)
@@ -323,70 +301,6 @@ class _Search:
                 slot.role if slot is not None else "container",
             )
 
-    def _remedy(self, trial: Trial, edits: tuple[Edit, ...]) -> Remedy:
-        kept = dict(self._kept(edits))
-        of = self.store.origin
-        filed = [one for one in edits if self.subject.raw is not None and one.object == self.subject.ref]
-        made = [one for one in edits if one not in filed]
-        fixed = {ref: told for ref, told in unchangeable(made).items() if ref not in kept}
-        why = [
-            *(f"{ref}: {told}" for ref, told in kept.items()),
-            *([f"make the edits in {self.subject.file or 'the file'}"] if filed else []),
-            *dict.fromkeys(fixed.values()),
-        ]
-        raising = [one for one in edits if isinstance(one, RaiseQuota)]
-        return Remedy(
-            words.sentence(edits),
-            edits,
-            commands(of, made, {**kept, **fixed}),
-            "; ".join(why),
-            Admits(trial.place.wanted, trial.place.wanted),
-            proven=True,
-            ask=asking(of, raising[0].object) if raising and not _from_file(self.store, raising[0].object) else "",
-        )
-
-    def _of_pools(self, edits: Sequence[Edit]) -> bool:
-        return any(isinstance(one, RaiseQuota) and one.object.name in self.pools for one in edits)
-
-    def _claimed(self, trial: Trial, edits: Sequence[Edit]) -> Remedy:
-        """Where a system keeps a quota that is too small: more of what it is taken from, not a higher hard."""
-        lacks: dict[str, dict[str, str]] = {}
-        for one in edits:
-            if isinstance(one, RaiseQuota) and one.object.name in self.pools:
-                more = parse(one.to) - parse(one.from_ or "0")
-                lacks.setdefault(self.pools[one.object.name], {})[one.resource] = str(more)
-        room = self._more_room(lacks)
-        left = [one for one in edits if not (isinstance(one, RaiseQuota) and one.object.name in self.pools)]
-        found = self._remedy(trial, (*room.edits, *left))
-        admits = Admits(trial.need.rest.pods, trial.place.wanted) if room.waits else found.admits
-        return structs.replace(
-            found,
-            commands=(*room.commands, *found.commands),
-            why="; ".join(filter(None, (room.why, found.why))),
-            admits=admits,
-            stays="; ".join(room.waits),
-            proven=room.known,
-            ask=asking(self.store.origin, ObjectRef("ResourceQuota", room.quota, self.subject.ref.namespace)),
-        )
-
-    def _more_room(self, lacks: Mapping[str, Mapping[str, str]]) -> MoreRoom:
-        found = (system.more_room(self.store, self.subject.ref, lacks) for system in systems())
-        return next(one for one in found if one is not None)
-
-    def _kept(self, edits: Sequence[Edit]) -> Iterator[tuple[ObjectRef, str]]:
-        for ref in dict.fromkeys(one.object for one in edits):
-            if _from_file(self.store, ref):
-                yield ref, f"make the edit in {self.store.files[ref]}"
-                continue
-            found = self.store.get(ref.kind, ref.name, ref.namespace)
-            metadata = getattr(found, "metadata", None)
-            if isinstance(metadata, Metadata) and (told := keeper(metadata)):
-                yield ref, told
-
-
-def _from_file(store: Store, ref: ObjectRef) -> bool:
-    return ref in store.files
-
 
 def _which(item: ParsedItem, resource: str, field: str) -> str:
     """Whether the field of a LimitRange is min or max of the item; empty: neither."""
@@ -411,10 +325,3 @@ def _sized(claim: PersistentVolumeClaim, sizes: Mapping[str, str]) -> Persistent
             resources = structs.replace(claim.spec.resources, requests=requests)
             return structs.replace(claim, spec=structs.replace(claim.spec, resources=resources))
     return claim
-
-
-def _amount(nano: int, like: Quantity, name: str) -> str:
-    """In the notation of what stands there; bytes in whole Mi are written as such."""
-    of_bytes = name.endswith(("memory", "storage")) and nano % (2**20 * 10**9) == 0
-    written_decimal = bool(like) and like.nano % 10**15 == 0
-    return str(Quantity(nano, "BinarySI" if of_bytes and not written_decimal else like.format))

@@ -92,22 +92,22 @@ def _step(pod: Pod, values: Values, judged: Judged, policies: Policies, way: Way
     found = dict(values)
     if draft is None or outcome.refusal is None:
         return found
-    needed = _needed(outcome.refusal.findings)
-    for name in sorted({_name(one) for one in outcome.refusal.findings if one.rule != "quota/exceeded"}):
-        solved = _Resource(name, draft, policies.limits, needed.get(name, set()), way)
+    needed = needed_sides(outcome.refusal.findings)
+    for name in sorted({resource_of(one) for one in outcome.refusal.findings if one.rule != "quota/exceeded"}):
+        solved = Resource(name, draft, policies.limits, needed.get(name, set()), way)
         solved.solve()
         found.update(solved.changes(pod, values))
     return found
 
 
-def _name(finding: Finding) -> str:
+def resource_of(finding: Finding) -> str:
     """The resource of a container that a finding is about."""
     if finding.rule == "quota/must-specify":
         return finding.resource.rpartition(".")[2]
     return finding.resource or finding.at.resource
 
 
-def _needed(findings: Sequence[Finding]) -> Mapping[str, set[Side]]:
+def needed_sides(findings: Sequence[Finding]) -> Mapping[str, set[Side]]:
     """The sides that quotas want stated, by resource."""
     found: dict[str, set[Side]] = {}
     for one in findings:
@@ -117,7 +117,7 @@ def _needed(findings: Sequence[Finding]) -> Mapping[str, set[Side]]:
     return found
 
 
-class _Resource:
+class Resource:
     """One resource of all containers and of the pod level, brought within what asks for it."""
 
     def __init__(self, name: str, draft: Draft, limits: Sequence[Limits], needed: set[Side], way: Way) -> None:

@@ -25,7 +25,7 @@ def sentence(edits: Sequence[Edit]) -> str:
     raised = [one for one in owners if isinstance(one, RaiseQuota)]
     others_of = [one for one in owners if not isinstance(one, RaiseQuota)]
     parts = [*_raised(raised), *map(_owner, others_of), *_values(values), *map(_other, others)]
-    return _listed(parts)
+    return listed(parts)
 
 
 def _raised(edits: Sequence[RaiseQuota]) -> Iterable[str]:
@@ -35,7 +35,7 @@ def _raised(edits: Sequence[RaiseQuota]) -> Iterable[str]:
             f"{one.resource} to {one.to}{f' ({one.next_pod} is enough for the next pod)' if one.next_pod else ''}"
             for one in group
         ]
-        yield f"raise quota {name}: {_listed(parts)}" if len(parts) > 1 else _one_raised(name, parts[0])
+        yield f"raise quota {name}: {listed(parts)}" if len(parts) > 1 else _one_raised(name, parts[0])
 
 
 def _one_raised(quota: str, part: str) -> str:
@@ -44,12 +44,22 @@ def _one_raised(quota: str, part: str) -> str:
 
 
 def _owner(one: SetBound | CreateObject) -> str:
+    if isinstance(one, SetBound) and one.bound.startswith("default"):
+        return f"set {one.bound}.{one.resource} per {one.of} of LimitRange {one.object.name} to {one.to}"
     if isinstance(one, SetBound):
         verb = "lower" if one.bound == "min" else "raise"
         return f"{verb} {one.bound}.{one.resource} per {one.of} of LimitRange {one.object.name} to {one.to}"
     claim = one.manifest.get("spec", {})
+    if one.object.kind == "LimitRange":
+        given = [
+            f"{side}.{name} {amount}"
+            for item in claim["limits"]
+            for side in ("default", "defaultRequest")
+            for name, amount in item.get(side, {}).items()
+        ]
+        return f"create LimitRange {one.object.name} with {listed(given)} per Container"
     if one.object.kind == "ResourcePoolClaim":
-        amounts = _listed([f"{name} {amount}" for name, amount in claim["claim"].items()])
+        amounts = listed([f"{name} {amount}" for name, amount in claim["claim"].items()])
         return f"claim {amounts} more from pool {claim['pool']}"
     return f"create {one.object}"
 
@@ -67,18 +77,46 @@ def _other(one: Edit) -> str:
 
 
 def _values(values: Sequence[SetValue]) -> Iterable[str]:
-    """Values of one container that are the same are said together."""
-    roles = {"container": "container", "init": "init container", "sidecar": "sidecar"}
-    for (role, name), group in groupby(values, key=lambda one: (one.role, one.container)):
-        who = "the pod level" if role == "pod" else f"{roles.get(role, 'container')} {name}"
+    """Values of one container that are the same are said together, and containers with the same values."""
+    found: dict[tuple[tuple[str, str, str], tuple[tuple[str, str | None], ...]], list[str]] = {}
+    for whose, group in groupby(values, key=lambda one: (str(one.object), one.role, one.container)):
         told: dict[tuple[str, str | None], list[str]] = {}
         for one in group:
             told.setdefault((one.resource, one.to), []).append(f"{one.side}.{one.resource}")
-        parts = [f"{' and '.join(names)} of {who} to {to}" for (_, to), names in told.items()]
-        yield f"set {_listed(parts)}"
+        kind, role, name = whose
+        said = tuple((" and ".join(names), to) for (_, to), names in told.items())
+        found.setdefault(((kind, role, "" if role in _ROLES else name), said), []).append(name)
+    for ((kind, role, _), said), names in found.items():
+        who = _who(kind, role, names)
+        yield f"set {listed([f'{what} of {who} to {to}' for what, to in said])}"
 
 
-def _listed(parts: Sequence[str]) -> str:
+_ROLES = {"container": "container", "init": "init container", "sidecar": "sidecar", "step": "step"}
+
+
+#: So many containers are named one by one.
+_MOST_NAMED = 4
+
+
+def _who(of: str, role: str, names: Sequence[str]) -> str:
+    """Whose values they are; of what is no pod template the object, too, since there are several."""
+    if role == "pod":
+        return "the pod level"
+    tekton = of.partition("/")[0] in _OF_TEKTON
+    if role == "task":
+        return f"the whole Task in {of}"
+    word = _ROLES.get(role, "container")
+    who = f"{word}{'s' * (len(names) > 1)} {listed(names)}"
+    if len(names) > _MOST_NAMED:
+        who = f"the {len(names)} {word}s {names[0]} to {names[-1]}"
+    return f"{who} of {of}" if tekton else who
+
+
+_OF_TEKTON = frozenset({"Task", "TaskRun", "Pipeline", "PipelineRun"})
+
+
+def listed(parts: Sequence[str]) -> str:
+    """``a, b and c``."""
     if len(parts) < 3:
         return " and ".join(parts)
     return f"{', '.join(parts[:-1])} and {parts[-1]}"

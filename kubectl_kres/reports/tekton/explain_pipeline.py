@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
@@ -11,6 +11,7 @@ from kubectl_kres.model.tekton import Pipeline, PipelineRun, TaskRun
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.effective_policies import policies
 from kubectl_kres.reports.common.explanation import Explanation, Unseen
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.explain.explain import explained
@@ -19,7 +20,7 @@ from kubectl_kres.reports.remedies.words import told
 from kubectl_kres.reports.tekton.concurrent_tasks import at_once
 from kubectl_kres.reports.tekton.pipeline import AssistantPod, PipelineExplanation, PlannedTask, TaskState
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
-from kubectl_kres.reports.tekton.pipeline_verdict import judged
+from kubectl_kres.reports.tekton.pipeline_verdict import judged, of_tasks
 from kubectl_kres.reports.tekton.run_facts import SETTLING, moment_of, run_facts, tekton_remarks
 from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, unknown_task
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
@@ -50,7 +51,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     problems = (found.plan.problem,) if found.plan.problem is not None else ()
     verdict, remedy = judged(problems, found.plan.cycle, tasks)
     if (why := _failure(run)) is not None and not remedy:
-        remedy = (*_of_failed(tasks), f"start a new run: this one has failed{why} and nothing revives it")
+        remedy = _of_failed(tasks, f"start a new run: this one has failed{why} and nothing revives it")
     moment = moment_of(ask.now)
     left = time_left(run, moment, world.config.timeout_minutes) if moment is not None and not has_ended(run) else None
     unseen = _unseen(store, subject)
@@ -59,7 +60,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
         subject.ref,
         f"{source.kind}/{source.name}{f' {source.field}' if source.kind == 'PipelineRun' else ''}",
         worded(verdict, unseen),
-        told(remedy),
+        remedy,
         found.plan.problem,
         found.plan.cycle,
         tasks,
@@ -82,7 +83,7 @@ def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Pro
         subject.ref,
         where,
         worded(verdict, unseen),
-        told(remedy),
+        remedy,
         refusals[0],
         assumptions=_assumptions(store, subject, ask),
         unseen=unseen,
@@ -90,12 +91,11 @@ def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Pro
     )
 
 
-def _of_failed(tasks: Sequence[PlannedTask]) -> Iterator[str]:
-    """What to change before the next run, for tasks that have failed and would be refused again."""
-    for one in tasks:
-        found = one.explanation
-        if one.state == "failed" and found is not None and found.verdict.allowed is not True:
-            yield from (f"task {one.name}: {it.text}" for it in found.remedies)
+def _of_failed(tasks: Sequence[PlannedTask], anew: str) -> tuple[Remedy, ...]:
+    """What to change before the next run, for tasks that have failed and would be refused again; then to run it."""
+    failed = [(one.name, one.explanation) for one in tasks if one.state == "failed" and one.explanation is not None]
+    ways = of_tasks([(name, one) for name, one in failed if one.verdict.allowed is not True])
+    return tuple(structs.replace(one, text=f"{one.text}; {anew}") for one in ways) or told((anew,))
 
 
 def _failure(run: PipelineRun) -> str | None:
@@ -161,7 +161,7 @@ def _explained(
     ):
         analysis = refused_run(store, ref, ask, planned.name, tuple(one.problem for one in results if one.problem))
     else:
-        analysis = analysed(store, ref, ask, run, planned.task, results, pod_of(store, run))
+        analysis = analysed(store, ref, ask, run, planned.task, results, pod_of(store, run), planned.fields)
     if analysis.tekton is not None:
         owner = subject.ref.name if subject.ref.kind == "PipelineRun" else ""
         part = structs.replace(analysis.tekton, pipeline_run=owner)

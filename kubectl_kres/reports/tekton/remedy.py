@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from kubectl_kres.admission.base.draft import Slot
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.provenance.journal import Set
+from kubectl_kres.reports.common.system import Naming
 from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.remedies.context import Remedy, RemedyContext
-from kubectl_kres.reports.remedies.pod_remedy import request_over_limit
+from kubectl_kres.reports.remedies.pod_remedy import REMEDIES, request_over_limit
 from kubectl_kres.reports.remedies.typos import near
 
 
@@ -168,87 +170,55 @@ TEKTON_REMEDIES: Mapping[str, Remedy] = {
     ),
 }
 
-_PLACE = re.compile(r"\b(requests|limits)\.([^\s,]+) of (?:init )?(?:container|sidecar) ([^\s,]+)")
-_OURS = re.compile(r"\b(?:container|sidecar) (step|sidecar)-(?=\S)")
 
-_PATH = re.compile(r"\bspec\.(?:initContainers|containers)\[\d+\]\.resources\.(?:requests|limits)\[[^\]]+\]")
+def _undivided(of_pods: Remedy) -> Remedy:
+    """For whole pieces, as GPUs are, that were divided by the steps; ``of_pods``: for any other value."""
+
+    def say(case: RemedyContext) -> Iterator[str]:
+        paths = (f"{case.finding.path}[{case.finding.resource}]", case.finding.path)
+        sets = [one for one in case.journal if isinstance(one, Set) and one.path in paths]
+        steps = sum(one.name.startswith("step-") for one in case.draft.containers) if case.draft is not None else 0
+        if not sets or steps < 2 or not sets[-1].rule.startswith("tekton/task-level-request"):
+            yield from of_pods(case)
+            return
+        name = sets[-1].path.rpartition("[")[2].rstrip("]")
+        yield (
+            f"take {name} out of the values for the whole Task and give it to one step, "
+            f"in the Task or with stepSpecs: it cannot be divided by {steps} steps"
+        )
+
+    return say
+
 
 #: Refusals of a part of what comes in whole numbers.
-_WHOLE = frozenset({"validation/integer", "validation/request-equals-limit", "validation/hugepages"})
+WHOLE: Mapping[str, Remedy] = {
+    rule: _undivided(REMEDIES[rule])
+    for rule in ("validation/integer", "validation/request-equals-limit", "validation/hugepages")
+}
 
-#: Rules of values that whoever runs the Task wrote, so that a change of the Task would not help.
-_OF_RUN = ("tekton/task-level", "tekton/step-spec", "tekton/sidecar-spec")
 
-
-def run_remedies(found: Sequence[str], part: TektonPart, outcome: Outcome) -> tuple[str, ...]:
-    """The remedies with fields of the run where it set the value, else steps and sidecars named as in the Task; and how
-    a container that Tekton adds gets a value.
-    """
-    last = {entry.path: entry for entry in outcome.journal if isinstance(entry, Set)}
+def naming(part: TektonPart, outcome: Outcome) -> Naming:
+    """Steps and sidecars as in the Task, and values by the field that somebody wrote."""
+    fields = {
+        one.path: f"{one.source.field} of {one.source.ref}"
+        for one in outcome.journal
+        if isinstance(one, Set) and one.source is not None
+    }
     slots = outcome.draft.slots() if outcome.draft is not None else ()
-    paths = {slot.name: slot.path for slot in slots}
+    return Naming({slot.path: _title(slot, part.added) for slot in slots}, fields)
 
-    def place(match: re.Match[str]) -> str:
-        entry = last.get(f"{paths.get(match[3], '')}.resources.{match[1]}[{match[2]}]")
-        if entry is None or entry.source is None or not entry.rule.startswith(_OF_RUN):
-            return match[0]
-        each = f", for each of {part.steps} steps," if match[1] == "requests" and part.steps > 1 else ""
-        shared = each if entry.rule.startswith("tekton/task-level") else ""
-        return f"{entry.source.field} of {entry.source.ref}{shared}"
 
+def _title(slot: Slot, added: Sequence[str]) -> str:
+    if slot.name in added:
+        return f"{slot.title}, which Tekton adds,"
+    kind, _, name = slot.name.partition("-")
+    return f"{kind} {name}" if kind in {"step", "sidecar"} and name else slot.title
+
+
+def of_run(found: Sequence[str], part: TektonPart) -> tuple[str, ...]:
+    """Sentences that mend a refusal, as the run needs them: one that has ended is only made anew."""
     if part.failed and not found:
         return (f"start a new run: this one has failed ({part.reason}) and nothing revives it",)
-
-    def written(match: re.Match[str]) -> str:
-        entry = last.get(match[0])
-        return f"{entry.source.field} of {entry.source.ref}" if entry is not None and entry.source else match[0]
-
-    whole = tuple(_whole(outcome, last, part))
-    found = (*whole, *(text for text in found if not any(_about(name, text) for name in _divided(outcome, last))))
-    said = [_in_task(_PATH.sub(written, _PLACE.sub(place, text)), part.added) for text in found]
-    changes = tuple(dict.fromkeys(_possible(text, part) for text in said))
-    if not part.ended or not changes:
-        return changes
-    return f"for a new run: {changes[0]}", *changes[1:]
-
-
-def _divided(outcome: Outcome, last: Mapping[str, Set]) -> tuple[str, ...]:
-    """Resources that cannot be divided, and were, by the number of steps: GPUs, huge pages."""
-    findings = outcome.refusal.findings if outcome.refusal is not None else ()
-    names: dict[str, None] = {}
-    for one in findings:
-        paths = (f"{one.path}[{one.resource}]", one.path)
-        entry = next((last[path] for path in paths if path in last), None)
-        if one.rule in _WHOLE and entry is not None and entry.rule.startswith("tekton/task-level-request"):
-            names[entry.path.rpartition("[")[2].rstrip("]")] = None
-    return tuple(names)
-
-
-def _whole(outcome: Outcome, last: Mapping[str, Set], part: TektonPart) -> Iterator[str]:
-    if part.steps > 1:
-        for name in _divided(outcome, last):
-            yield (
-                f"take {name} out of the values for the whole Task and give it to one step, "
-                f"in the Task or with stepSpecs: it cannot be divided by {part.steps} steps"
-            )
-
-
-def _about(name: str, text: str) -> bool:
-    return f"[{name}]" in text or f".{name} " in text
-
-
-def _possible(text: str, part: TektonPart) -> str:
-    """Without what would not help: to free what a quota does not have."""
-    for one in part.never:
-        head = re.compile(rf"free \S+ of {re.escape(one.resource)} in quota {re.escape(one.quota)}, or raise its hard")
-        text = head.sub(f"raise {one.resource} of quota {one.quota}", text)
-    return text
-
-
-def _in_task(text: str, added: Sequence[str]) -> str:
-    named = _OURS.sub(r"\1 ", text)
-    foreign = [name for name in added if re.search(rf"\b{re.escape(name)}(?![\w-])", text)]
-    if not foreign:
-        return named
-    how = "default-container-resource-requirements of ConfigMap config-defaults, or a LimitRange"
-    return f"{named} ({', '.join(foreign)}: added by Tekton, only {how} gives it values)"
+    if not part.ended or not found:
+        return tuple(found)
+    return f"for a new run: {found[0]}", *found[1:]

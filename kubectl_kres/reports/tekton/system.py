@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.admission.base.draft import Draft
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
@@ -14,8 +15,9 @@ from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.provenance.journal import Assume, Journal
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
+from kubectl_kres.reports.common.system import KindAnswers, Naming, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.tekton.config import DEFINITION, configuration_needs
@@ -57,9 +59,9 @@ class Tekton(System):
     }
 
     def own_remedies(self) -> Mapping[str, Sentences]:
-        from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
+        from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES, WHOLE
 
-        return TEKTON_REMEDIES
+        return {**TEKTON_REMEDIES, **WHOLE}
 
     def needs(self, store: Store, subject: Subject) -> tuple[Need, ...] | None:
         if subject.kind.group == TEKTON:
@@ -134,13 +136,21 @@ class Tekton(System):
         run = run_case(store, subject, ask, draft)
         return reaches(run) if run is not None else ()
 
+    def ways(self, store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
+        from kubectl_kres.reports.tekton.run_search import run_remedies
+
+        return run_remedies(store, subject, analysis)
+
     def told(self, texts: Sequence[str], analysis: Analysis) -> tuple[str, ...]:
-        from kubectl_kres.reports.tekton.remedy import run_remedies
+        from kubectl_kres.reports.tekton.remedy import of_run
 
         assert analysis.tekton is not None
-        outcomes = analysis.outcomes
-        refused = next((one for one in outcomes if one.refusal is not None), outcomes[0])
-        return run_remedies(texts, analysis.tekton, refused)
+        return of_run(texts, analysis.tekton)
+
+    def naming(self, analysis: Analysis, outcome: Outcome) -> Naming:
+        from kubectl_kres.reports.tekton.remedy import naming
+
+        return naming(analysis.tekton, outcome) if analysis.tekton is not None else Naming()
 
     def merged_limits(self, store: Store, limits: Sequence[Limits]) -> tuple[MergedLimit, ...]:
         from kubectl_kres.reports.tekton.merged_limits import is_installed, merged_limits

@@ -20,10 +20,11 @@ from kubectl_kres.reports.common.system_parts import TektonPart
 from kubectl_kres.reports.pod.resource_view import as_written, values_of
 from kubectl_kres.reports.tekton.run_behind import run_behind
 from kubectl_kres.reports.tekton.run_facts import pipeline_run_of, too_much, waiting_of
+from kubectl_kres.reports.tekton.run_values import RunCase
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
+from kubectl_kres.tekton.base.result import Fields, Gap, Problem, SpecOrigin, fields_below
 from kubectl_kres.tekton.controller.resolve import UsedTask, task_of
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, alone, task_run
 
@@ -115,8 +116,12 @@ def analysed(
     task: UsedTask,
     results: Sequence[RunResult],
     live: Pod | None = None,
+    fields: Fields | None = None,
 ) -> Analysis:
-    """What admission made of the pods of a run; ``ref``: what is asked about. ``live``: the pod that is there."""
+    """What admission made of the pods of a run; ``ref``: what is asked about. ``live``: the pod that is there.
+
+    ``fields``: where the run's values stand, if not in itself.
+    """
     known, world = policies(store, ref.namespace, ask.server), tekton_world(store, ref.namespace, ask)
     if live is not None:
         results = sorted(results, key=lambda one: (one.problem is not None, not _is(one, live)))
@@ -127,14 +132,14 @@ def analysed(
     start = Start(pod, source, "", _origin(task), live=live)
     containers = (*(pod.spec.init_containers or ()), *(pod.spec.containers or ()))
     steps, sidecars = task.spec.steps or (), task.spec.sidecars or ()
-    own = {f"sidecar-{one.name}" for one in sidecars}
+    named = {f"sidecar-{one.name}" for one in sidecars}
     conditions = (one for one in run.status.conditions or () if one.type == "Succeeded")
     condition = next(conditions, Condition())
     part = TektonPart(
         task.origin.source,
         len(steps),
         len(sidecars),
-        tuple(one.name for one in containers if not one.name.startswith("step-") and one.name not in own),
+        tuple(one.name for one in containers if not one.name.startswith("step-") and one.name not in named),
         condition.status,
         condition.reason,
         problem,
@@ -146,8 +151,15 @@ def analysed(
         pipeline_run_of(run),
         ".".join(map(str, world.config.version or ())),
     )
+    own = fields or fields_below(Source("TaskRun", run.metadata.name, run.metadata.namespace, "spec"))
     return Analysis(
-        start, known, tuple(_outcome(one) for one in results), part, tuple(map(_listed, results)), system=_NAME
+        start,
+        known,
+        tuple(_outcome(one) for one in results),
+        part,
+        tuple(map(_listed, results)),
+        system=_NAME,
+        maker=RunCase(run, task, own, world),
     )
 
 
