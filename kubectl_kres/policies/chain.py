@@ -17,6 +17,7 @@ from msgspec import structs
 from kubectl_kres.admission.base.draft import Draft, Unparsable, draft_pod
 from kubectl_kres.admission.base.outcome import Outcome, Refusal
 from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.decoding.gated_fields import without_gated
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.admission.pod import qos
@@ -36,6 +37,7 @@ from kubectl_kres.policies.mutating import NoAnswer, Session, Step
 from kubectl_kres.policies.objects import defaulted
 from kubectl_kres.policies.pod_security import levels
 from kubectl_kres.policies.policy import Bound, Given
+from kubectl_kres.policies.received import received
 from kubectl_kres.policies.request import Request, Review
 from kubectl_kres.policies.request import creation as creation_of
 from kubectl_kres.policies.resources import settled, with_draft
@@ -204,6 +206,9 @@ def _created(
     pod = request.kind == "Pod"
 
     synced = copy.deepcopy(dict(new))
+    if pod:
+        known = without_gated(synced, chain.server)
+        synced = synced if known is synced else received(known)
     told = security_fields.synced(synced) if pod else []
 
     def admitted(policies: Policies) -> Sequence[Outcome]:

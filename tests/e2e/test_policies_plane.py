@@ -90,6 +90,9 @@ def judged(request: pytest.FixtureRequest, what: str, runs: list[PolicyRun]) -> 
 def test_policies(deciding: tuple[Asking, Server], request: pytest.FixtureRequest) -> None:
     asking, server = deciding
     groups = list(policy_generate.groups(SEED, GROUPS))
+    if server.version == (1, 33):
+        # A server of 1.36 that emulates 1.33 has a function that a server of 1.33 takes in no new policy.
+        groups = [(name, objects) for name, objects in groups if "emver(" not in str(objects)]
     pods = policy_generate.asked(SEED, PODS)
     plain = PolicyRun(asking, server, space(asking))
     name = space(asking)
@@ -118,7 +121,9 @@ def test_pod_security(deciding: tuple[Asking, Server], request: pytest.FixtureRe
         run = PolicyRun(asking, server, name)
         run.ask([("", pod) for pod in (pods if place < 2 or FULL else pods[place::7])])
         runs.append(run)
-    said = "\n".join(text for run in runs for text in run.messages)
-    assert [control for control in CONTROLS if control not in said] == []
+    texts = [text for run in runs for text in run.messages]
+    said = {control for control in CONTROLS if any(control in text for text in texts)}
+    newer = () if server.version >= (1, 34) else ("probe or lifecycle host",)
+    assert [control for control in CONTROLS if control not in (*newer, *said)] == []
     assert sum(run.counts["pod 201"] for run in runs[:2]) >= SECURED // 4
     judged(request, f"Pod Security on {'.'.join(map(str, server.version))}", runs)

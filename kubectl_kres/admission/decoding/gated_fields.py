@@ -50,6 +50,32 @@ def _kept(
     return found
 
 
+def without_gated(raw: Raw, server: Server) -> Raw:
+    """The same of a pod as JSON has it, volumes of images included; the very same where the server knows all."""
+    raw = with_known_volumes(raw, server)
+    claims, rules = server.on("DynamicResourceAllocation"), server.on("ContainerRestartRules")
+    if claims and rules:
+        return raw
+    kept = dict(mapping(raw, "spec"))
+    if not claims:
+        kept.pop("resourceClaims", None)
+    for key in ("containers", "initContainers"):
+        if isinstance(kept.get(key), list):
+            kept[key] = [_kept_raw(one, claims=claims, rules=rules, init=key != "containers") for one in kept[key]]
+    return {**raw, "spec": kept}
+
+
+def _kept_raw(one: Raw, *, claims: bool, rules: bool, init: bool) -> Raw:
+    kept = dict(one)
+    if not claims and "claims" in mapping(one, "resources"):
+        kept["resources"] = {key: value for key, value in mapping(one, "resources").items() if key != "claims"}
+    if not rules:
+        kept.pop("restartPolicyRules", None)
+        if not (init and one.get("restartPolicy") == "Always"):
+            kept.pop("restartPolicy", None)
+    return kept
+
+
 def with_known_volumes(raw: Raw, server: Server) -> Raw:
     """A pod or template as sent, without volumes of images and what mounts them where the server knows none.
 

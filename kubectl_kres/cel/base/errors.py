@@ -12,12 +12,19 @@ class Issue(Struct, frozen=True):
     message: str
 
 
+#: Errors that are shown, each with the whole line that it is in.
+_MOST_TOLD = 100
+
+
 class CompileError(Exception):
     """The expression does not compile; the text is cel-go's, one block for each error."""
 
     def __init__(self, source: str, issues: list[Issue]) -> None:
-        ordered = sorted(issues, key=lambda issue: issue.offset)
-        super().__init__("\n".join(_shown(source, issue) for issue in ordered))
+        ordered = sorted(issues[:_MOST_TOLD], key=lambda issue: issue.offset)
+        lines = [_shown(source, issue) for issue in ordered]
+        if len(issues) > _MOST_TOLD:
+            lines.append(f"{len(issues) - _MOST_TOLD} more errors were truncated")
+        super().__init__("\n".join(lines))
 
 
 class InstantiationError(Exception):

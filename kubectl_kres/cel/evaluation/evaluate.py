@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.cel.base.errors import EvalError, NotComputed
-from kubectl_kres.cel.base.state import PER_CALL, State, Step
+from kubectl_kres.cel.base.state import CONTAINERS, PER_CALL, State, Step
 from kubectl_kres.cel.base.types import BYTES, UINT, Type
 from kubectl_kres.cel.base.values import NONE, Made, Optional, TypeValue, UInt, equal, is_list, shown, type_name
 from kubectl_kres.cel.evaluation.check import check
@@ -57,6 +57,7 @@ class Program:
         state = State(lookup, most)
         try:
             value = self._step(state)
+            _weighed(state, (value,))
         except RecursionError:
             raise NotComputed("an expression nested too deeply") from None
         except (OverflowError, MemoryError, ValueError, TypeError, AttributeError) as error:
@@ -211,6 +212,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 
             def binary(state: State) -> Any:
                 values = (left(state), right(state))
+                _weighed(state, values)
                 result = call(*values)
                 state.charge(cost(values, result))
                 _bounded(result)
@@ -220,6 +222,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 
         def loose(state: State) -> Any:
             values = tuple(arg(state) for arg in args)
+            _weighed(state, values)
             result = call(*values)
             state.charge(cost(values, result))
             return result
@@ -228,6 +231,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 
     def step(state: State) -> Any:
         values = tuple(arg(state) for arg in args)
+        _weighed(state, values)
         for one in overloads:
             if len(one.params) == len(values) and all(map(_fits, one.params, values)):
                 result = one.call(*values)
@@ -237,6 +241,12 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
         raise EvalError(f"{_NO_OVERLOAD}: {name}({', '.join(type_name(value) for value in values)})")
 
     return step
+
+
+def _weighed(state: State, values: tuple[Any, ...]) -> None:
+    for value in values:
+        if type(value) in CONTAINERS:
+            state.weigh(value)
 
 
 def _bounded(result: Any) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kubectl_kres.cel.base.errors import EvalError
+from kubectl_kres.cel.base.errors import EvalError, NotComputed
 from kubectl_kres.cel.base.values import Duration, Timestamp, TypeValue, UInt, is_list, size, type_name
 from kubectl_kres.cel.libraries.conversions import to_string
 from kubectl_kres.cel.libraries.operators import cost_regex
@@ -261,7 +261,13 @@ def _one(letter: str, precision: int | None, value: Any) -> str:
     return format(int(value), letter)
 
 
+#: Digits behind the point; the server has no bound of its own.
+_MOST_DIGITS = 100_000
+
+
 def _float(letter: str, precision: int, value: float) -> str:
+    if precision > _MOST_DIGITS:
+        raise NotComputed("an expression that makes too long a text")
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
