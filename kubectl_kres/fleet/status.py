@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from kubectl_kres.errors import (
     Exit,
@@ -19,14 +19,23 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.record import Record
 
 FleetState = Literal[
-    "lost", "timed-out", "unreachable", "denied", "damaged", "newer", "failed", "stopped", "partial", "answered"
+    "lost",
+    "timed-out",
+    "unreachable",
+    "denied",
+    "damaged",
+    "newer",
+    "other-version",
+    "failed",
+    "stopped",
+    "partial",
+    "answered",
 ]
 
-#: The worst first. ``lost``: its worker ended. ``newer``: a snapshot of a later version. ``stopped``: it was not its
-#: turn yet when the run was interrupted. ``partial``: something that the answer needs could not be read.
-STATES: Final[tuple[FleetState, ...]] = (
-    *("lost", "timed-out", "unreachable", "denied", "damaged", "newer", "failed", "stopped", "partial", "answered"),
-)
+#: The worst first. ``lost``: its worker ended. ``newer``: a snapshot of a later version. ``other-version``: its worker
+#: is one. ``stopped``: the run was interrupted before its answer. ``partial``: something that the answer needs could
+#: not be read.
+STATES: Final[tuple[FleetState, ...]] = get_args(FleetState)
 #: States with an answer.
 ANSWERED: Final = ("partial", "answered")
 

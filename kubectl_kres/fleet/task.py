@@ -12,7 +12,7 @@ from kubectl_kres import __version__
 from kubectl_kres.fleet.status import ClusterStatus
 
 
-class Task(Struct, frozen=True, omit_defaults=True):
+class Task(Struct, frozen=True):
     """One cluster for one report. ``options``: those flags of the command line that are not as usual.
 
     ``file``: where the rows go, empty for no rows; they are written to ``part``, which then becomes ``file``.
@@ -58,5 +58,5 @@ def checked(task: Task, answer: Answer) -> ClusterStatus:
     """The answer; that of another version than ours is none, since what it would count may be something else."""
     if task.version != __version__:
         message = f"the worker is kubectl-kres {__version__}, it was asked by {task.version}"
-        return ClusterStatus(task.cluster, "failed", task.source, message=message)
+        return ClusterStatus(task.cluster, "other-version", task.source, message=message)
     return answer(task)

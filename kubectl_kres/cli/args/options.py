@@ -93,6 +93,7 @@ class Options(NamedTuple):
     workers: int = 0
     shard: str = ""
     resume: bool = False
+    engine: str = "local"
 
     def __repr__(self) -> str:
         shown = self._replace(token="…" if self.token else "")._asdict()
@@ -351,6 +352,7 @@ FLEET = (
         text="Clusters at a time: 16 unless given, of snapshots as many as there are CPUs.",
     ),
     _flag("shard", "--shard", metavar="I/N", text="Only the clusters of shard I of N; I counts from 0."),
+    _flag("engine", "--engine", metavar="ENGINE", text="Who works: local, or the Dask scheduler dask://HOST:PORT."),
 )
 
 #: Which objects, and where they come from.

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, EXIT_CODE, FLEET, Options
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.fleet.answer import answer_line
 from kubectl_kres.cli.fleet.reports import REPORTS, summed_by
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, put, width
@@ -21,6 +22,7 @@ from kubectl_kres.cli.output.signals import Ended
 from kubectl_kres.cli.program import FLEET_WORKER
 from kubectl_kres.errors import UsageError
 from kubectl_kres.fleet.clusters import FleetCluster, read_contexts, shard, snapshots
+from kubectl_kres.fleet.dask_engine import SCHEME, dask_available, on_dask
 from kubectl_kres.fleet.results import Results
 from kubectl_kres.fleet.rows import parquet_available
 from kubectl_kres.fleet.status import ClusterStatus, exit_code, total, worst_first
@@ -33,6 +35,8 @@ from kubectl_kres.store.store import Origin
 _SECONDS, _LIVE = "2m", 16
 
 _SHARD: Final = re.compile(r"(0|[1-9]\d{0,8})/([1-9]\d{0,8})")
+
+_SCHEDULER: Final = re.compile(re.escape(SCHEME) + r"[^/@?#]+:\d{1,5}")
 
 #: Flags that choose one server or user; each context has its own.
 _ONE: Final = {
@@ -101,9 +105,20 @@ def _report(options: Options, words: tuple[str, ...]) -> str:
             raise UsageError(f"{flag} names one server or user; fleet takes those of each context")
     if not options.out and (options.resume or options.output == "parquet"):
         raise UsageError(f"{'--resume' if options.resume else '-o parquet'} goes with --out DIR")
+    _installed(options)
+    return words[0]
+
+
+def _installed(options: Options) -> None:
+    """Raises UsageError for an engine that does not exist, and where an extra is not installed."""
     if options.output == "parquet":
         parquet_available()
-    return words[0]
+    if options.engine != "local":
+        if not _SCHEDULER.fullmatch(options.engine):
+            raise UsageError(
+                f'invalid argument "{options.engine}" for "--engine" flag: local or dask://HOST:PORT is expected'
+            )
+        dask_available()
 
 
 def _seconds(options: Options) -> float:
@@ -152,7 +167,10 @@ def _answers(
             results.clear(cluster)
     tasks = [_task(options, report, cluster, results, seconds) for cluster in clusters]
     width_ = options.workers or (_LIVE if options.contexts else _cpus())
-    yield from supervised(tasks, _command(), width=width_)
+    if options.engine == "local":
+        yield from supervised(tasks, _command(), width=width_)
+    else:
+        yield from on_dask(tasks, options.engine.removeprefix(SCHEME), answer_line)
 
 
 def _task(options: Options, report: str, cluster: FleetCluster, results: Results | None, seconds: float) -> Task:

@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 from kubectl_kres.cli.args.options import Options
@@ -17,7 +18,7 @@ from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.errors import Exit, KresError
 from kubectl_kres.fleet.rows import Summary, written
 from kubectl_kres.fleet.status import ClusterStatus, FleetState, state_of
-from kubectl_kres.fleet.task import Task
+from kubectl_kres.fleet.task import Task, checked, encode, task_of
 from kubectl_kres.fleet.worker import serve
 from kubectl_kres.snapshot.read import header
 from kubectl_kres.store.store import Origin
@@ -25,10 +26,18 @@ from kubectl_kres.store.store import Origin
 #: Notes of one cluster that are kept.
 _NOTED = 20
 
+_ONE = Lock()
+
 
 def work() -> int:
     """Answers tasks until there are no more."""
     return serve(answer)
+
+
+def answer_line(line: bytes) -> bytes:
+    """The status for a task, both as lines; one at a time, since what is told on standard error is heard."""
+    with _ONE:
+        return encode(checked(task_of(line), answer))
 
 
 def options_of(values: Mapping[str, Any]) -> Options:

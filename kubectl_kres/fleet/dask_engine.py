@@ -1,0 +1,208 @@
+"""Workers of a Dask cluster: each has one task at a time, and time of its own; what a worker leaves goes to another."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from importlib import import_module, util
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct, structs
+
+from kubectl_kres.errors import Unreachable, UsageError
+from kubectl_kres.fleet.status import ClusterStatus
+from kubectl_kres.fleet.task import Task, encode, status_of
+
+SCHEME: Final = "dask://"
+#: How often a task is given out while its workers end.
+_TRIES: Final = 3
+#: Seconds between two looks at which workers there are, and until the scheduler has to answer.
+_LOOK, _SCHEDULER = 1.0, 20.0
+
+#: Takes a task as a line and returns the status as a line; workers import it by name.
+Ask = Callable[[bytes], bytes]
+
+
+class _Try(Struct):
+    """A task that a worker has. ``overdue``: its time is over, and the worker is not free before it ends."""
+
+    task: Task
+    asked: Task
+    worker: str
+    deadline: float
+    count: int
+    overdue: bool = False
+
+
+def dask_available() -> None:
+    """Raises UsageError where distributed is not installed."""
+    if util.find_spec("distributed") is None:
+        raise UsageError("--engine dask:// needs distributed", hint="pip install 'kubectl-kres[dask]'")
+
+
+def on_dask(tasks: Sequence[Task], address: str, ask: Ask) -> Generator[ClusterStatus]:
+    """The status of each task, as they come. ``address``: HOST:PORT of the scheduler.
+
+    Workers need this version of kubectl-kres and the same folders. One of another version gets nothing more to do, and
+    its task goes to another. Raises Unreachable if the scheduler does not answer.
+    """
+    distributed: Any = import_module("distributed")
+    try:
+        client = distributed.Client(f"tcp://{address}", timeout=_SCHEDULER, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise Unreachable(f"the Dask scheduler {address} does not answer: {error}") from error
+    with client:
+        engine = _Engine(client, ask, tasks)
+        try:
+            yield from engine.run()
+        finally:
+            engine.close()
+
+
+class _Engine:
+    """Gives tasks to workers and takes in what comes of them."""
+
+    def __init__(self, client: Any, ask: Ask, tasks: Sequence[Task]) -> None:
+        self._client, self._ask = client, ask
+        self._waiting = deque((task, 0) for task in tasks)
+        self._open = len(tasks)
+        self._tries: dict[Any, _Try] = {}
+        self._done = SimpleQueue[Any]()
+        #: Workers of another version.
+        self._unfit: dict[str, ClusterStatus] = {}
+        self._seen = monotonic()
+
+    def run(self) -> Generator[ClusterStatus]:
+        """Every task's status once."""
+        while self._open:
+            workers = self._workers()
+            found = [*self._left(workers), *self._late()]
+            self._give(workers)
+            found += self._nobody(workers)
+            with contextlib.suppress(Empty):
+                found += self._ended(self._done.get(timeout=_LOOK))
+            self._open -= len(found)
+            yield from found
+
+    def close(self) -> None:
+        """What still runs is not wanted any more."""
+        with contextlib.suppress(Exception):
+            self._client.cancel([*self._tries], force=True)
+
+    def _workers(self) -> frozenset[str]:
+        """Those that are there. Raises Unreachable if the scheduler does not say."""
+        try:
+            return frozenset(self._client.sync(self._client.scheduler.ncores, callback_timeout=_SCHEDULER))
+        except (OSError, TimeoutError) as error:
+            raise Unreachable(f"the Dask scheduler does not answer any more: {error}") from error
+
+    def _give(self, workers: frozenset[str]) -> None:
+        busy = {one.worker for one in self._tries.values()}
+        for worker in sorted(workers - busy - self._unfit.keys()):
+            if not self._waiting:
+                return
+            task, count = self._waiting.popleft()
+            # The rows are written under a name of this try alone, and only the one that counts becomes the file.
+            part = f"{task.part}.{count}" if task.part else ""
+            asked = structs.replace(task, part=part, file=part)
+            future = self._client.submit(
+                self._ask, encode(asked), workers=[worker], allow_other_workers=False, retries=0, pure=False
+            )
+            deadline = monotonic() + task.seconds if task.seconds else float("inf")
+            self._tries[future] = _Try(task, asked, worker, deadline, count + 1)
+            future.add_done_callback(self._done.put)
+
+    def _left(self, workers: frozenset[str]) -> list[ClusterStatus]:
+        """Workers that are gone: what they had goes to others, as long as that may help."""
+        found: list[ClusterStatus] = []
+        for future, one in [*self._tries.items()]:
+            if one.worker not in workers:
+                found += self._again(future, one, "its worker ended")
+        return found
+
+    def _again(self, future: Any, one: _Try, why: str) -> list[ClusterStatus]:
+        del self._tries[future]
+        self._client.cancel([future], force=True)
+        self._remove(one)
+        if one.overdue:
+            return []
+        if one.count < _TRIES:
+            self._waiting.append((one.task, one.count))
+            return []
+        return [ClusterStatus(one.task.cluster, "lost", one.task.source, message=f"{why}, {one.count} times")]
+
+    def _late(self) -> list[ClusterStatus]:
+        """Tasks whose time is over. Their worker may be stopped; it is free when they end."""
+        found = []
+        for one in self._tries.values():
+            if not one.overdue and monotonic() >= one.deadline:
+                one.overdue = True
+                found.append(ClusterStatus(one.task.cluster, "timed-out", one.task.source, seconds=one.task.seconds))
+        return found
+
+    def _nobody(self, workers: frozenset[str]) -> list[ClusterStatus]:
+        """What waits when all workers are of another version, or none was there for as long as a task may take."""
+        now = monotonic()
+        if not self._waiting or any(not one.overdue for one in self._tries.values()):
+            self._seen = now
+        unfit = bool(workers) and workers <= self._unfit.keys()
+        left = [task for task, _ in self._waiting if unfit or (task.seconds and now - self._seen >= task.seconds)]
+        if not left:
+            return []
+        self._waiting = deque(pair for pair in self._waiting if pair[0] not in left)
+        why = next((one.message for one in self._unfit.values()), "no Dask worker is free")
+        return [ClusterStatus(task.cluster, "lost", task.source, message=why) for task in left]
+
+    def _ended(self, future: Any) -> list[ClusterStatus]:
+        one = self._tries.get(future)
+        if one is None:
+            return []
+        if future.status != "finished":
+            if future.status == "error" and not _gone(future.exception()):
+                del self._tries[future]
+                self._remove(one)
+                message = f"{type(future.exception()).__name__}: {future.exception()}"
+                return (
+                    [] if one.overdue else [ClusterStatus(one.task.cluster, "failed", one.task.source, message=message)]
+                )
+            return self._again(future, one, "its worker ended")
+        del self._tries[future]
+        try:
+            status = status_of(future.result(timeout=_SCHEDULER))
+        except (msgspec.MsgspecError, OSError, TimeoutError) as error:
+            status = ClusterStatus(one.task.cluster, "failed", one.task.source, message=str(error))
+        if one.overdue:
+            self._remove(one)
+            return []
+        if status.state == "other-version":
+            self._unfit[one.worker] = status
+            self._waiting.appendleft((one.task, one.count - 1))
+            return []
+        return [self._kept(one, status)]
+
+    def _kept(self, one: _Try, status: ClusterStatus) -> ClusterStatus:
+        """The answer, its rows under their own name."""
+        if not status.file:
+            return status
+        try:
+            Path(status.file).replace(one.task.file)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            message = f"its rows are not here ({why}): workers need the same folder {Path(one.task.file).parent}"
+            return ClusterStatus(one.task.cluster, "failed", one.task.source, message=message)
+        return structs.replace(status, file=one.task.file)
+
+    def _remove(self, one: _Try) -> None:
+        if one.asked.part:
+            with contextlib.suppress(OSError):
+                Path(one.asked.part).unlink(missing_ok=True)
+
+
+def _gone(error: BaseException | None) -> bool:
+    """Whether it says that a worker died."""
+    return type(error).__name__ in {"KilledWorker", "CancelledError", "FutureCancelledError"}
