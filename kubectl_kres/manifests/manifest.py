@@ -57,9 +57,12 @@ class Manifest(Struct, frozen=True):
 
     def place(self, path: str) -> str:
         """Where the field at a path of the server stands: ``web.yaml:14:19``; the file alone without a text."""
-        steps = [int(index) if index else name or key for index, name, key in _STEP.findall(path)]
-        line, column = self.position(steps)
+        line, column = self.position_of(path)
         return f"{self.file}:{line}:{column}" if line else self.file
+
+    def position_of(self, path: str) -> Position:
+        """Line and column of the field at a path of the server, as ``position`` has them."""
+        return self.position([int(index) if index else name or key for index, name, key in _STEP.findall(path)])
 
     def position(self, path: Sequence[PathStep] = ()) -> Position:
         """Line and column (1-based) of the value at ``path``, or of the innermost value around it that was written.

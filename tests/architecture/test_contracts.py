@@ -51,6 +51,11 @@ BREACHES = {
         "import kubectl_kres.reports.capsule.claim.claims",
         "reports.capsule.common.pool_room -> kubectl_kres.reports.capsule.claim.claims",
     ),
+    "reports-check": (
+        "reports/check/finding.py",
+        "import kubectl_kres.reports.check.state.drift",
+        "reports.check.finding -> kubectl_kres.reports.check.state.drift",
+    ),
     "render": (
         "render/text/columns.py",
         "import kubectl_kres.render.pod.explain",

@@ -182,7 +182,7 @@ def test_a_watch_that_is_answered_wrongly_is_told(
     monkeypatch.setattr(backoff, "FIRST", 0.02)
     monkeypatch.setattr(backoff, "LONGEST", 0.1)
     whole.watched = FAULTS[fault]
-    result = kres(f"{command} -w --timeout 700ms")
+    result = kres(f"{command} -w --timeout 2s")
     assert result.code == 0, told(result)
     assert result.out.strip()
     assert "Traceback" not in result.err

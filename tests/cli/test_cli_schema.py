@@ -74,6 +74,7 @@ LINES = {
     "claims": [f"claims -f {ESTATE}", f"claims train late gone none web -f {ESTATE}"],
     "sizing": [f"claims --for deploy/checkout -n checkout -f {ESTATE.with_name('checkout-pool.yaml')}"],
     "diff": ["diff deploy -n shop"],
+    "check": ["check", "check -n checkout"],
     "simulate": [
         "simulate --scale deploy/storefront=9 --delete deploy/none -n shop",
         "simulate --set quota/team:spec.hard.pods=3 -n shop",

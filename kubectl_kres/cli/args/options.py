@@ -69,6 +69,10 @@ class Options(NamedTuple):
     sets: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: str = "error"
+    baseline: str = ""
     headroom: str = ""
     verify: bool = False
     install: bool = False
@@ -372,6 +376,26 @@ INPUT = (
     SNAPSHOT,
     DEMO,
     _hidden("ignore_not_found", "--ignore-not-found", text="End with 0 if an object that was named does not exist."),
+)
+
+#: Which rules are checked, and what comes of their findings.
+CHECKED = (
+    _flag(
+        "select", "--select", metavar="CODE,...", text="Check these rules only, as KRES101, or KRES2 for all KRES2xx."
+    ),
+    _flag("ignore", "--ignore", metavar="CODE,...", text="Leave these rules out."),
+    _flag(
+        "fail_on",
+        "--fail-on",
+        metavar="SEVERITY",
+        callback=_word("error", "warning", "note", "never"),
+        text="End with 1 at findings of this severity or worse: error, the default, warning, note, or never.",
+    ),
+    _flag("baseline", "--baseline", metavar="FILE", text="Findings that do not count: what -o json printed earlier."),
+)
+#: What there is to check: all of some namespaces, or of some files.
+CHECKABLE = tuple(
+    flag for flag in INPUT if flag.name in {"filenames", "recursive", "all_namespaces", "offline", "snapshot", "demo"}
 )
 
 #: The files of a change, and where it is played.

@@ -163,7 +163,7 @@ def _from_files(
         )
     if options.field_selector:
         raise UsageError("--field-selector does not go with -f")
-    subjects = _asked_for(source, given, in_files(given, options.selector))
+    subjects = asked_for(source, given, in_files(given, options.selector))
     if not given.workloads:
         subjects = _policies_in_files(given, options.selector, takes)
         if not subjects:
@@ -220,7 +220,7 @@ def in_files(given: Input, selector: str = "") -> list[Subject]:
     return subjects
 
 
-def _asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -> list[Subject]:
+def asked_for(source: ObjectSource, given: Input, subjects: Iterable[Subject]) -> list[Subject]:
     """Files' objects, those of kinds that are not known here with what the server, or a file, says of the kind."""
     defined = {_defined(one) for one in given.manifests if one.kind == "CustomResourceDefinition"}
 

@@ -56,6 +56,12 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
     "diff": _ANY_POD,
     "qos": (*_ANY_POD, Right("Node", _GET, "oom_score_adj on the node of a pod")),
 }
+COMMANDS["check"] = (
+    *COMMANDS["quota"],
+    *(right for name in _OWN_COMMANDS for right in _added(name)),
+    Right("Tenant", _LIST, "whether a Tenant uses more than its quota"),
+    Right("Namespace", _LIST, "which namespaces a pool selects"),
+)
 COMMANDS["snapshot"] = tuple(
     right._replace(verbs=_GET if right.names else _LIST) for rights in list(COMMANDS.values()) for right in rights
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -20,6 +21,16 @@ from kubectl_kres.reports.common.explanation import Demand
 from kubectl_kres.reports.namespace.policy_explanation import Band, Default
 
 _Bound = tuple[Quantity, Source]
+
+ConflictKind = Literal[
+    "empty-range",
+    "default-outside",
+    "ratio",
+    "pod-below-container",
+    "order",
+    "unmet-requirement",
+    "quota-too-small",
+]
 
 
 def bands(limits: Iterable[Limits]) -> tuple[Band, ...]:
@@ -106,8 +117,24 @@ def _field(path: str) -> str:
     return path.rpartition(".")[2].partition("[")[0]
 
 
+class Conflict(NamedTuple):
+    """What no pod can meet, or none that relies on the defaults. ``text``: a sentence without a point.
+
+    ``sources``: the fields of LimitRanges and quotas that are in conflict.
+    """
+
+    kind: ConflictKind
+    text: str
+    sources: tuple[Source, ...]
+
+
 def contradictions(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[str]:
-    """What no pod can meet, or none that relies on the defaults; a sentence each, without a point."""
+    """The conflicts in words."""
+    return (one.text for one in conflicts(limits, quotas, demanded))
+
+
+def conflicts(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: Iterable[Demand]) -> Iterator[Conflict]:
+    """What LimitRanges and quotas contradict each other in. ``demanded``: what quotas require of each container."""
     found = bands(limits)
     for band in found:
         yield from _excluding(band)
@@ -120,76 +147,100 @@ def contradictions(limits: Sequence[Limits], quotas: Sequence[Quota], demanded: 
     yield from _rivals(limits)
     for demand in demanded:
         for name in demand.unfilled:
-            yield f"quota {demand.quota} requires {name} on every container, but no LimitRange sets a default"
+            text = f"quota {demand.quota} requires {name} on every container, but no LimitRange sets a default"
+            yield Conflict("unmet-requirement", text, (_hard(demand.quota, name),))
     yield from _too_small(found, quotas)
 
 
-def _excluding(band: Band) -> Iterator[str]:
+def _excluding(band: Band) -> Iterator[Conflict]:
     if band.excluding:
-        yield (
+        text = (
             f"no {band.resource} of a {band.type} is at least {band.low}{_by(band.low_source)} "
             f"and at most {band.high}{_by(band.high_source)}"
         )
+        yield Conflict("empty-range", text, _known(band.low_source, band.high_source))
 
 
 def _by(source: Source | None) -> str:
     return f" ({source.ref})" if source is not None else ""
 
 
-def _outside(item: ParsedItem, limits: Limits, held: Mapping[str, Band]) -> Iterator[str]:
+def _hard(quota: str, name: str) -> Source:
+    return Source("ResourceQuota", quota, field=f"spec.hard[{name}]")
+
+
+def _known(*sources: Source | None) -> tuple[Source, ...]:
+    return tuple(one for one in sources if one is not None)
+
+
+def _outside(item: ParsedItem, limits: Limits, held: Mapping[str, Band]) -> Iterator[Conflict]:
     """Defaults that the bounds of any LimitRange refuse."""
     who = str(limits.source.ref)
-    for word, values in (("default limit", item.default), ("default request", item.default_request)):
+    for word, field, values in (
+        ("default limit", "default", item.default),
+        ("default request", "defaultRequest", item.default_request),
+    ):
         for name, value in values.items():
-            band = held.get(name)
+            band, own = held.get(name), limits.source.at(f"{item.path}.{field}[{name}]")
             if band is not None and band.high is not None and value > quantity(band.high):
-                yield f"the {word} {name} {value} ({who}) is over the max {band.high}{_by(band.high_source)}"
+                text = f"the {word} {name} {value} ({who}) is over the max {band.high}{_by(band.high_source)}"
+                yield Conflict("default-outside", text, _known(own, band.high_source))
             if band is not None and band.low is not None and value < quantity(band.low):
-                yield f"the {word} {name} {value} ({who}) is under the min {band.low}{_by(band.low_source)}"
+                text = f"the {word} {name} {value} ({who}) is under the min {band.low}{_by(band.low_source)}"
+                yield Conflict("default-outside", text, _known(own, band.low_source))
     for name, value in item.default.items():
         band, request = held.get(name), item.default_request.get(name, value)
         if band is None or band.ratio is None:
             continue
         if request == ZERO or value.nano * 10**9 > quantity(band.ratio).nano * request.nano:
-            yield (
+            text = (
                 f"the defaults of {name}, limit {value} and request {request} ({who}), "
                 f"are further apart than the ratio {band.ratio}{_by(band.ratio_source)}"
             )
+            own = limits.source.at(f"{item.path}.default[{name}]")
+            yield Conflict("ratio", text, _known(own, band.ratio_source))
 
 
-def _pods_below_containers(found: Iterable[Band]) -> Iterator[str]:
+def _pods_below_containers(found: Iterable[Band]) -> Iterator[Conflict]:
     held = {(band.type, band.resource): band for band in found}
     for (type_, resource), band in held.items():
         pod = held.get(("Pod", resource))
         if type_ != "Container" or pod is None or band.low is None or pod.high is None:
             continue
         if quantity(band.low) > quantity(pod.high):
-            yield (
+            text = (
                 f"a container needs at least {band.low} of {resource}{_by(band.low_source)}, "
                 f"a whole pod may have {pod.high}{_by(pod.high_source)}"
             )
+            yield Conflict("pod-below-container", text, _known(band.low_source, pod.high_source))
 
 
-def _rivals(limits: Iterable[Limits]) -> Iterator[str]:
+def _rivals(limits: Iterable[Limits]) -> Iterator[Conflict]:
     """Defaults of several LimitRanges that differ: which one a pod gets is depends on LimitRange order."""
-    given: dict[tuple[str, str], dict[str, Quantity]] = {}
+    given: dict[tuple[str, str], dict[str, tuple[Quantity, Source]]] = {}
     for one in limits:
         for item in one.items:
-            for word, values in (("limit", item.default), ("request", item.default_request)):
+            for word, field, values in (
+                ("limit", "default", item.default),
+                ("request", "defaultRequest", item.default_request),
+            ):
                 for name, value in values.items():
-                    given.setdefault((name, word), {})[one.source.name] = value
-    for (name, word), values in given.items():
-        if len(set(values.values())) > 1:
-            told = " or ".join(f"{value} ({who})" for who, value in values.items())
-            yield f"the default {word} of {name} is {told}: the server's order of LimitRanges is arbitrary"
+                    source = one.source.at(f"{item.path}.{field}[{name}]")
+                    given.setdefault((name, word), {})[one.source.name] = value, source
+    for (name, word), found in given.items():
+        if len({value for value, _ in found.values()}) > 1:
+            told = " or ".join(f"{value} ({who})" for who, (value, _) in found.items())
+            text = f"the default {word} of {name} is {told}: the server's order of LimitRanges is arbitrary"
+            yield Conflict("order", text, tuple(source for _, source in found.values()))
 
 
-def _too_small(found: Iterable[Band], quotas: Iterable[Quota]) -> Iterator[str]:
+def _too_small(found: Iterable[Band], quotas: Iterable[Quota]) -> Iterator[Conflict]:
     for band in found:
         for quota in quotas if band.type == "Container" and band.low is not None else ():
             for name in (f"requests.{band.resource}", band.resource):
                 if name in quota.hard and quota.hard[name] < quantity(band.low or "0"):
-                    yield (
+                    text = (
                         f"a container needs at least {band.low} of {band.resource}{_by(band.low_source)}, "
                         f"quota {quota.name} allows {quota.hard[name]} in total"
                     )
+                    yield Conflict("quota-too-small", text, (*_known(band.low_source), _hard(quota.name, name)))

@@ -1,0 +1,206 @@
+"""``kubectl kres check``: what is wrong, or about to be, on a cluster and in manifests."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+from msgspec import structs
+
+from kubectl_kres.cli.args.options import ALLOW_PARTIAL, CHECKABLE, CHECKED, OUTPUT, SERVER, Options
+from kubectl_kres.cli.args.repeat_flags import same_source
+from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, answering, read_yaml
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.checked import scenes
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import InputError, UsageError, on_one_line
+from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.check import sarif, text
+from kubectl_kres.render.text import data
+from kubectl_kres.reports.check.check import against, check, worst_first
+from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
+from kubectl_kres.reports.check.registry import BY_CODE
+from kubectl_kres.reports.common.subject import Ask
+
+_KIND = "Check"
+#: So many findings are listed; the others are counted.
+MOST = 10_000
+_NEVER = "never"
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """Raises UsageError for words and for codes that no rule has, InputError for a baseline that cannot be read."""
+    if words:
+        raise UsageError(
+            f"check looks at all of a namespace, or of files; it takes no names, not {on_one_line(words[0])}",
+            hint="kubectl kres explain TYPE/NAME answers about one object",
+        )
+    codes = _codes(options)
+    baseline = _baseline(options.baseline) if options.baseline else frozenset()
+    return Query(partial(CheckPage, options, codes, baseline), words)
+
+
+def _codes(options: Options) -> frozenset[str]:
+    """The rules that are asked for."""
+    chosen = _named(options.select, "--select") if options.select else frozenset(BY_CODE)
+    left = chosen - _named(options.ignore, "--ignore")
+    if not left:
+        raise UsageError("--select and --ignore leave no rule to check")
+    return left
+
+
+def _named(given: Sequence[str], flag: str) -> frozenset[str]:
+    """Codes, or the beginnings of codes."""
+    found: set[str] = set()
+    for word in (part.strip().upper() for one in given for part in one.split(",") if part.strip()):
+        codes = {code for code in BY_CODE if code.startswith(word)}
+        if not codes or word == "KRES"[: len(word)]:
+            near = difflib.get_close_matches(word, BY_CODE, 1, 0.5)
+            raise UsageError(
+                f'invalid argument "{on_one_line(word)}" for "{flag}" flag: no rule has this code',
+                hint=f"did you mean {near[0]}?" if near else "docs/check.md lists the codes",
+            )
+        found |= codes
+    return frozenset(found)
+
+
+def _baseline(path: str) -> frozenset[tuple[str, str, str]]:
+    """What is known already: the findings that ``-o json`` printed."""
+    try:
+        document = msgspec.json.decode(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError((error.strerror or str(error)).lower(), file=path) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"no JSON: {error}", file=path, hint=_WRITTEN) from error
+    version = document.get("apiVersion") if isinstance(document, dict) else None
+    if version != data.API_VERSION or document.get("kind") != _KIND:
+        said = f"{document.get('kind')} of {version}" if version else "something else"
+        message = f"this baseline is {on_one_line(said)}, and {_KIND} of {data.API_VERSION} is expected"
+        raise InputError(message, file=path, hint=_WRITTEN)
+    try:
+        items = msgspec.convert(document.get("items"), tuple[CheckFinding, ...])
+    except msgspec.ValidationError as error:
+        raise InputError(str(error), file=path, hint=_WRITTEN) from error
+    return frozenset(one.key for one in items if not one.ignored)
+
+
+_WRITTEN = "kubectl kres check -o json > FILE writes a baseline"
+
+
+class CheckPage(Page):
+    """All findings, the worst first."""
+
+    kind = _KIND
+    tabled = True
+
+    def __init__(self, options: Options, codes: Collection[str], baseline: Collection[tuple[str, str, str]]) -> None:
+        super().__init__(options)
+        self._codes, self._known = codes, baseline
+        self._looked_at = ""
+        self._beyond = 0
+        self._complete = True
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """The findings, once everything was looked at."""
+        tally.listed = False
+        server, assumptions = frame.server_of(source.version())
+        now = source.store.origin.time or moment()
+        ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml, not self.options.no_seen)
+        located = _Located(given, same_source(self.options))
+        kept: dict[str, list[CheckFinding]] = {name: [] for name in SEVERITIES}
+        spaces = objects = 0
+        for scene in scenes(source, given, self.options, ask):
+            spaces, objects = spaces + bool(scene.namespace), objects + len(scene.subjects)
+            for one in against(check(scene, self._codes), self._known):
+                if len(kept[one.severity]) < MOST:
+                    kept[one.severity].append(located(one))
+                else:
+                    self._beyond += 1
+            tally.answered((), complete=not any(one.required for one in scene.unread), negative=False)
+        tally.leaves_out(given.left_out)
+        tally.saw((), complete=not source.skipped)
+        self._complete = tally.complete
+        self._looked_at = f"{_counted(objects, 'workload')} of {_counted(spaces, 'namespace')}"
+        found = worst_first(one for name in SEVERITIES for one in kept[name])
+        self._beyond += len(found[MOST:])
+        failing = SEVERITIES[: SEVERITIES.index(self.options.fail_on) + 1] if self.options.fail_on != _NEVER else ()
+        if any(one.counts and one.severity in failing for one in found):
+            tally.answered((), complete=True, negative=True)
+        if self._beyond and self.options.output != "text":
+            tally.note(f"{self._beyond} more findings are not listed")
+        yield from (Answered(None, one) for one in found[:MOST])
+
+    def table(self, answers: Sequence[Answered]) -> Iterable[str]:
+        """Text, or one SARIF document."""
+        found: list[CheckFinding] = [answered.report for answered in answers]
+        if self.options.output == "sarif":
+            return data.to_json(sarif.document(found, complete=self._complete)).split("\n")
+        if not self._looked_at:
+            return ()
+        return text.lines(found, self._looked_at, self._beyond, color=self.color, width=self.width)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+class _Located:
+    """Gives findings the place where their objects stand in files, and their commands the same source."""
+
+    def __init__(self, given: Input, flags: str) -> None:
+        self._flags = f" {flags}" if flags else ""
+        self._manifests: dict[ObjectRef, Manifest] = {}
+        for one in given.manifests:
+            ref, known = one.ref, BY_KIND.get(one.kind)
+            spaced = known is None or known.namespaced
+            space = (one.namespace or given.namespace) if spaced else ""
+            self._manifests[ObjectRef(ref.kind, ref.name, space)] = one
+
+    def __call__(self, found: CheckFinding) -> CheckFinding:
+        manifest = self._manifests.get(found.object)
+        if manifest is None:
+            return structs.replace(found, commands=tuple(f"{command}{self._flags}" for command in found.commands))
+        line, column = manifest.position_of(found.field)
+        commands = (f"kubectl kres explain{self._flags}",)
+        return structs.replace(found, file=manifest.file, line=line, column=column, commands=commands)
+
+
+command = Command(
+    "check",
+    answering(plan),
+    text="""
+        Find what is wrong, or about to be: pods that are refused, or would be when they are replaced; LimitRanges,
+        quotas and pools that contradict each other; claims that wait forever; pod templates that do something else
+        than it seems. Each finding has a code, the object, the figures, why it matters and what to do.
+
+        With -f the objects of the files are checked as the cluster, or a snapshot of it, would take them. Ends with 1
+        where a finding is as bad as --fail-on says.
+        """,
+    examples="""
+        # Everything in this namespace; everything in the cluster
+        kubectl kres check
+        kubectl kres check -A
+
+        # In CI, against the policies of production, without access to it
+        helm template . | kubectl kres check -f - --snapshot prod.kres
+
+        # For a code host that shows findings beside the lines
+        kubectl kres check -f deploy/ --snapshot prod.kres -o sarif > kres.sarif
+
+        # Start at zero on an old cluster: what is known does not count
+        kubectl kres check -A -o json > known.json
+        kubectl kres check -A --baseline known.json
+
+        # On the bundled example
+        kubectl kres check --demo
+        """,
+    flags=(*CHECKED, *CHECKABLE, OUTPUT, ALLOW_PARTIAL, *SERVER),
+    formats=("text", "wide", "json", "yaml", "sarif"),
+)

@@ -1,0 +1,147 @@
+"""The scenes of a check: one namespace after another with its pods, then what stands beside namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.usage import is_terminal
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.select.workloads import asked_for, complete, in_files
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.errors import Forbidden, UsageError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.reports.check.needs import WORKLOADS, check_needs, cluster_needs
+from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.unseen import unread, unseen
+from kubectl_kres.reports.pod.needs import controller, needs
+from kubectl_kres.reports.quota import denied
+from kubectl_kres.reports.quota.counted import counting_needs
+from kubectl_kres.store.coverage import READ, Coverage, Need
+
+_POD = BY_KIND["Pod"]
+#: What a controller of Kubernetes, or Tekton, makes pods of; pods of all others are judged themselves.
+_MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
+
+
+def scenes(source: ObjectSource, given: Input, options: Options, ask: Ask) -> Iterator[Scene]:
+    """Each holds until the next one is asked for. Raises ClusterError where nothing can be read at all."""
+    if options.filenames:
+        yield from _of_files(source, given, options, ask)
+        return
+    spaces = source.namespaces
+    for space in spaces or ("",):
+        yield from _of_cluster(source, ask, space)
+    source.fill(need for _ in range(2) for need in cluster_needs(source.store))
+    yield Scene(source.store, ask, spaces=spaces)
+
+
+def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask) -> Iterator[Scene]:
+    """Only what the files hold is asked about, in a cluster that has them."""
+    subjects = asked_for(source, given, in_files(given, options.selector))
+    policies = [ref for ref in given.policies.files if ref.kind in {"LimitRange", "ResourceQuota"}]
+    if not subjects and not given.policies.files:
+        raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
+    complete(source, subjects, needs)
+    spaces = dict.fromkeys(ref.namespace for ref in (*(one.ref for one in subjects), *policies))
+    for space in spaces:
+        wanted = (Need("LimitRange", space), Need("ResourceQuota", space), Need("PriorityClass", required=False))
+        source.fill(wanted)
+        here = [one for one in subjects if one.ref.namespace == space]
+        yield Scene(source.store, ask, space, here, tuple(unread(source.store, wanted)), of_files=True)
+    if any(BY_KIND[ref.kind].group for ref in given.policies.files):
+        source.fill(cluster_needs(source.store))
+        yield Scene(source.store, ask, of_files=True)
+
+
+def _of_cluster(source: ObjectSource, ask: Ask, scope: str) -> Iterator[Scene]:
+    """``scope``: a namespace; empty: all, whose pods come in the order of their namespaces."""
+    wanted = check_needs(scope)
+    source.fill(wanted)
+    source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
+    lacking = [one for one in unread(source.store, wanted) if one.required]
+    by_space = _subjects(source, scope)
+    complete(source, (one for group in by_space.values() for one in group), needs, scope=scope, listed=True)
+    quotas = tuple(source.store.all("ResourceQuota", scope or None))
+    source.fill(need for need in counting_needs(quotas, Server(), scope) if need.kind != _POD.kind)
+    policed = {one.metadata.namespace for kind in ("LimitRange", "ResourceQuota") for one in source.store.all(kind)}
+    waiting = sorted({scope} if scope else {*by_space, *policed})
+    try:
+        for space, pods in _by_namespace(source.pages(Need(_POD.kind, scope))):
+            while waiting and waiting[0] < space:
+                yield _scene(source, ask, waiting.pop(0), (), by_space, lacking)
+            waiting = [one for one in waiting if one != space]
+            yield _scene(source, ask, space, pods, by_space, lacking)
+    except Forbidden as error:
+        need = Need(_POD.kind, scope)
+        lacking.append(unseen(need, Coverage("denied", error.message, error.code, error.reason, error.hint)))
+        for space in waiting:
+            yield _scene(source, ask, space, None, by_space, lacking)
+        return
+    for space in waiting:
+        yield _scene(source, ask, space, (), by_space, lacking)
+
+
+def _scene(
+    source: ObjectSource,
+    ask: Ask,
+    space: str,
+    pods: Sequence[Pod] | None,
+    by_space: dict[str, list[Subject]],
+    lacking: list[Unseen],
+) -> Scene:
+    """``pods`` None: they could not be read. What could not be read is told once, with the first scene."""
+    store = source.store
+    store.forget(_POD.kind)
+    subjects = list(by_space.get(space, ()))
+    if pods is not None:
+        for pod in pods:
+            store.add(_POD.kind, pod)
+        store.cover(Need(_POD.kind, space), READ)
+        alone = [Subject(ObjectRef(_POD.kind, one.metadata.name, space), _POD) for one in _unmade(pods)]
+        complete(source, alone, needs, scope=space, listed=True)
+        subjects += alone
+    told, lacking[:] = tuple(lacking), ()
+    return Scene(store, ask, space, subjects, told)
+
+
+def _subjects(source: ObjectSource, scope: str) -> dict[str, list[Subject]]:
+    """What makes pods, by namespace."""
+    found: dict[str, list[Subject]] = {}
+    for kind in WORKLOADS:
+        for one in source.store.all(kind, scope or None):
+            if denied.stands_alone(one) and controller(one)[0] != "CronJob":
+                space = one.metadata.namespace
+                found.setdefault(space, []).append(Subject(ObjectRef(kind, one.metadata.name, space), BY_KIND[kind]))
+    for ref, _ in denied.waiting_objects(source.store, scope):
+        found.setdefault(ref.namespace, []).append(Subject(ref, BY_KIND[ref.kind]))
+    return found
+
+
+def _unmade(pods: Iterable[Pod]) -> Iterator[Pod]:
+    """Pods that nobody makes whom we know; of those of one owner the first."""
+    seen: set[tuple[str, str]] = set()
+    for pod in pods:
+        owner = controller(pod)
+        if is_terminal(pod) or owner[0] in _MADE_BY or (owner[0] and owner in seen):
+            continue
+        seen.add(owner)
+        yield pod
+
+
+def _by_namespace(pages: Iterable[list[Pod]]) -> Iterator[tuple[str, list[Pod]]]:
+    """The pods of one namespace after another; a list has them in this order."""
+    space, held = "", list[Pod]()
+    for page in pages:
+        for pod in page:
+            if pod.metadata.namespace != space and held:
+                yield space, held
+                held = []
+            space = pod.metadata.namespace
+            held.append(pod)
+    if held:
+        yield space, held

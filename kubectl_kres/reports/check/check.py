@@ -1,0 +1,125 @@
+"""The findings of a scene, with those that an annotation of the object excuses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from shlex import quote
+from typing import Any
+
+from msgspec import structs
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.check.finding import EVERY, SEVERITIES, Broken, CheckFinding
+from kubectl_kres.reports.check.registry import BY_CODE, RULES
+from kubectl_kres.reports.check.rule import Rule
+from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.common.kind_answers import answers_about
+
+#: ``kres.dev/ignore: "KRES401 batch jobs are bounded by their node pool; KRES203 …"``
+IGNORE = "kres.dev/ignore"
+#: An exemption without a reason, or for a code that does not exist.
+EXEMPTION = "KRES903"
+
+
+def check(scene: Scene, codes: Collection[str]) -> Iterator[CheckFinding]:
+    """What rules of these codes find in a namespace, or beside namespaces, in the order of the codes."""
+    excused: dict[ObjectRef, Mapping[str, str]] = {}
+    for rule in RULES:
+        if rule.code not in codes or rule.about not in {"both", "namespace" if scene.namespace else "cluster"}:
+            continue
+        for broken in rule.find(scene):
+            if not scene.asks(broken.object):
+                continue
+            if broken.object not in excused:
+                excused[broken.object] = dict(_exemptions(scene, broken.object))
+            yield _finding(rule, broken, excused[broken.object].get(rule.code, ""))
+    if EXEMPTION in codes:
+        for ref in _annotated(scene):
+            yield from _faults(scene, ref)
+
+
+def worst_first(found: Iterable[CheckFinding]) -> list[CheckFinding]:
+    """By severity, then by code and object."""
+    return sorted(found, key=lambda one: (SEVERITIES.index(one.severity), one.code, one.object.full, one.field))
+
+
+def against(found: Iterable[CheckFinding], baseline: Collection[tuple[str, str, str]]) -> Iterator[CheckFinding]:
+    """The findings, those marked that a baseline has."""
+    for one in found:
+        yield structs.replace(one, known=True) if one.key in baseline else one
+
+
+def _finding(rule: Rule, broken: Broken, ignored: str) -> CheckFinding:
+    return CheckFinding(
+        rule.code,
+        rule.severity,
+        broken.object,
+        rule.message.format_map(broken.values),
+        broken.remedy or rule.remedy,
+        broken.commands or _asking(broken.object),
+        broken.field,
+        broken.values,
+        ignored=ignored,
+    )
+
+
+def _asking(ref: ObjectRef) -> tuple[str, ...]:
+    """What to type to learn more of an object; nothing of one without a command of its own."""
+    where = f" -n {quote(ref.namespace)}" if ref.namespace else ""
+    name = quote(ref.name)
+    match ref.kind:
+        case "ResourceQuota":
+            return (f"kubectl kres quota {name}{where} --recount --by workload",)
+        case "ResourcePoolClaim":
+            return (f"kubectl kres claims {name}{where}",)
+        case "ResourcePool":
+            return (f"kubectl kres pools {name}",)
+        case "Tenant":
+            return (f"kubectl kres migrate tenant/{name}",)
+    kind = BY_KIND.get(ref.kind)
+    if ref.name == EVERY or kind is None or not answers_about(kind).explained:
+        return ()
+    return (f"kubectl kres explain {kind.names[1]}/{name}{where}",)
+
+
+def _annotated(scene: Scene) -> Iterator[ObjectRef]:
+    """The objects of a scene that carry the annotation."""
+    kinds = ("LimitRange", "ResourceQuota", "ResourcePoolClaim") if scene.namespace else ("ResourcePool", "Tenant")
+    refs = [subject.ref for subject in scene.subjects]
+    refs += [
+        ObjectRef(kind, one.metadata.name, one.metadata.namespace)
+        for kind in kinds
+        for one in scene.store.all(kind, scene.namespace or None)
+    ]
+    for ref in refs:
+        if scene.asks(ref) and _text(scene, ref):
+            yield ref
+
+
+def _text(scene: Scene, ref: ObjectRef) -> str:
+    raw = next((one.raw for one in scene.subjects if one.ref == ref and one.raw is not None), None)
+    if raw is not None:
+        metadata: Any = raw.get("metadata") or {}
+        return str((metadata.get("annotations") or {}).get(IGNORE) or "")
+    item = scene.store.get(ref.kind, ref.name, ref.namespace)
+    return str((item.metadata.annotations or {}).get(IGNORE, "")) if item is not None else ""
+
+
+def _exemptions(scene: Scene, ref: ObjectRef) -> Iterator[tuple[str, str]]:
+    """Codes with the reasons that are given for them."""
+    for part in _text(scene, ref).split(";"):
+        code, _, reason = part.strip().partition(" ")
+        if code in BY_CODE and reason.strip():
+            yield code, reason.strip()
+
+
+def _faults(scene: Scene, ref: ObjectRef) -> Iterator[CheckFinding]:
+    rule = BY_CODE[EXEMPTION]
+    for part in _text(scene, ref).split(";"):
+        code, _, reason = part.strip().partition(" ")
+        why = "" if code in BY_CODE else f'"{code}" is no code of a rule'
+        why = why or ("" if reason.strip() else f"it gives no reason for {code}")
+        if part.strip() and why:
+            values = {"annotation": IGNORE, "why": why}
+            yield _finding(rule, Broken(ref, values, f"metadata.annotations[{IGNORE}]"), "")

@@ -1,0 +1,63 @@
+"""A finding: which rule an object breaks, with which figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.common.record import Record
+
+Severity = Literal["error", "warning", "note"]
+
+#: The worst first.
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "note")
+
+#: The name in a finding that is about all objects of a kind.
+EVERY: Final = "*"
+
+
+class Broken(NamedTuple):
+    """What a rule yields of one object. ``values`` fill the rule's message; ``field``: the path that is to blame.
+
+    ``remedy``: what to change here; empty: what the rule says of all. ``commands``: as something to type.
+    """
+
+    object: ObjectRef
+    values: Mapping[str, str] = {}
+    field: str = ""
+    remedy: str = ""
+    commands: tuple[str, ...] = ()
+
+
+class CheckFinding(Record, frozen=True):
+    """A rule that an object breaks. ``values``: the figures and names in ``message``.
+
+    ``field``: the path in the object that is to blame; empty: the whole of it. ``file``, ``line`` and ``column``: where
+    that is, of an object of a file; from 1 on. ``ignored``: the reason that the object's annotation gives for not
+    counting it. ``known``: it is in the baseline.
+    """
+
+    code: str
+    severity: Severity
+    object: ObjectRef
+    message: str
+    remedy: str = ""
+    commands: tuple[str, ...] = ()
+    field: str = ""
+    values: Mapping[str, str] = {}
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    ignored: str = ""
+    known: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is neither ignored nor known."""
+        return not (self.ignored or self.known)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is recognized by in another run: figures may differ, as line numbers do."""
+        return self.code, self.object.full, self.field

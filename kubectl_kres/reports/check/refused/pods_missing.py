@@ -1,0 +1,90 @@
+"""KRES101: a workload lacks pods, and the next one is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.reports.check.finding import Broken
+from kubectl_kres.reports.check.refused.run_never import never_fits
+from kubectl_kres.reports.check.rule import Rule
+from kubectl_kres.reports.check.scene import Judged, Scene
+from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.pod.verdict import is_negative
+
+
+def find(scene: Scene) -> Iterator[Broken]:
+    """The objects of files that would not come, and the workloads that lack pods."""
+    for judged in scene.judged:
+        if not _may_lack(scene, judged) or never_fits(judged):
+            continue
+        outline = scene.outline(judged)
+        verdict = outline.verdict
+        if verdict.missing and is_negative(verdict):
+            values = {"outcome": verdict.outcome, "missing": str(verdict.missing), "why": cause(verdict)}
+            yield Broken(judged.ref, values, remedy=outline.remedy)
+
+
+def _may_lack(scene: Scene, judged: Judged) -> bool:
+    if judged.replicas is not None:
+        return bool(judged.replicas.missing or judged.replicas.failing) or scene.of_files
+    return not judged.admitted
+
+
+def cause(verdict: Verdict) -> str:
+    """The server's words, as short as they are known."""
+    if verdict.blocked is not None:
+        return verdict.blocked.message
+    if verdict.fits is not None:
+        return f"{verdict.fits} of them fit"
+    return next((one.text for one in verdict.findings if one.text), "the server refuses it")
+
+
+RULE = Rule(
+    code="KRES101",
+    title="pods are missing and refused",
+    severity="error",
+    reason="The workload runs with fewer pods than it asks for, or with none, until somebody changes something.",
+    remedy="kubectl kres explain names each way to get them admitted, with its commands.",
+    message="{outcome}: {missing} of its pods missing: {why}",
+    find=find,
+    failing="""
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: team, namespace: shop}
+spec: {hard: {requests.cpu: '1'}}
+status: {hard: {requests.cpu: '1'}, used: {requests.cpu: '1'}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop, generation: 1}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: app, image: app, resources: {requests: {cpu: 500m, memory: 64Mi}, limits: {memory: 64Mi}}}
+status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2}
+""",
+    passing="""
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: team, namespace: shop}
+spec: {hard: {requests.cpu: '2'}}
+status: {hard: {requests.cpu: '2'}, used: {requests.cpu: '1'}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop, generation: 1}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: app, image: app, resources: {requests: {cpu: 500m, memory: 64Mi}, limits: {memory: 64Mi}}}
+status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, readyReplicas: 2}
+""",
+)

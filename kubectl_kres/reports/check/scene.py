@@ -1,0 +1,144 @@
+"""What rules look at: a namespace with its workloads, each judged once, or what stands beside namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from kubectl_kres.admission.base.draft import Draft
+from kubectl_kres.admission.quota.quota_admission import Quota
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.effective_policies import Known, policies
+from kubectl_kres.reports.common.explanation import Demand, Unseen
+from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.explain.explain import analysis_of
+from kubectl_kres.reports.explain.summary import Outline, Outlines
+from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
+from kubectl_kres.reports.pod.must_specify import demands
+from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
+from kubectl_kres.reports.rollout.workload_pods import pods_of
+from kubectl_kres.store.store import Store
+
+
+class Judged(Struct, frozen=True):
+    """A workload, or a pod that nothing else makes, with every outcome of its next pod."""
+
+    subject: Subject
+    analysis: Analysis
+    replicas: Replicas | None = None
+
+    @property
+    def ref(self) -> ObjectRef:
+        return self.subject.ref
+
+    @property
+    def draft(self) -> Draft | None:
+        """The next pod as it would be stored, in the first order of LimitRanges; None where it cannot be decoded."""
+        found: Draft | None = self.analysis.outcomes[0].draft
+        return found
+
+    def at(self, path: str) -> str:
+        """The path of the pod's field in the object itself."""
+        return f"{self.analysis.start.prefix}{path}"
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the next pod is admitted in every order."""
+        return all(outcome.allowed for outcome in self.analysis.outcomes)
+
+
+class Scene:
+    """A namespace of a store; without one, all that is beside namespaces.
+
+    ``subjects``: what makes pods there, and pods that nothing else makes. ``of_files``: only what files hold is asked
+    about; ``spaces``: only what stands in these namespaces, or in none. ``unread``: what could not be read.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        ask: Ask,
+        namespace: str = "",
+        subjects: Sequence[Subject] = (),
+        unread: Sequence[Unseen] = (),
+        *,
+        of_files: bool = False,
+        spaces: Collection[str] = (),
+    ) -> None:
+        self.store, self.ask, self.namespace = store, ask, namespace
+        self.subjects, self.unread, self.of_files, self.spaces = subjects, unread, of_files, spaces
+        #: The objects that no answer could be given about, with the error.
+        self.unanswered: list[tuple[Subject, KresError]] = []
+        self._outlines = Outlines(store, ask)
+
+    def asks(self, ref: ObjectRef) -> bool:
+        """Whether findings about an object are wanted."""
+        if self.of_files:
+            return ref in self.store.files or any(ref == one.ref for one in self.subjects)
+        return not (self.spaces and ref.namespace) or ref.namespace in self.spaces
+
+    @cached_property
+    def known(self) -> Known:
+        """The policies of the namespace."""
+        return policies(self.store, self.namespace, self.ask.server)
+
+    @property
+    def quotas(self) -> Sequence[Quota]:
+        """The quotas of the namespace that are enforced."""
+        return self.known.policies.quotas
+
+    @cached_property
+    def demands(self) -> Sequence[Demand]:
+        """What quotas require of each container; nothing is known of it where LimitRanges could not be read."""
+        known = self.known.policies
+        blind = any(one.kind == "LimitRange" for one in self.unread)
+        return () if blind else tuple(demands(known.quotas, known.limits))
+
+    @cached_property
+    def conflicts(self) -> Sequence[Conflict]:
+        """What LimitRanges and quotas contradict each other in."""
+        known = self.known.policies
+        return tuple(dict.fromkeys(conflicts(known.limits, known.quotas, self.demands)))
+
+    @cached_property
+    def judged(self) -> Sequence[Judged]:
+        """The subjects of which there is an answer."""
+        return tuple(self._judged())
+
+    def _judged(self) -> Iterator[Judged]:
+        for subject in self.subjects:
+            try:
+                analysis = analysis_of(self.store, subject, self.ask, journal=False)
+                stored = self.store.get(subject.ref.kind, subject.ref.name, self.namespace)
+                replicas = pods_of(self.store, subject.ref.kind, stored) if isinstance(stored, Workload) else None
+            except KresError as error:
+                self.unanswered.append((subject, error))
+            else:
+                yield Judged(subject, analysis, replicas)
+
+    def outline(self, judged: Judged) -> Outline:
+        """The verdict of a subject, and what would let its pods in."""
+        return self._outlines.outline(judged.subject)
+
+    @cached_property
+    def quota_reports(self) -> Sequence[QuotaReport]:
+        """The quotas of the namespace with what a recount of its objects finds."""
+        held: list[ResourceQuota] = [*self.store.all("ResourceQuota", self.namespace)]
+        try:
+            return tuple(quota_reports(self.store, held, self.ask, recounted=True))
+        except KresError as error:
+            self.unanswered += [(subject, error) for subject in self.subjects[:1]]
+            return ()
+
+    @cached_property
+    def pools(self) -> PoolIndex:
+        """The pools and claims of the cluster."""
+        return PoolIndex(self.store)

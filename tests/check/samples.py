@@ -1,0 +1,41 @@
+"""Scenes out of the YAML that rules carry as examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import yaml
+from reports.stored import store_of
+
+from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.reports.check.check import check
+from kubectl_kres.reports.check.finding import CheckFinding
+from kubectl_kres.reports.check.registry import BY_CODE
+from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.store.store import Store
+
+ASK = Ask(read_yaml=yaml.safe_load)
+_RUNS = ("TaskRun",)
+
+
+def stored(text: str) -> Store:
+    """All objects of a YAML text, of a cluster of which everything was read."""
+    return store_of(*(one for one in yaml.safe_load_all(text) if one))
+
+
+def scenes(store: Store, ask: Ask = ASK) -> Iterator[Scene]:
+    """Each namespace, and what is beside namespaces."""
+    spaces = sorted({one.metadata.namespace for kind in store.kinds() for one in store.all(kind)} - {""})
+    for space in spaces:
+        kinds = (*(kind for kind in WORKLOADS if kind not in {"ReplicaSet", "PodTemplate"}), *_RUNS)
+        refs = [ObjectRef(kind, one.metadata.name, space) for kind in kinds for one in store.all(kind, space)]
+        yield Scene(store, ask, space, [Subject(ref, BY_KIND[ref.kind]) for ref in refs])
+    yield Scene(store, ask)
+
+
+def found(text: str, *codes: str) -> list[CheckFinding]:
+    """The findings of rules of these codes (none: of all) in a cluster of these objects."""
+    wanted = frozenset(codes or BY_CODE)
+    return [one for scene in scenes(stored(text)) for one in check(scene, wanted)]

@@ -1,0 +1,54 @@
+"""Every rule: its example breaks it, the near miss does not, and both say so in whole sentences."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from check.samples import ASK, found, stored
+
+from kubectl_kres.reports.check.check import check
+from kubectl_kres.reports.check.finding import SEVERITIES
+from kubectl_kres.reports.check.registry import BY_CODE, RULES
+from kubectl_kres.reports.check.rule import Rule
+from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.common.explanation import Unseen
+
+_WITH_OBJECTS = [rule for rule in RULES if rule.code != "KRES901"]
+
+
+def test_codes_are_unique_and_in_order():
+    codes = [rule.code for rule in RULES]
+    assert codes == sorted(set(codes))
+    assert all(re.fullmatch("KRES[0-9]{3}", code) for code in codes)
+    assert BY_CODE.keys() == {*codes}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_words(rule: Rule):
+    assert rule.severity in SEVERITIES
+    assert rule.reason.endswith(".")
+    assert rule.remedy.endswith(".")
+    assert not rule.title.endswith(".")
+    assert not rule.message.endswith(".")
+
+
+@pytest.mark.parametrize("rule", _WITH_OBJECTS, ids=lambda rule: rule.code)
+def test_the_failing_example_breaks_it(rule: Rule):
+    broken = found(rule.failing, rule.code)
+    assert broken
+    assert {one.code for one in broken} == {rule.code}
+    assert all("{" not in one.message for one in broken)
+
+
+@pytest.mark.parametrize("rule", _WITH_OBJECTS, ids=lambda rule: rule.code)
+def test_the_near_miss_is_silent(rule: Rule):
+    assert found(rule.passing, rule.code) == []
+
+
+def test_what_could_not_be_read_is_found():
+    store = stored("")
+    unread = (Unseen("ResourceQuota", "denied", "shop", message="forbidden"), Unseen("Event", "denied", required=False))
+    (one,) = check(Scene(store, ASK, "shop", unread=unread), {"KRES901"})
+    assert one.object.kind == "ResourceQuota"
+    assert one.message == "denied: forbidden"

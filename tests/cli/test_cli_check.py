@@ -1,0 +1,217 @@
+"""``kubectl kres check``: what is printed, what ends with 1, and what does not count."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.running import Kres
+from golden.kept import compare
+
+from kubectl_kres.reports.check.registry import BY_CODE, RULES
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "check"
+QUOTA = BY_CODE["KRES101"].failing.partition("---")[0]
+DEPLOYMENT = BY_CODE["KRES101"].failing.partition("---")[2]
+OPEN = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: app
+        image: app
+        resources:
+          limits:
+            memory: 512m
+"""
+
+
+def items(out: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(out)["items"]
+    return found
+
+
+def codes(out: str) -> list[str]:
+    return [one["code"] for one in items(out)]
+
+
+def test_the_demo(kres: Kres):
+    code, out, err = kres("check --demo")
+    compare(GOLDEN / "demo.txt", out)
+    assert (code, err) == (1, "")
+
+
+def test_what_the_demo_is_meant_to_break(kres: Kres):
+    found = items(kres("check --demo -o json").out)
+    assert {one["code"] for one in found} >= {
+        "KRES101",
+        "KRES104",
+        "KRES106",
+        "KRES205",
+        "KRES213",
+        "KRES302",
+        "KRES305",
+    }
+    assert [one["severity"] for one in found] == sorted(
+        (one["severity"] for one in found), key=("error", "warning", "note").index
+    )
+    keys = [(one["code"], json.dumps(one["object"]), one.get("field")) for one in found]
+    assert len(keys) == len({*keys}), "a baseline could not tell them apart"
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        ("--fail-on error", 1),
+        ("--fail-on never", 0),
+        ("--select KRES4 --fail-on error", 0),
+        ("--select KRES4 --fail-on warning", 1),
+        ("--select KRES405 --fail-on warning", 0),
+        ("--select KRES405 --fail-on note", 1),
+        ("--ignore KRES1 --fail-on error", 0),
+    ],
+)
+def test_what_ends_with_1(kres: Kres, flags: str, code: int):
+    assert kres(f"check --demo {flags}").code == code
+
+
+def test_codes_are_chosen_by_their_beginning(kres: Kres):
+    assert {*codes(kres("check --demo -o json --select KRES2,kres305 --ignore KRES206").out)} == {
+        "KRES205",
+        "KRES211",
+        "KRES213",
+        "KRES305",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--select KRES10l", 'error: invalid argument "KRES10L" for "--select" flag: no rule has this code'),
+        ("--ignore KRES", 'error: invalid argument "KRES" for "--ignore" flag: no rule has this code'),
+        ("--select KRES1 --ignore KRES1", "error: --select and --ignore leave no rule to check"),
+        ("web", "error: check looks at all of a namespace, or of files; it takes no names, not web"),
+        ("--baseline none.json", "error: none.json: no such file or directory"),
+    ],
+)
+def test_bad_input(kres: Kres, words: str, said: str):
+    code, out, err = kres(f"check --demo {words}")
+    assert (code, out) == (2, "")
+    assert err.startswith(said)
+    if "10l" in words:
+        assert "did you mean KRES" in err
+
+
+def test_an_object_of_a_file_is_named_with_its_place(kres: Kres, tmp_path: Path):
+    (tmp_path / "web.yaml").write_text(OPEN)
+    code, out, _ = kres("check -f web.yaml --offline --allow-partial --select KRES406")
+    assert code == 1
+    assert out.startswith("web.yaml:15:21: error KRES406 shop/Deployment/web\n")
+    (one,) = items(kres("check -f web.yaml --offline --allow-partial --select KRES406 -o json").out)
+    assert (one["file"], one["line"], one["column"]) == ("web.yaml", 15, 21)
+
+
+def test_a_file_is_checked_against_a_snapshot(kres: Kres, tmp_path: Path):
+    (tmp_path / "web.yaml").write_text(DEPLOYMENT.replace("namespace: shop", "namespace: checkout"))
+    code, out, _ = kres("check -f web.yaml --demo")
+    assert code == 1
+    assert "KRES101 checkout/Deployment/web" in out
+    assert "checkout/Deployment/checkout" not in out, "only what the file holds is asked about"
+
+
+def test_nothing_found(kres: Kres, tmp_path: Path):
+    (tmp_path / "ns.yaml").write_text(BY_CODE["KRES201"].passing)
+    code, out, _ = kres("check -f ns.yaml --offline --allow-partial")
+    assert (code, out) == (0, "nothing found in 0 workloads of 1 namespace\n")
+
+
+def test_a_baseline_lets_an_old_cluster_start_at_zero(kres: Kres, tmp_path: Path):
+    known = kres("check --demo -o json").out
+    (tmp_path / "known.json").write_text(known)
+    code, out, _ = kres("check --demo --baseline known.json")
+    assert code == 0
+    assert out == f"{len(items(known))} in the baseline in 33 workloads of 10 namespaces\n"
+    fewer = json.loads(known)
+    gone = fewer["items"].pop(0)
+    (tmp_path / "known.json").write_text(json.dumps(fewer))
+    code, out, _ = kres("check --demo --baseline known.json")
+    assert code == 1
+    assert out.startswith(f"{gone['severity']} {gone['code']} ")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nothing", "no JSON"),
+        ("[]", "something else"),
+        ('{"apiVersion": "kres/v9", "kind": "Check"}', "this baseline is Check of kres/v9, and Check of kres/v1alpha1"),
+        ('{"apiVersion": "kres/v1alpha1", "kind": "Qos", "items": []}', "this baseline is Qos of kres/v1alpha1"),
+        ('{"apiVersion": "kres/v1alpha1", "kind": "Check", "items": [{"code": 1}]}', "Expected"),
+    ],
+)
+def test_a_baseline_that_is_none(kres: Kres, tmp_path: Path, text: str, said: str):
+    (tmp_path / "known.json").write_text(text)
+    code, out, err = kres("check --demo --baseline known.json")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: known.json: ")
+    assert said in err
+    assert "kubectl kres check -o json > FILE writes a baseline" in err
+
+
+def test_an_exemption_has_a_reason_and_is_shown(kres: Kres, tmp_path: Path):
+    text = OPEN.replace(
+        "namespace: shop}", 'namespace: shop, annotations: {kres.dev/ignore: "KRES406 a test; KRES999 x"}}'
+    )
+    (tmp_path / "web.yaml").write_text(text)
+    code, out, _ = kres("check -f web.yaml --offline --allow-partial --select KRES406,KRES903")
+    assert "ignored: KRES406 shop/Deployment/web: a test\n" in out
+    assert 'annotation kres.dev/ignore does not count: "KRES999" is no code of a rule' in " ".join(out.split())
+    assert code == 1
+    (tmp_path / "web.yaml").write_text(text.replace("; KRES999 x", ""))
+    assert kres("check -f web.yaml --offline --allow-partial --select KRES406,KRES903").code == 0
+
+
+def test_what_cannot_be_read_is_a_finding_and_makes_it_partial(kres: Kres, api: Any):
+    for plural in ("resourcequotas", "pods"):
+        api.denied.add(plural)
+    code, out, _ = kres("check -o json -n shop")
+    assert code == 4
+    assert {one["object"]["kind"] for one in items(out) if one["code"] == "KRES901"} >= {"ResourceQuota", "Pod"}
+
+
+def test_sarif(kres: Kres, tmp_path: Path):
+    hostile = OPEN.replace("name: web", 'name: "web\\u001b[31m\\u202e<b>"').replace("512m", "5m")
+    (tmp_path / "we b.yaml").write_text(hostile)
+    (tmp_path / "known.json").write_text(kres("check -o json", "-f", "we b.yaml", "--offline", "--allow-partial").out)
+    out = kres("check --offline --allow-partial -o sarif --baseline known.json", "-f", "we b.yaml").out
+    assert not {"\x1b", "\u202e"} & {*out}
+    document = json.loads(out)
+    assert (document["version"], len(document["runs"])) == ("2.1.0", 1)
+    run = document["runs"][0]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == [rule.code for rule in RULES]
+    assert {rule["defaultConfiguration"]["level"] for rule in rules} <= {"error", "warning", "note"}
+    assert run["results"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert "; do: " in result["message"]["text"]
+        place = result["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"]["uri"] == "we%20b.yaml"
+        assert place["region"]["startLine"] > 0
+        assert result["baselineState"] == "unchanged"
+
+
+def test_every_command_that_is_proposed_runs_on_the_demo(kres: Kres):
+    commands = {command for one in items(kres("check --demo -o json").out) for command in one["commands"]}
+    assert len(commands) > 10
+    for command in sorted(commands):
+        code, out, err = kres("", *command.split()[2:])
+        assert code == 0, f"{command}: {err}"
+        assert out
