@@ -13,7 +13,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.reports.changes.compare import report
-from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Scale
@@ -34,6 +34,8 @@ def played(
         raise UsageError("simulate needs a change: items, scale=... or delete=...")
     spaces = tuple(dict.fromkeys(filter(None, (space, *(step.namespace for step in steps)))))
     reading.fill([*namespace_needs(spaces), *pool_needs()])
+    for _ in range(2):
+        reading.fill(plugin_needs(reading.store, spaces))
     ask = ask_of(reading.store, "")
     found = report(carried_out(reading.store, steps, ask.server, spaces))
     unseen = tuple(unread(reading.store, (need for need in namespace_needs(spaces) if need.required)))

@@ -94,13 +94,18 @@ class Side(Struct, frozen=True):
 class Outcome(Struct, frozen=True):
     """The world before and after a change, and what the server said to each step.
 
-    several: so many ends of Capsule's own choices were possible, of which one is shown.
+    several: so many ends of Capsule's own choices were possible, of which one is shown. gaps: policies that could not
+    be computed, so that they may refuse or change what is shown.
     """
 
     before: Side
     after: Side
     sent: tuple[Sent, ...]
     several: int = 1
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(gap for namespace, _ in self.after.spaces.values() for gap in namespace.tables.gaps))
 
 
 def carried_out(
@@ -226,7 +231,11 @@ def _through_capsule(
         sent[number] = Sent(number + 1, label, _what(step), kind, name, placed.namespace, answers)
         found += _changed_quotas(pools, worlds[0])
         if kind == "Namespace" and isinstance(step, Delete):
-            found += [_Local(Delete(*key), name) for key in world_of(store, name).objects if key[0] not in OF_CLUSTER]
+            held = world_of(store, name).objects
+            found += [_Local(Delete(*key), name) for key in held if key[0] not in (*OF_CLUSTER, "Namespace")]
+        elif kind == "Namespace" and name in worlds[0].namespaces:
+            # Its labels say which standard of Pod Security is enforced, and which policies are bound to it.
+            found.append(_Local(Apply(raw_of(worlds[0].namespaces[name])), name))
         pools = worlds[0]
     return pools, sent, found, several
 

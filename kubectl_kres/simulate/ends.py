@@ -11,16 +11,14 @@ from msgspec.structs import replace
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.quota.quota_admission import evaluate
 from kubectl_kres.admission.quota.requests import count_request
-from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.volume_claims import create_claim
-from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.raw import decoded
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.controllers import statefulset
 from kubectl_kres.simulate.controllers.deployment import synced
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.requests import Answer, Requests
-from kubectl_kres.simulate.shapes import SUFFIX, Shape, pod_of, pruned
+from kubectl_kres.simulate.shapes import SUFFIX, Shape, pruned
 from kubectl_kres.simulate.state import (
     DeploymentState,
     JobState,
@@ -177,12 +175,12 @@ class Reader:
                     yield from self._refused_set(key, policies)
                 for item in workload.sets:
                     if count(item.pods) < item.wanted:
-                        yield from self._refused_pod(key, item.template, policies)
+                        yield from self._refused_pod(key, item.template, world, policies)
             case StatefulSetState():
                 yield from self._refused_replica(key, workload, state, world, policies)
             case _:
                 if count(workload.pods) < workload.wanted:
-                    yield from self._refused_pod(key, workload.template, policies)
+                    yield from self._refused_pod(key, workload.template, world, policies)
 
     def _refused_set(self, key: Key, policies: Policies) -> Iterator[Refused]:
         name = f"{key[1]}-*"
@@ -196,10 +194,10 @@ class Reader:
         if answers:
             yield Refused("ReplicaSet", name, tuple(answers), key)
 
-    def _refused_pod(self, key: Key, template: int, policies: Policies, name: str = "") -> Iterator[Refused]:
-        pod = pod_of(self.tables.templates[template].raw, key[1], name=name)
-        outcomes = admit(decoded(pod, Pod), policies, self.tables.server, journal=False)
-        answers = _answers(outcomes)
+    def _refused_pod(
+        self, key: Key, template: int, world: World, policies: Policies, name: str = ""
+    ) -> Iterator[Refused]:
+        answers = _answers(self.tables.outcomes(template, world, policies, name))
         if answers:
             yield Refused("Pod", name or f"{key[1]}-*", answers, key)
 
@@ -221,7 +219,7 @@ class Reader:
                 yield Refused("PersistentVolumeClaim", name, answers, key)
         if not found:
             template = statefulset.template_of(workload, ordinal)
-            yield from self._refused_pod(key, template, policies, f"{key[1]}-{ordinal}")
+            yield from self._refused_pod(key, template, world, policies, f"{key[1]}-{ordinal}")
 
 
 def _answers(outcomes: tuple[Outcome, ...]) -> tuple[Answer, ...]:

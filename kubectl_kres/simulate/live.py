@@ -16,6 +16,7 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.simulate.shapes import pruned
 from kubectl_kres.simulate.simulation import Namespace
 from kubectl_kres.simulate.state import (
@@ -35,7 +36,7 @@ from kubectl_kres.store.store import Store
 IN_NAMESPACE = (
     "LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service", "DaemonSet", "CronJob", *CONTROLLED,
 )  # fmt: skip
-OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass")
+OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass", *POLICIES)
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 _REVISION_NOTE = "deployment.kubernetes.io/revision"
@@ -58,6 +59,10 @@ def world_of(store: Store, namespace: str) -> World:
         found += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
     for kind in OF_CLUSTER:
         found += [raw_of(item) for item in store.all(kind)]
+    own = store.get("Namespace", namespace)
+    labels = {"kubernetes.io/metadata.name": namespace}
+    bare: Raw = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
+    found.append(raw_of(own) if own is not None else bare)
     return World.of(found)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from kubectl_kres.admission.request.new_pod import admit
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.shapes import SUFFIX, pruned
 from kubectl_kres.simulate.simulation import Namespace
@@ -54,23 +53,20 @@ def _next(
     workload: WorkloadState | None = None,
 ) -> Next:
     tables = namespace.tables
-    template = workload.template if workload is not None else tables.template(key, _template(namespace, state, key))
+    world = tables.worlds[state.world]
+    template = (
+        workload.template if workload is not None else tables.template_of(world.objects[key], whole=key in world.whole)
+    )
     if shapes:
         state = state.charged(tables.shapes[shapes[0]].cost, -1)
-    world = tables.worlds[state.world]
     options = [tables.shapes[shape] for shape in tables.options(template, world)]
     outcomes = tables.refusals(template, world)
     if not outcomes and all(map(state.admits, options)):
         return Next(key, number, wanted, (), tuple(shape.stored for shape in options))
     if options:
-        pod = tables.templates[template].pod()
-        outcomes = admit(pod, namespace.requests.policies(state), tables.server, journal=False)
+        outcomes = tables.outcomes(template, world, namespace.requests.policies(state))
     messages = dict.fromkeys(
         outcome.message.replace(f'{SUFFIX}"', '-*"', 1) for outcome in outcomes if not outcome.allowed
     )
     stored = {repr(outcome.object): pruned(outcome.object) for outcome in outcomes if outcome.object is not None}
     return Next(key, number, wanted, tuple(messages), tuple(stored.values()))
-
-
-def _template(namespace: Namespace, state: State, key: Key) -> Any:
-    return template_raw(namespace.tables.worlds[state.world].objects[key])

@@ -20,6 +20,7 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Scale, Step, applied, key_of_step
 from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.plugins import POLICIES, plugins_of
 from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of
 from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.workloads import changed, started
@@ -90,11 +91,7 @@ class Requests:
             return
         raw = applied(step, stored)
         policies = self.policies(state)
-        outcomes = (
-            create(raw, policies, self.tables.server)
-            if stored is None
-            else update(stored, raw, policies, self.tables.server)
-        )
+        outcomes = self._outcomes(world, raw, stored, policies)
         seen: set[Answer] = set()
         for outcome in outcomes:
             answer = _answer(outcome)
@@ -102,9 +99,26 @@ class Requests:
                 continue
             seen.add(answer)
             if outcome.allowed:
-                yield self._stored(state, key, stored, raw, outcome, answer)
+                yield self._stored(state, step, stored, raw, outcome, answer)
             else:
                 yield self._answered(state, answer)
+
+    def _outcomes(
+        self, world: World, raw: dict[str, Any], stored: Raw | None, policies: Policies
+    ) -> tuple[Outcome, ...]:
+        kind, server = raw.get("kind"), self.tables.server
+        if kind == "Namespace":  # what Capsule's webhooks say of it has been asked already
+            return (Outcome(allowed=True, code=200),)
+        if kind in POLICIES:
+            found = plugins_of(world, server, self.tables.gaps).policy(raw, policies, exists=stored is not None)
+            return tuple(found)
+        plugins = self.tables.plugins(world)
+        if plugins is not None and kind == "Pod" and stored is None:
+            return plugins.pod(raw, policies, whole=True)
+        outcomes = create(raw, policies, server) if stored is None else update(stored, raw, policies, server)
+        if plugins is None:
+            return tuple(outcomes)
+        return tuple(one for outcome in outcomes for one in plugins.object(raw, stored, policies, outcome))
 
     def _answered(self, state: State, answer: Answer) -> State:
         if answer not in self._numbers:
@@ -123,12 +137,12 @@ class Requests:
         return self._worlds[key]
 
     def _stored(
-        self, state: State, key: Key, stored: Raw | None, raw: dict[str, Any], outcome: Outcome, answer: Answer
+        self, state: State, step: Step, stored: Raw | None, raw: dict[str, Any], outcome: Outcome, answer: Answer
     ) -> State:
-        world = self.tables.worlds[state.world]
+        world, key = self.tables.worlds[state.world], key_of_step(step)
         if key[0] == "Pod":
             raw = self._stored_pod(raw, outcome)
-        after = world.having(raw)
+        after = world.having(raw, whole=isinstance(step, Apply))
         then = self._answered(state, answer)._replace(world=self._world(state, after, allowed=True))
         if stored is not None:
             then = then.charged(self._cost(stored, world), -1)
@@ -136,7 +150,7 @@ class Requests:
         if key[0] == "PersistentVolumeClaim":
             return then._replace(claims=then.claims | {key[1]})
         if key[0] in CONTROLLED:
-            return self._controlled(then, key, raw)
+            return self._controlled(then, key, raw, whole=key in after.whole)
         return then
 
     def _cost(self, raw: Raw, world: World) -> Any:
@@ -150,8 +164,8 @@ class Requests:
         status = {**(raw.get("status") or {}), "phase": phase, **(stored.get("status") or {})}
         return {**raw, "spec": spec, "status": status}
 
-    def _controlled(self, state: State, key: Key, raw: Raw) -> State:
-        template = self.tables.template_of(raw)
+    def _controlled(self, state: State, key: Key, raw: Raw, *, whole: bool) -> State:
+        template = self.tables.template_of(raw, whole=whole)
         for place, (other, workload) in enumerate(state.workloads):
             if other == key:
                 return state.having(place, changed(workload, raw, template))

@@ -12,27 +12,29 @@ from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Request
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request, request_of, resource_of
-from kubectl_kres.admission.request.new_pod import admit, quota_request
+from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.admission.request.volume_claims import classed, create_claim
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import Cost, Measures, Shape, pod_of, pruned, without_quotas
 from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_key, template_raw
 
 _COUNTED_ALONE = "count/pods"
-_NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Namespace", "Node"})
+_NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Namespace", "Node", *POLICIES})
 
 
 class Template:
     """A pod template of one workload."""
 
-    __slots__ = ("_pod", "owner", "raw")
+    __slots__ = ("_pod", "owner", "raw", "whole")
 
-    def __init__(self, owner: Key, raw: Raw) -> None:
-        self.owner, self.raw = owner, raw
+    def __init__(self, owner: Key, raw: Raw, *, whole: bool) -> None:
+        """``whole``: a file gave it, so that nothing of it was left out."""
+        self.owner, self.raw, self.whole = owner, raw, whole
         self._pod: Pod | None = None
 
     def pod(self) -> Pod:
@@ -58,13 +60,16 @@ class Tables:
         self._claims: dict[tuple[Key, str, Any], Cost | None] = {}
         self._finished: dict[int, Cost] = {}
         self._sets: Cost | None = None
+        self._plugins: dict[Any, Plugins | None] = {}
+        #: What plugins could not compute.
+        self.gaps: dict[str, None] = {}
 
     def world(self, world: World) -> int:
         """The number of a world."""
         self.worlds.append(world)
         return len(self.worlds) - 1
 
-    def template(self, owner: Key, raw: Raw) -> int:
+    def template(self, owner: Key, raw: Raw, *, whole: bool = False) -> int:
         """The number of a workload's template; the same for one that its controller takes for the same."""
         written = (owner, msgspec.json.encode(raw))
         number = self._written.get(written)
@@ -72,14 +77,14 @@ class Tables:
             key = (owner, template_key(raw))
             number = self._template_numbers.setdefault(key, len(self.templates))
             if number == len(self.templates):
-                self.templates.append(Template(owner, raw))
+                self.templates.append(Template(owner, raw, whole=whole))
             self._written[written] = number
         return number
 
-    def template_of(self, workload: Raw) -> int:
+    def template_of(self, workload: Raw, *, whole: bool = False) -> int:
         """The number of the template that a workload has now."""
         name = str((workload.get("metadata") or {}).get("name", ""))
-        return self.template((str(workload.get("kind")), name), template_raw(workload))
+        return self.template((str(workload.get("kind")), name), template_raw(workload), whole=whole)
 
     def shape(self, shape: Shape) -> int:
         """The number of a shape."""
@@ -106,10 +111,25 @@ class Tables:
         key = (template, world.deciding)
         if key not in self._options:
             pod = self.templates[template].pod()
-            outcomes = admit(pod, without_quotas(world.policies), self.server, journal=False)
+            outcomes = self.outcomes(template, world, without_quotas(world.policies))
             shapes = dict.fromkeys(self._shape_of(pod, outcome) for outcome in outcomes if outcome.allowed)
             self._options[key] = tuple(shapes), tuple(outcome for outcome in outcomes if not outcome.allowed)
         return self._options[key]
+
+    def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:
+        """Every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
+        held, plugins = self.templates[template], self.plugins(world)
+        raw = pod_of(held.raw, held.owner[1], name=name)
+        if plugins is not None:
+            return plugins.pod(raw, policies, whole=held.whole)
+        return admit(decoded(raw, Pod) if name else held.pod(), policies, self.server, journal=False)
+
+    def plugins(self, world: World) -> Plugins | None:
+        """What else admits in a world; None: nothing does."""
+        if world.deciding not in self._plugins:
+            found = plugins_of(world, self.server, self.gaps)
+            self._plugins[world.deciding] = None if is_silent(found) else found
+        return self._plugins[world.deciding]
 
     def _shape_of(self, pod: Pod, outcome: Outcome) -> int:
         request = quota_request(pod, outcome.draft)

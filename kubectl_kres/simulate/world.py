@@ -20,7 +20,10 @@ from kubectl_kres.quantity import parse
 Key = tuple[str, str]
 
 CONTROLLED = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
-_DECIDING = ("LimitRange", "PriorityClass", "RuntimeClass", "StorageClass")
+_DECIDING = (
+    "LimitRange", "PriorityClass", "RuntimeClass", "StorageClass", "Namespace", "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+)  # fmt: skip
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -31,10 +34,10 @@ def key_of(raw: Raw) -> Key:
 
 
 class World:
-    """Objects as stored, never changed in place."""
+    """Objects as stored, never changed in place. ``whole``: those that a file gave, of which nothing was left out."""
 
-    def __init__(self, objects: Mapping[Key, Raw]) -> None:
-        self.objects = objects
+    def __init__(self, objects: Mapping[Key, Raw], whole: frozenset[Key] = frozenset()) -> None:
+        self.objects, self.whole = objects, whole
         self._policies: Policies | None = None
         self._quotas: list[ResourceQuota] | None = None
         self._deciding: tuple[tuple[Key, int], ...] | None = None
@@ -44,13 +47,14 @@ class World:
         """A world of objects as read."""
         return cls({key_of(raw): raw for raw in objects})
 
-    def having(self, raw: Raw) -> World:
+    def having(self, raw: Raw, *, whole: bool = False) -> World:
         """The world with an object in the place of any of its name."""
-        return World({**self.objects, key_of(raw): raw})
+        key = key_of(raw)
+        return World({**self.objects, key: raw}, self.whole | {key} if whole else self.whole)
 
     def lacking(self, key: Key) -> World:
         """The world without an object."""
-        return World({other: raw for other, raw in self.objects.items() if other != key})
+        return World({other: raw for other, raw in self.objects.items() if other != key}, self.whole - {key})
 
     def of_kind(self, kind: str) -> list[Raw]:
         """The objects of a kind, by name."""

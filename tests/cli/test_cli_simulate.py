@@ -223,3 +223,69 @@ def test_a_number_of_replicas_that_nobody_has_room_for_is_answered_at_once(kres:
     path = written(tmp_path, CHART.replace("NAME", "huge").replace("replicas: 3", "replicas: 900000000"))
     code, out, _ = kres(f"simulate --offline -f {path}")
     assert (code, "Deployment/huge  new: 900000000 of 900000000 pods" in out) == (0, True)
+
+
+RESTRICTED = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop, labels: {pod-security.kubernetes.io/enforce: restricted}}
+"""
+POLICY = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: POLICY}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [GROUP], apiVersions: [v1], operations: [CREATE], resources: [KIND]}]}
+  validations: [{expression: "EXPRESSION", message: not here}]
+"""
+BINDING = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: POLICY}
+spec: {policyName: POLICY, validationActions: [Deny]}
+"""
+
+
+def policy(kind: str, expression: str, name: str = "small") -> str:
+    text = POLICY.replace("KIND", kind).replace("EXPRESSION", expression).replace("POLICY", name)
+    return text.replace("GROUP", "apps" if kind == "deployments" else '""')
+
+
+def test_whom_a_label_of_pod_security_breaks(kres: Kres, tmp_path: Path):
+    code, out, err = kres(f"simulate --demo -f {written(tmp_path, RESTRICTED)} --exit-code -o json")
+    found = {one["subject"]["name"]: one for one in json.loads(out)["items"][0]["workloads"]}
+    assert (code, err) == (1, "")
+    assert found["storefront"]["nextAfter"]["message"].startswith(
+        'pods "storefront-*" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false'
+    )
+
+
+def test_whom_an_admission_policy_breaks_and_only_once_it_is_bound(kres: Kres, tmp_path: Path):
+    rule = policy("pods", "object.spec.containers.size() == 1")
+    unbound = kres(f"simulate --demo -n shop -f {written(tmp_path, rule)} --exit-code")
+    assert (unbound.code, unbound.out) == (0, "Nothing changes.\n")
+    path = written(tmp_path, rule, BINDING.replace("POLICY", "small"))
+    code, out, _ = kres(f"simulate --demo -n shop -f {path} --exit-code")
+    text = "is forbidden: ValidatingAdmissionPolicy 'small' with binding 'small' denied request: not here"
+    assert (code, f'pods "cart-*" {text}' in " ".join(out.split())) == (1, True)
+    assert "storefront" not in out
+
+
+def test_a_policy_about_workloads_refuses_those_of_the_change(kres: Kres, tmp_path: Path):
+    rule = policy("deployments", "object.spec.replicas < 3")
+    path = written(tmp_path, rule, BINDING.replace("POLICY", "small"), CHART.replace("NAME", "a"))
+    code, out, _ = kres(f"simulate --offline -f {path}")
+    assert (code, "is forbidden: ValidatingAdmissionPolicy 'small'" in " ".join(out.split())) == (1, True)
+
+
+def test_a_policy_that_asks_for_what_was_not_read_is_named(kres: Kres, tmp_path: Path):
+    rule = policy("pods", "object.spec.containers.all(c, !has(c.env))")
+    path = written(tmp_path, rule, BINDING.replace("POLICY", "small"))
+    out = " ".join(kres(f"simulate --demo -n shop -f {path}").out.split())
+    assert "ValidatingAdmissionPolicy small is not computed: it asks for env, which is not read" in out
+
+
+def test_a_policy_that_cannot_be_stored_is_refused_in_the_servers_words(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, policy("pods", "object.spec.containers ==="))
+    code, out, _ = kres(f"simulate --demo -n shop -f {path}")
+    assert (code, "spec.validations[0].expression: Invalid value" in " ".join(out.split())) == (1, True)

@@ -32,7 +32,7 @@ from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.reports.changes.compare import compared, report
-from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
+from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.unseen import unread
@@ -121,9 +121,13 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> t
         needs += pool_needs()
         needs += namespace_needs([""]) if not wide and _moves_quotas(wanted) else ()
     source.fill(needs)
+    spaces = asked
+    if wide:
+        spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _all(source.store)))
+    for _ in range(2):
+        source.fill(plugin_needs(source.store, spaces))
     if not wide:
         return source.store, asked, asked[0] if asked else "default"
-    spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _all(source.store)))
     return source.store, spaces, spaces[0] if len(spaces) == 1 else "default"
 
 

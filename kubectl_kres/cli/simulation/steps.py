@@ -19,13 +19,14 @@ from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.reports.changes.together import Files, steps_of
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, Scale, Step, key_of_step
 from kubectl_kres.simulate.cluster import Placed
+from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.store.store import Store
 
 #: Before a chart's workloads come what bounds them and what they refer to, as kubectl and Helm order kinds.
 FIRST = (
-    "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "ResourcePool", "ResourcePoolClaim", "ResourceQuota",
-    "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet",
-    "Job", "CronJob", "ReplicationController",
+    "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", *POLICIES, "ResourcePool", "ResourcePoolClaim",
+    "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment",
+    "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController",
 )  # fmt: skip
 _RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")

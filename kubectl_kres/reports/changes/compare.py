@@ -46,7 +46,7 @@ def report(outcome: Outcome) -> ChangeReport:
     notes = []
     if outcome.several > 1:
         notes.append(f"Capsule chooses among equals at random: this is one of {outcome.several} outcomes")
-    return replace(found, steps=steps, notes=tuple(notes))
+    return replace(found, steps=steps, notes=(*notes, *outcome.gaps))
 
 
 def compared(before: Side, after: Side) -> ChangeReport:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kubectl_kres.reports.policing.needs import deciding_needs
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER
+from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
 
 #: Without these it is not known who is hurt.
 _REQUIRED = frozenset({"LimitRange", "ResourceQuota", "Deployment", "ReplicaSet", "StatefulSet", "Job", "Pod"})
@@ -18,7 +21,19 @@ def namespace_needs(spaces: Iterable[str]) -> Iterator[Need]:
         for kind in (*IN_NAMESPACE, "Pod"):
             yield Need(kind, space, required=kind in _REQUIRED)
     for kind in OF_CLUSTER:
-        yield Need(kind, required=False)
+        if kind not in POLICIES:
+            yield Need(kind, required=False)
+
+
+def plugin_needs(store: Store, spaces: Iterable[str]) -> Iterator[Need]:
+    """What else decides about pods: labels of namespaces, and policies where something binds them, so that it is asked
+    again after the first reading.
+    """
+    for need in deciding_needs(store):
+        if need.kind in POLICIES:
+            yield need
+    if store.origin.kind == "cluster":
+        yield from (Need("Namespace", name=space, required=False) for space in spaces if space)
 
 
 def pool_needs() -> Iterator[Need]:

@@ -1,0 +1,161 @@
+"""What admission plugins beside LimitRanges and quotas say in the world of a change: Pod Security and policies."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from kubectl_kres.admission.base.draft import Unparsable
+from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.cel.base.errors import NotComputed
+from kubectl_kres.model.detail import WITHHELD
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.policies import chain
+from kubectl_kres.policies.matching import matched
+from kubectl_kres.policies.pod_security.levels import standard_of
+from kubectl_kres.policies.policy import Bound
+from kubectl_kres.policies.request import Request, Review, creation
+from kubectl_kres.policies.resources import settled, undecodable
+from kubectl_kres.policies.world import World as Deciding
+from kubectl_kres.policies.world import world_of
+from kubectl_kres.simulate.world import World
+
+VALIDATING, MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
+#: Kinds of the cluster that decide about pods beside classes.
+POLICIES = (VALIDATING, f"{VALIDATING}Binding", MUTATING, f"{MUTATING}Binding")
+#: Cost of an expression after which it is not computed: some fifty milliseconds.
+_MOST = 30_000
+_NEWEST_KNOWN = 36
+_WORD = re.compile(r"[A-Za-z]+")
+
+
+class Plugins:
+    """What decides in one world. ``gaps`` collects what was not computed, so that an answer may be another one."""
+
+    def __init__(self, namespace: Raw, deciding: Deciding, server: Server, gaps: dict[str, None]) -> None:
+        self.name = str((namespace.get("metadata") or {}).get("name", ""))
+        self.deciding, self.server, self.gaps = deciding, server, gaps
+
+    def pod(self, raw: Raw, policies: Policies, *, whole: bool) -> tuple[Outcome, ...]:
+        """Every answer to a new pod. ``whole`` False: fields of it were not read, so that what asks for them is left
+        out and told.
+        """
+        pod = decoded(raw, Pod)
+        outcomes = admit(pod, policies, self.server, journal=False)
+        if any(outcome.code == 400 for outcome in outcomes) or undecodable(raw) is not None:
+            return outcomes
+        try:
+            sent = creation(raw, self.name)
+            request = sent.of(chain.named(settled(raw, self.server), self.name))
+            deciding = self.deciding if whole else self._without_withheld(request)
+            if self._matching(deciding.mutating, request):
+                answers = chain.create(raw, self.name, policies, self.server, deciding)
+                self._told(gap for answer in answers for gap in answer.unknown)
+                return tuple(answer.outcome for answer in answers)
+            run = chain.Chain(request, policies, self.server, deciding)
+            return tuple(one for outcome in outcomes for one in self._pod(run, request, outcome))
+        except (Unparsable, msgspec.ValidationError):
+            return outcomes
+
+    def _pod(self, run: chain.Chain, request: Request, outcome: Outcome) -> Iterator[Outcome]:
+        """The outcome, or what refuses the pod before a quota does."""
+        if outcome.draft is None or not (outcome.allowed or _by_quota(outcome)):
+            yield outcome
+            return
+        yield from self._reviewed(run, request.of(chain.prepared(request, outcome.draft)), outcome)
+
+    def object(self, raw: Raw, old: Raw | None, policies: Policies, outcome: Outcome) -> Iterator[Outcome]:
+        """The answer to an object that is no pod, or what policies refuse it with."""
+        if not outcome.allowed or undecodable(raw) is not None:
+            yield outcome
+            return
+        try:
+            request = creation(raw, self.name)
+            request = request.of(chain.named(settled(raw, self.server), self.name))
+            if old is not None:
+                before = chain.named(settled(old, self.server), self.name)
+                request = msgspec.structs.replace(request, operation="UPDATE", old=before)
+        except (Unparsable, msgspec.ValidationError):
+            yield outcome
+            return
+        changing = self._matching(self.deciding.mutating, request)
+        self._told(f"{MUTATING} {one.policy.name} is not computed: it changes the {request.kind}" for one in changing)
+        yield from self._reviewed(chain.Chain(request, policies, self.server, self.deciding), request, outcome)
+
+    def policy(self, raw: Raw, policies: Policies, *, exists: bool) -> Iterator[Outcome]:
+        """The answers to a policy or a binding itself."""
+        for answer in chain.create(raw, "", policies, self.server, self.deciding):
+            outcome = answer.outcome
+            yield msgspec.structs.replace(outcome, code=200) if exists and outcome.allowed else outcome
+
+    def _reviewed(self, run: chain.Chain, request: Request, outcome: Outcome) -> Iterator[Outcome]:
+        reviews: list[Review] = list(run.review(request))
+        self._told(gap for review in reviews for gap in review.unknown)
+        refusals = [refusal for review in reviews for refusal in review.refusals]
+        for refusal in refusals:
+            yield msgspec.structs.replace(outcome, allowed=False, code=refusal.code, refusal=refusal, object=None)
+        if not refusals:
+            told = {*outcome.warnings, *(text for review in reviews for text in review.warnings)}
+            yield msgspec.structs.replace(outcome, warnings=tuple(sorted(told))) if told else outcome
+
+    def _matching(self, bound: Iterable[Bound], request: Request) -> list[Bound]:
+        return [
+            one for one in bound
+            if matched(one.policy.spec.get("matchConstraints"), request, self.deciding.namespace) is not None
+        ]  # fmt: skip
+
+    def _without_withheld(self, request: Request) -> Deciding:
+        """The policies that ask for nothing that is not kept of an object that was read."""
+        validating = tuple(self._computable(self.deciding.validating, request, VALIDATING))
+        mutating = tuple(self._computable(self.deciding.mutating, request, MUTATING))
+        return msgspec.structs.replace(self.deciding, validating=validating, mutating=mutating)
+
+    def _computable(self, bound: Iterable[Bound], request: Request, kind: str) -> Iterator[Bound]:
+        for one in bound:
+            words = set(_WORD.findall(json.dumps(one.policy.spec))) & WITHHELD
+            if not words:
+                yield one
+            elif self._matching([one], request):
+                asked = ", ".join(sorted(words))
+                self._told([f"{kind} {one.policy.name} is not computed: it asks for {asked}, which is not read"])
+
+    def _told(self, gaps: Iterable[str]) -> None:
+        self.gaps.update(dict.fromkeys(gaps))
+
+
+def _by_quota(outcome: Outcome) -> bool:
+    return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith("quota/")
+
+
+def _unread_params(version: str, kind: str, _namespace: str) -> Sequence[Mapping[str, Any]] | None:
+    raise NotComputed(f"its parameters ({kind}.{version}) are not read")
+
+
+def plugins_of(world: World, server: Server, gaps: dict[str, None]) -> Plugins:
+    """What decides in a world."""
+    namespace = (world.of_kind("Namespace") or [{"metadata": {"name": ""}}])[0]
+    status = {"phase": "Active", **(namespace.get("status") or {})}
+    deciding = world_of(
+        {"apiVersion": "v1", "kind": "Namespace", **namespace, "status": status},
+        None,
+        (world.of_kind(VALIDATING), world.of_kind(f"{VALIDATING}Binding")),
+        (world.of_kind(MUTATING), world.of_kind(f"{MUTATING}Binding")),
+        params=_unread_params,
+        most=_MOST,
+        version=(1, min(server.version[1], _NEWEST_KNOWN)),
+    )
+    return Plugins(namespace, deciding, server, gaps)
+
+
+def is_silent(plugins: Plugins) -> bool:
+    """Whether nothing of it can refuse or change a pod."""
+    standard = standard_of((plugins.deciding.namespace or {}).get("metadata", {}).get("labels"))
+    decide = plugins.deciding.validating or plugins.deciding.mutating
+    return standard.privileged and not standard.faults and not decide
