@@ -8,6 +8,8 @@ import pytest
 from cli.apiserver import LIMITS, deployment, pod
 from cli.running import Kres
 
+from kubectl_kres.cli.commands.explain import ExplainPage
+
 CORE = "/api/v1/namespaces/shop"
 APPS = "/apis/apps/v1/namespaces/shop"
 ADMITS = "/apis/admissionregistration.k8s.io/v1"
@@ -230,6 +232,21 @@ def test_a_long_list_is_read_in_pages_and_not_kept(kres: Kres, api):
     assert len([path for path in api.asked if "/pods?" in path]) == 10
     assert len([path for path in api.asked if "/limitranges" in path]) == 1
     assert kres("explain pods --chunk-size=7").out.endswith("100 objects: 99 admitted, 1 full\n")
+
+
+def test_a_long_table_is_drawn_in_pieces(kres: Kres, api, monkeypatch):
+    """The first rows do not wait for the last; the head stands once, and of longer names columns become wider."""
+    api.objects += [pod("p" * (1 + index), "64Mi") for index in range(8)]
+    whole = kres("explain pods -A").out.splitlines()
+    asked: list[int] = []
+    drawn = ExplainPage.piece
+    monkeypatch.setattr(ExplainPage, "most_rows", 2)
+    monkeypatch.setattr(ExplainPage, "piece", lambda *of: (asked.append(len(api.asked)), drawn(*of))[1])
+    pieces = kres("explain pods -A --chunk-size=1").out.splitlines()
+    assert [line.split() for line in pieces] == [line.split() for line in whole]
+    assert len(asked) == 3
+    assert asked[0] < asked[-1]
+    assert [line.index("admitted") for line in pieces[1:-1]] == [39, 39, 39, 39, 41, 41, 43, 43]
 
 
 @pytest.mark.parametrize("command", ["explain pods", "explain pods -o json", "diff pods", "diff pods -o name"])

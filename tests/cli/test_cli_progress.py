@@ -41,3 +41,25 @@ def test_progress(terminal: bool, times: list[float], shown: str, monkeypatch):
     one.clear()
     one.clear()
     assert stream.getvalue() == shown
+
+
+@pytest.mark.parametrize(
+    ("remaining", "after", "shown"),
+    [
+        (97_500, 2.0, "reading pods: 2,500 of about 100,000, 1,250/s"),
+        (0, 2.0, "reading pods: 2,500, 1,250/s"),
+        (97_500, 0.2, ""),
+    ],
+)
+def test_what_is_read_how_many_of_how_many_and_how_fast(remaining: int, after: float, shown: str, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    stream = Terminal(terminal=True)
+    monkeypatch.setattr(sys, "stderr", stream)
+    one = Progress()
+    now += after
+    one.read("pods", 2_500, remaining)
+    assert stream.getvalue() == (f"\r\x1b[K{shown}" if shown else "")
+    Progress.wipe()
+    Progress.wipe()
+    assert stream.getvalue() == (f"\r\x1b[K{shown}\r\x1b[K" if shown else "")

@@ -261,10 +261,12 @@ def test_needs_are_read_side_by_side(server, connection):
 
 
 def test_progress_counts_the_objects(server, connection):
-    server.on(PODS, page(KEYS[:3], "one")).on(PODS, page(KEYS[3:]))
+    first = page(KEYS[:3], "one")
+    first["metadata"]["remainingItemCount"] = 4
+    server.on(PODS, first).on(PODS, page(KEYS[3:]))
     heard = []
-    filled(connection, Need("Pod"), chunk_size=3, progress=lambda need, count: heard.append((need.kind, count)))
-    assert heard == [("Pod", 3), ("Pod", 7)]
+    filled(connection, Need("Pod"), chunk_size=3, progress=lambda *told: heard.append(told))
+    assert heard == [(Need("Pod"), 3, 4), (Need("Pod"), 7, 0)]
 
 
 def test_objects_read_before_a_failure_stay(server, connection):

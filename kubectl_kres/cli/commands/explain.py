@@ -85,6 +85,7 @@ class ExplainPage(Page):
     """Explanations: one object in full, of several a line each."""
 
     kind = "Explanation"
+    most_rows = 500
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
@@ -94,6 +95,9 @@ class ExplainPage(Page):
         self._left_out: tuple[str, ...] = ()
         self._explainers: dict[type[Explainer], Explainer] = {}
         self._outlines: tuple[Store, Outlines] | None = None
+        self._table: listed.Table | None = None
+        #: What objects of the table are called by their names alone: those of the first of its kinds.
+        self._plain: set[str] = set()
         #: The objects of the input, if they have to be judged together.
         self._files: Files | None = None
         self._judged: tuple[Store, AnswerTurn] | None = None
@@ -184,17 +188,26 @@ class ExplainPage(Page):
 
     def table(self, answers: Sequence[Answered]) -> Iterator[str]:
         """A table of the objects, and what is drawn in another way."""
+        return self._drawn(answers, more=False)
+
+    def piece(self, answers: Sequence[Answered]) -> Iterator[str]:
+        """The next rows of a long table."""
+        return self._drawn(answers, more=True)
+
+    def _drawn(self, answers: Sequence[Answered], *, more: bool) -> Iterator[str]:
         rows = [(answered.subject, answered.row) for answered in answers if answered.row is not None]
-        kinds = {subject.kind for subject, _ in rows if subject is not None}
         by_ref = {row.ref: subject for subject, row in rows if subject is not None}
-        several = len(kinds) > 1
+        kinds = {subject.kind.qualified for subject in by_ref.values()}
+        if self._table is None:
+            wide = self.options.output == "wide"
+            cut = self.width if is_terminal() and not wide else 0
+            self._table, self._plain = listed.Table(width=cut, wide=wide, color=self.color), kinds
+        several = len(kinds | self._plain) > 1
 
         def name(ref: ObjectRef) -> str:
             return named(by_ref[ref]) if several and ref in by_ref else ref.name
 
-        wide = self.options.output == "wide"
-        cut = self.width if is_terminal() and not wide else 0
-        yield from listed.table([row for _, row in rows], name, width=cut, wide=wide, color=self.color)
+        yield from self._table.lines([row for _, row in rows], name, more=more)
         for answered in answers:
             if answered.row is None:
                 yield from answered.lines()

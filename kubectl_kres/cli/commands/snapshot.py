@@ -154,7 +154,7 @@ def _pages(
             try:
                 for page in read(BY_KIND[need.kind], need, skipped):
                     count += len(page)
-                    progress.show(f"reading {plural}: {count}")
+                    progress.read(plural, count)
                     if not BY_KIND[need.kind].listed:
                         _keep(small, need.kind, page)
                     yield need.kind, page

@@ -12,6 +12,7 @@ from typing import Any, Self, TextIO
 
 import msgspec
 
+from kubectl_kres.cli.output.progress import Progress
 from kubectl_kres.cli.output.shaped_output import Shaped
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.escape import plain
@@ -65,7 +66,8 @@ def speaks_unicode() -> bool:
 
 
 def put(lines: Iterable[str]) -> None:
-    """Lines on standard output."""
+    """Lines on standard output, with no progress in between."""
+    Progress.wipe()
     for line in lines:
         print(line)
 

@@ -5,6 +5,7 @@ A command makes a ``Query`` of its flags; ``answer`` prints what it comes to, ``
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -64,6 +65,8 @@ class Page:
 
     kind: ClassVar[str] = ""
     tabled = False
+    #: Rows of a table that wait for more: beyond them it is drawn in pieces. 0: all wait.
+    most_rows: ClassVar[int] = 0
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -78,6 +81,10 @@ class Page:
         """The lines of these answers, if they are drawn together."""
         del answers
         return ()
+
+    def piece(self, answers: Sequence[Answered]) -> Iterable[str]:
+        """The same of the first answers, where ``most_rows`` says that a table need not be whole."""
+        return self.table(answers)
 
     def closing(self, tally: Tally) -> Iterable[str]:
         """Lines after the last answer; a document has none."""
@@ -137,8 +144,12 @@ def answer(options: Options, query: Query) -> int:
             if options.output in DOCUMENTS:
                 items.add(answered.report)
             elif options.output == "name" and answered.subject is not None:
-                print(named(answered.subject))
+                put((named(answered.subject),))
             elif page.tabled:
+                if page.most_rows and len(drawn) >= page.most_rows:
+                    put(page.piece(drawn))
+                    sys.stdout.flush()
+                    drawn.clear()
                 drawn.append(answered)
             else:
                 put(answered.lines())

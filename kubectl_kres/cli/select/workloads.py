@@ -18,6 +18,7 @@ from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_pod
@@ -27,7 +28,7 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.pod.needs import PodOrigin, needs, origin_of
 from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -380,7 +381,7 @@ def complete(
     tried: set[Need] = set()
     while True:
         wanted: dict[Need, None] = {}
-        for subject in subjects:
+        for subject in _unlike(source.store, subjects) if listed else subjects:
             for need in wants(source.store, subject):
                 if listed and not (need.required or subject.ref.kind == "Pod" or need.kind in _ALWAYS):
                     continue
@@ -393,6 +394,20 @@ def complete(
             return
         tried |= new
         source.fill(need for need in wanted if need in new)
+
+
+def _unlike(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
+    """Of listed pods that need the same only the first: that they themselves were read is known."""
+    met: set[PodOrigin] = set()
+    for subject in subjects:
+        ref = subject.ref
+        pod = store.get("Pod", ref.name, ref.namespace) if ref.kind == "Pod" else None
+        if isinstance(pod, Pod):
+            origin = origin_of(pod)
+            if origin in met:
+                continue
+            met.add(origin)
+        yield subject
 
 
 def _widened(need: Need, scope: str) -> Need:

@@ -169,7 +169,7 @@ class Live:
                 wanted,
                 kinds=self._kinds,
                 chunk_size=self._options.chunk_size,
-                progress=lambda need, count: progress.show(f"reading {self._kinds[need.kind].plural}: {count}"),
+                progress=partial(self._read, progress),
             )
         finally:
             progress.clear()
@@ -177,15 +177,23 @@ class Live:
 
     def pages(self, need: Need) -> Iterator[list[Any]]:
         self._tell([need])
-        for page in fill_store.pages(
-            self._connection, self._kinds[need.kind], need, self._options.chunk_size, skipped=self.skipped
-        ):
-            self.store.forget(need.kind)
-            for item in page:
-                self.store.add(need.kind, item)
-                self.store.cover(Need(need.kind, item.metadata.namespace, item.metadata.name), READ)
-            yield page
+        progress, kind = Progress(), self._kinds[need.kind]
+        read = partial(self._read, progress)
+        try:
+            for page in fill_store.pages(
+                self._connection, kind, need, self._options.chunk_size, skipped=self.skipped, progress=read
+            ):
+                self.store.forget(need.kind)
+                for item in page:
+                    self.store.add(need.kind, item)
+                    self.store.cover(Need(need.kind, item.metadata.namespace, item.metadata.name), READ)
+                yield page
+        finally:
+            progress.clear()
         self.store.forget(need.kind)
+
+    def _read(self, progress: Progress, need: Need, count: int, remaining: int) -> None:
+        progress.read(self._kinds[need.kind].plural, count, remaining)
 
     def _tell(self, needs: Iterable[Need]) -> None:
         if self._options.verbosity >= _READS:

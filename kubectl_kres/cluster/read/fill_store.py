@@ -42,7 +42,7 @@ CHUNK_SIZE = 500
 #: Objects of one list, more than etcd can hold pods, and pages without any one after the other.
 MOST, MOST_EMPTY = 2_000_000, 1_000
 
-ProgressCallback = Callable[[Need, int], None]
+ProgressCallback = Callable[[Need, int, int], None]
 
 
 class _Version(Struct, frozen=True, rename="camel"):
@@ -87,6 +87,7 @@ def pages(
     chunk_size: int = CHUNK_SIZE,
     *,
     skipped: list[str] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Iterator[list[Any]]:
     """The objects that ``need`` lists, page by page; the next page is on its way while one is worked on.
 
@@ -94,9 +95,15 @@ def pages(
     goes on where the server says, with newer objects from there on; if the server does not say, the list is read
     again in one piece, and what was given out before is not given out twice (lists are sorted by their key in etcd,
     namespace/name). Objects made, changed or deleted meanwhile may be missing or old, as in any list that is resumed.
-    ``chunk_size`` 0: one request. Raises StatusError, Unreachable, TimedOut; ClusterError for what is no list.
+    ``chunk_size`` 0: one request. ``progress`` hears of each page how many objects were read so far, and how many
+    follow, 0 where the server does not say.
+    Raises StatusError, Unreachable, TimedOut; ClusterError for what is no list.
     """
+    count = 0
     for page in listing(connection, kind, need, chunk_size):
+        count += len(page.items)
+        if progress:
+            progress(need, count, page.remaining)
         if skipped is not None:
             skipped.extend(line for line in page.skipped if line not in skipped)
         if page.items:
@@ -216,7 +223,7 @@ def fill(
     403 is denied; 404 on a name is read, since the object is then known not to exist, on the first page of a list it
     is absent where the server has no such kind (see ``absent``); any other refusal, and objects that could not be
     decoded, are failed, and the objects that were read stay. ``progress``
-    hears the number of objects read so far, from several threads. Raises Unreachable, TimedOut, Unauthenticated and
+    hears of each page, as that of ``pages``, from several threads. Raises Unreachable, TimedOut, Unauthenticated and
     ConfigError: then nothing more can be read.
     """
     wanted = tuple(dict.fromkeys(needs))
@@ -237,10 +244,8 @@ def _read(
     try:
         if need.name:
             return named(connection, kind, need)
-        for page in pages(connection, kind, need, chunk_size, skipped=skipped):
+        for page in pages(connection, kind, need, chunk_size, skipped=skipped, progress=progress):
             items += page
-            if progress:
-                progress(need, len(items))
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
     except Forbidden as refused:

@@ -37,22 +37,42 @@ def row_of(outline: Outline) -> Row:
     return Row(outline.subject, verdict.outcome, tone, text, outline.ready, outline.quality, outline.remedy)
 
 
-def table(
-    rows: Sequence[Row], name: Callable[[ObjectRef], str], *, width: int = 0, wide: bool = False, color: bool = False
-) -> Iterator[str]:
-    """The lines. ``name``: what an object is called; ``width`` 0: nothing is cut. ``wide``: with the remedies."""
-    if not rows:
-        return
-    cells = [_cells(row, name, wide=wide) for row in rows]
-    heads = (*HEADS, "REMEDY") if wide else HEADS
-    last = len(HEADS) - 1
-    shown = [at for at in range(len(heads)) if at >= last or any(row[at] for row in cells)]
-    widths = {at: max(size(heads[at]), *(size(row[at]) for row in cells)) for at in shown}
-    yield from _drawn([("", heads[at]) for at in shown], [widths[at] for at in shown], width, color=color)
-    for row, texts in zip(rows, cells, strict=True):
-        tones: dict[int, Tone] = {HEADS.index("OUTCOME"): row.tone}
-        line: Line = [(tones.get(at, ""), texts[at] or "-") for at in shown]
-        yield from _drawn(line, [widths[at] for at in shown], width, color=color)
+_LAST, _OUTCOME = len(HEADS) - 1, HEADS.index("OUTCOME")
+
+
+class Table:
+    """A table that may be drawn in pieces, so that the first rows do not wait for the last: its head comes once, and
+    columns only become wider.
+
+    ``width`` 0: nothing is cut. ``wide``: with the remedies.
+    """
+
+    def __init__(self, *, width: int = 0, wide: bool = False, color: bool = False) -> None:
+        self._width, self._wide, self._color = width, wide, color
+        self._heads = (*HEADS, "REMEDY") if wide else HEADS
+        #: The columns with their widths, once the head is drawn.
+        self._widths: dict[int, int] = {}
+
+    def lines(self, rows: Sequence[Row], name: Callable[[ObjectRef], str], *, more: bool = False) -> Iterator[str]:
+        """The next rows. ``name``: what an object is called; ``more``: others may follow."""
+        if not rows:
+            return
+        cells = [_cells(row, name, wide=self._wide) for row in rows]
+        heads, widths = self._heads, self._widths
+        begun = bool(widths)
+        if not begun:
+            # What the rows that follow have is not known: then no column is left out.
+            shown = (at for at in range(len(heads)) if more or at >= _LAST or any(row[at] for row in cells))
+            widths.update((at, size(heads[at])) for at in shown)
+        for at in widths:
+            widths[at] = max(widths[at], *(size(row[at]) for row in cells))
+        if not begun:
+            yield from self._drawn([("", heads[at]) for at in widths])
+        for row, texts in zip(rows, cells, strict=True):
+            yield from self._drawn([(row.tone if at == _OUTCOME else "", texts[at] or "-") for at in widths])
+
+    def _drawn(self, line: Line) -> Iterator[str]:
+        return _drawn(line, self._widths.values(), self._width, color=self._color)
 
 
 def _cells(row: Row, name: Callable[[ObjectRef], str], *, wide: bool) -> tuple[str, ...]:

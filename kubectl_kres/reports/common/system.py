@@ -107,7 +107,10 @@ class System:
         """All reads that the answer about one of its objects depends on; None: the object is none of its."""
 
     def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
-        """Further reads for any pod of a namespace. ``new``: the pod does not exist yet."""
+        """Further reads for any pod of a namespace. ``new``: the pod does not exist yet.
+
+        Of one that exists there is no ``spec``: for all pods of its namespace the same is read.
+        """
         return ()
 
     def quota_needs(self, store: Store, namespace: str) -> Iterable[Need]:

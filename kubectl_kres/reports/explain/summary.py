@@ -1,4 +1,7 @@
-"""What one line of a list says of a pod or workload, made without the values, sums and steps of an explanation."""
+"""What one line of a list says of a pod or workload, made without the values, sums and steps of an explanation.
+
+Pods that were made alike and live alike are judged once: what is kept goes by all that admission looks at.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Unseen, Verdict
@@ -17,9 +21,11 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.pod.condition import ready_of, state_of
-from kubectl_kres.reports.pod.manifest_source import start_of
+from kubectl_kres.reports.pod.manifest_source import start_of_live
+from kubectl_kres.reports.pod.needs import PodOrigin, needs, origin_of
 from kubectl_kres.reports.pod.resource_view import signature
 from kubectl_kres.reports.pod.values import names_of
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 #: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
@@ -48,20 +54,46 @@ class Outline(Record, frozen=True):
     ended: bool = False
 
 
+class UnseenOfPods:
+    """What could not be read of the needs of listed pods, looked up once for those that have the same."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._kept: dict[PodOrigin, tuple[tuple[str, ...], tuple[int, ...], tuple[Unseen, ...]]] = {}
+
+    def of(self, subject: Subject, pod: Pod) -> tuple[Unseen, ...]:
+        """As ``unseen_of``, for a pod that no run made."""
+        store, origin, ref = self._store, origin_of(pod), subject.ref
+        # Of a pod that waits for a node, all pods were wanted, too.
+        if origin.waits or not store.covered(Need("Pod", ref.namespace, ref.name)).known:
+            return unseen_of(store, subject)
+        kinds, revision, unseen = self._kept.get(origin, ((), (), ()))
+        if not kinds or store.revision(*kinds) != revision:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            wanted = {need.kind for need in needs(store, subject)}
+            kinds, unseen = tuple(sorted(wanted - {"Pod"})), unseen_of(store, subject)
+            self._kept[origin] = kinds, store.revision(*kinds), unseen
+        return unseen
+
+
 class Outlines:
     """Lines for many objects; live pods that are alike are looked at once."""
 
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask
         self._alike: dict[tuple[str, bytes, bytes], tuple[Known, Outline]] = {}
+        self._unseen = UnseenOfPods(store)
 
     def outline(self, subject: Subject) -> Outline:
         """Raises what ``explain`` raises."""
-        found = self._pod(subject) if _alone(self._store, subject) else self._any(subject)
-        unseen = unseen_of(self._store, subject)
-        complete = not any(one.required for one in unseen)
         ref = subject.ref
         stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
+        if isinstance(stored, Pod) and not is_made_by_system(self._store, subject):
+            found, unseen = self._pod(subject, stored), self._unseen.of(subject, stored)
+        else:
+            found, unseen = self._any(subject), unseen_of(self._store, subject)
+        complete = not any(one.required for one in unseen)
         return structs.replace(
             found,
             subject=ref,
@@ -71,12 +103,11 @@ class Outlines:
             state=state_of(ref.kind, stored),
         )
 
-    def _pod(self, subject: Subject) -> Outline:
+    def _pod(self, subject: Subject, pod: Pod) -> Outline:
         """Of a live pod that no run made."""
         space = subject.ref.namespace
-        start, known = start_of(self._store, subject), policies(self._store, space, self._ask.server)
-        assert start.live is not None
-        key = (space, *signature(start, start.live))
+        start, known = start_of_live(self._store, pod), policies(self._store, space, self._ask.server)
+        key = (space, *signature(start, pod))
         last = self._alike.get(key)
         if last is None or last[0] is not known:
             if len(self._alike) >= _KEPT:
@@ -96,10 +127,6 @@ class Outlines:
         if not all(outcome.allowed for outcome in analysis.outcomes):
             analysis = analysis_of(self._store, subject, self._ask)
         return _outlined(self._store, subject, analysis)
-
-
-def _alone(store: Store, subject: Subject) -> bool:
-    return subject.raw is None and subject.ref.kind == "Pod" and not is_made_by_system(store, subject)
 
 
 def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
@@ -11,7 +11,7 @@ from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
-from kubectl_kres.reports.common.nodes import node_need, node_needs
+from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_node
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
@@ -22,6 +22,7 @@ from kubectl_kres.store.store import Store
 #: Owners whose own template made the pod.
 TEMPLATE_OWNERS = ("ReplicaSet", "Job", "ReplicationController")
 REVISION_OWNERS = ("StatefulSet", "DaemonSet")
+_REVISION = "controller-revision-hash"
 
 #: What an answer about one pod does not look at, although an explanation tells it.
 _TOLD = {"Event", "Pod", "ReplicaSet", "Job"}
@@ -70,8 +71,29 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         wanted += _classes(store, namespace, spec)
     affordable = _affordable(tuple(dict.fromkeys(wanted)))
     new = subject.raw is not None or subject.ref.kind != "Pod"
-    beside = (need for system in systems() for need in system.needs_beside(store, namespace, spec, new=new))
+    told = spec if new else None
+    beside = (need for system in systems() for need in system.needs_beside(store, namespace, told, new=new))
     return tuple(dict.fromkeys((*affordable, *beside)))
+
+
+class PodOrigin(NamedTuple):
+    """All of a live pod that its needs depend on, but for its name: pods of a workload have the same."""
+
+    namespace: str
+    kind: str
+    owner: str
+    revision: str
+    priority_class: str
+    runtime_class: str
+    waits: bool
+
+
+def origin_of(pod: Pod) -> PodOrigin:
+    """``kind`` and ``owner`` are those of the controller, ``revision`` is its label; each empty if there is none."""
+    spec, metadata = pod.spec, pod.metadata
+    revision = (metadata.labels or {}).get(_REVISION, "")
+    classes = (spec.priority_class_name, spec.runtime_class_name or "")
+    return PodOrigin(metadata.namespace, *controller(pod), revision, *classes, waits_for_node(pod))
 
 
 def needs_with_node(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -153,7 +175,7 @@ def controller(found: Pod | Workload) -> tuple[str, str]:
 
 def revision_name(pod: Pod, kind: str, owner: str) -> str:
     """The ControllerRevision that made a pod: StatefulSets label its name, DaemonSets only its hash."""
-    label = (pod.metadata.labels or {}).get("controller-revision-hash", "")
+    label = (pod.metadata.labels or {}).get(_REVISION, "")
     if not label or kind == "StatefulSet":
         return label
     return f"{owner}-{label}"
