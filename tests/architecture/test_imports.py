@@ -28,6 +28,12 @@ print(f"\\nloaded: 0 {' '.join(sys.modules)}", file=sys.stderr)
 FACES = {"kubernetes", "textual", "rich", "click", "pydantic", "yaml"}
 START = {"kubernetes", "textual", "pydantic", "rich", "yaml", "msgspec"}
 WRITERS = {"kubernetes", "textual", "pydantic", "urllib3"}
+#: What follows a change through the controllers is for simulations and for files with a quota.
+CHANGES = {
+    "kubectl_kres.reports.changes.together",
+    "kubectl_kres.simulate.simulation",
+    "kubectl_kres.capsule.replay.events",
+}
 
 
 @pytest.mark.parametrize(
@@ -41,7 +47,9 @@ WRITERS = {"kubernetes", "textual", "pydantic", "urllib3"}
         ),
         pytest.param(COMMAND, "--help", "kubectl_kres.cli.main", START, id="help"),
         pytest.param(COMMAND, "version --client", "kubectl_kres.cli.commands.version", START, id="version"),
-        pytest.param(COMMAND, "explain --demo pod/x", "kubectl_kres.reports.explain.explain", WRITERS, id="explain"),
+        pytest.param(
+            COMMAND, "explain --demo pod/x", "kubectl_kres.reports.explain.explain", WRITERS | CHANGES, id="explain"
+        ),
     ],
 )
 def test_what_is_loaded(program: str, arguments: str, must: str, never: set[str]):

@@ -128,10 +128,10 @@ class ExplainPage(Page):
 
     def _with_files(self, turn: AnswerTurn) -> AnswerTurn:
         """The turn with quotas that count what is there, and with those that pools of the files make."""
-        from kubectl_kres.reports.changes.together import together, with_policies
-
         if self._files is None:
             return turn
+        from kubectl_kres.reports.changes.together import together, with_policies
+
         if self._judged is None or self._judged[0] is not turn.store:
             store = with_policies(turn.store, self._files, turn.ask.server)
             self._judged = turn.store, turn._replace(store=store)
