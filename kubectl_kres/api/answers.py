@@ -51,12 +51,12 @@ def explain_all(
     kube_version: str = "",
 ) -> list[Explanation]:
     """The same of several objects, each by itself: what one uses of a quota is not missing for the next."""
-    from kubectl_kres.api.asking import Frame, asked
+    from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.pod import explain as render
     from kubectl_kres.reports.explain.explain import explain as explanation
     from kubectl_kres.reports.pod.needs import needs
 
-    found = asked(list(items), Frame(cluster, namespace, policies, kube_version), needs)
+    found = asked(list(items), AnswerScope(cluster, namespace, policies, kube_version), needs)
     return [
         Explanation(
             explanation(found.store, subject, found.ask),
@@ -77,12 +77,12 @@ def qos(
     kube_version: str = "",
 ) -> Answer[Quality]:
     """The QoS class, what decides it, and the smallest change to another one."""
-    from kubectl_kres.api.asking import Frame, asked
+    from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.pod import qos as render
     from kubectl_kres.reports.pod.needs import needs_with_node
     from kubectl_kres.reports.qos.qos_report import quality, unclassed
 
-    found = asked([item], Frame(cluster, namespace, policies, kube_version), needs_with_node)
+    found = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs_with_node)
     subject = _only(found.subjects)
     report = quality(found.store, subject, found.ask)
     if report is None:
@@ -99,12 +99,12 @@ def diff(
     kube_version: str = "",
 ) -> Answer[Difference]:
     """What the API server changes in a manifest or template, or would change in a live pod today."""
-    from kubectl_kres.api.asking import Frame, asked
+    from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.pod import diff as render
     from kubectl_kres.reports.explain.difference import diff as difference
     from kubectl_kres.reports.pod.needs import needs
 
-    found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)
+    found = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs)
     report = difference(found.store, _only(found.subjects), found.ask)
     return Answer(report, "Diff", found.store.origin, lambda one, width: render.lines(one, width=width))
 
@@ -118,12 +118,12 @@ def fit(
     kube_version: str = "",
 ) -> Answer[Fit]:
     """How many more pods of a template the quotas have room for, and whether a rolling update goes through."""
-    from kubectl_kres.api.asking import Frame, asked
+    from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.quota import fit as render
     from kubectl_kres.reports.pod.needs import needs
     from kubectl_kres.reports.quota.fit import fit as fitting
 
-    found = asked([item], Frame(cluster, namespace, policies, kube_version), needs)
+    found = asked([item], AnswerScope(cluster, namespace, policies, kube_version), needs)
     report = fitting(found.store, _only(found.subjects), found.ask)
     return Answer(report, "Fit", found.store.origin, lambda one, width: render.lines(one, width=width))
 

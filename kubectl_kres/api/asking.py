@@ -38,7 +38,7 @@ _IN_STDIN = re.compile(r"^STDIN(:\d+)*: ", re.MULTILINE)
 _NO_CLUSTER = "policies=[] answers with no policy but those; cluster= says where to read them"
 
 
-class Asked(NamedTuple):
+class Prepared(NamedTuple):
     """Objects to answer for, in a store that the readings fill."""
 
     reading: Reading
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
         return self.reading.store
 
 
-class Frame(NamedTuple):
+class AnswerScope(NamedTuple):
     """What all functions take beside the object."""
 
     cluster: Cluster | None
@@ -59,7 +59,7 @@ class Frame(NamedTuple):
     kube_version: str
 
 
-def asked(items: Sequence[Any], frame: Frame, wants: Wants) -> Asked:
+def asked(items: Sequence[Any], frame: AnswerScope, wants: Wants) -> Prepared:
     """Raises UsageError, InputError, NotFound for a name that nothing has, and ClusterError."""
     cluster = _cluster(frame)
     space = frame.namespace or cluster.namespace
@@ -78,10 +78,10 @@ def asked(items: Sequence[Any], frame: Frame, wants: Wants) -> Asked:
     for subject in subjects:
         if subject.raw is None and reading.store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) is None:
             raise missing(reading.store, subject)
-    return Asked(reading, tuple(subjects), ask_of(reading.store, frame.kube_version))
+    return Prepared(reading, tuple(subjects), ask_of(reading.store, frame.kube_version))
 
 
-def _cluster(frame: Frame) -> Cluster:
+def _cluster(frame: AnswerScope) -> Cluster:
     if frame.cluster is None and frame.policies is None:
         raise UsageError("neither cluster= nor policies= is given", hint=_NO_CLUSTER)
     return frame.cluster or Nothing()

@@ -21,24 +21,24 @@ class Socket(Base, frozen=True):
     port: Any = None
 
 
-class Page(Socket, frozen=True):
+class HttpGet(Socket, frozen=True):
     """What a probe asks for."""
 
     path: str | None = None
     scheme: str | None = None
 
 
-class Command(Base, frozen=True):
+class ExecProbe(Base, frozen=True):
     """That a probe runs a command; not which."""
 
 
 class Probe(Base, frozen=True):
     """A check of a container."""
 
-    http_get: Page | None = None
+    http_get: HttpGet | None = None
     tcp_socket: Socket | None = None
     grpc: Any = None
-    exec: Command | None = None
+    exec: ExecProbe | None = None
     initial_delay_seconds: int | None = None
     period_seconds: int | None = None
     timeout_seconds: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Key(str):
+class MapKey(str):
     """A key of a map, which is written in brackets; other names are fields and stand after a dot."""
 
     __slots__ = ()
@@ -28,7 +28,7 @@ class FieldPath(NamedTuple):
         while rest:
             if rest.startswith("["):
                 inside, _, rest = rest[1:].partition("]")
-                steps.append(int(inside) if inside.isascii() and inside.isdigit() else Key(inside))
+                steps.append(int(inside) if inside.isascii() and inside.isdigit() else MapKey(inside))
             else:
                 ends = [at for at in (rest.find("."), rest.find("[")) if at >= 0]
                 end = min(ends, default=len(rest))
@@ -41,7 +41,7 @@ class FieldPath(NamedTuple):
     def __str__(self) -> str:
         parts: list[str] = []
         for step in self.steps:
-            if isinstance(step, (int, Key)):
+            if isinstance(step, (int, MapKey)):
                 parts.append(f"[{step}]")
             else:
                 parts.append(f".{step}" if parts else step)
@@ -66,7 +66,7 @@ class FieldPath(NamedTuple):
     @property
     def resource(self) -> str:
         """The resource that the path ends in; empty for a path that leads to no quantity."""
-        keys = [step for step in self.steps if isinstance(step, Key)]
+        keys = [step for step in self.steps if isinstance(step, MapKey)]
         return str(keys[-1]) if keys and self.side else ""
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 
-class Place(Struct, frozen=True):
+class PodPlace(Struct, frozen=True):
     """Where a template stands; ``*`` is every element of a list or every value of a map.
 
     counts: paths of numbers that are multiplied, from the element that the last ``*`` stands for, or from the object
@@ -31,41 +31,41 @@ _WORDS = {
 _REPLICAS = (("replicas",),)
 
 
-def _ray(*before: str) -> tuple[Place, ...]:
+def _ray(*before: str) -> tuple[PodPlace, ...]:
     return (
-        Place((*before, "headGroupSpec", "template")),
-        Place((*before, "workerGroupSpecs", "*", "template"), _REPLICAS),
+        PodPlace((*before, "headGroupSpec", "template")),
+        PodPlace((*before, "workerGroupSpecs", "*", "template"), _REPLICAS),
     )
 
 
-def _kubeflow(replicas: str) -> tuple[Place, ...]:
-    return (Place(("spec", replicas, "*", "template"), _REPLICAS),)
+def _kubeflow(replicas: str) -> tuple[PodPlace, ...]:
+    return (PodPlace(("spec", replicas, "*", "template"), _REPLICAS),)
 
 
-def _argo(*before: str) -> tuple[Place, ...]:
-    return tuple(Place((*before, "templates", "*", key), container=True) for key in ("container", "script"))
+def _argo(*before: str) -> tuple[PodPlace, ...]:
+    return tuple(PodPlace((*before, "templates", "*", key), container=True) for key in ("container", "script"))
 
 
 #: API group and kind to the places of its templates.
-PLACES: Mapping[tuple[str, str], tuple[Place, ...]] = {
+PLACES: Mapping[tuple[str, str], tuple[PodPlace, ...]] = {
     ("jobset.x-k8s.io", "JobSet"): (
-        Place(
+        PodPlace(
             ("spec", "replicatedJobs", "*", "template", "spec", "template"),
             (("replicas",), ("template", "spec", "parallelism")),
         ),
     ),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
-        Place(("spec", "leaderWorkerTemplate", "leaderTemplate"), (("spec", "replicas"),)),
-        Place(
+        PodPlace(("spec", "leaderWorkerTemplate", "leaderTemplate"), (("spec", "replicas"),)),
+        PodPlace(
             ("spec", "leaderWorkerTemplate", "workerTemplate"),
             (("spec", "replicas"), ("spec", "leaderWorkerTemplate", "size")),
             less=1,
         ),
     ),
     ("ray.io", "RayCluster"): _ray("spec"),
-    ("ray.io", "RayJob"): (*_ray("spec", "rayClusterSpec"), Place(("spec", "submitterPodTemplate"))),
+    ("ray.io", "RayJob"): (*_ray("spec", "rayClusterSpec"), PodPlace(("spec", "submitterPodTemplate"))),
     ("ray.io", "RayService"): _ray("spec", "rayClusterConfig"),
-    ("batch.volcano.sh", "Job"): (Place(("spec", "tasks", "*", "template"), _REPLICAS),),
+    ("batch.volcano.sh", "Job"): (PodPlace(("spec", "tasks", "*", "template"), _REPLICAS),),
     **{
         ("kubeflow.org", f"{name}Job"): _kubeflow(replicas)
         for name, replicas in (
@@ -86,7 +86,7 @@ OWN_NAMES = {"Job": "VolcanoJob"}
 KINDS = frozenset(OWN_NAMES.get(kind, kind) for _, kind in PLACES)
 
 
-class Part(Struct, frozen=True):
+class PodPart(Struct, frozen=True):
     """One template of an object: the name of the part, its path, the template, and how many pods it makes."""
 
     name: str
@@ -95,7 +95,7 @@ class Part(Struct, frozen=True):
     count: int
 
 
-def parts_of(raw: Mapping[str, Any]) -> tuple[Part, ...] | None:
+def parts_of(raw: Mapping[str, Any]) -> tuple[PodPart, ...] | None:
     """The templates of an object as sent; None for a kind that is not in the table."""
     group = str(raw.get("apiVersion", "")).rpartition("/")[0]
     places = PLACES.get((group, str(raw.get("kind", ""))))
@@ -104,7 +104,7 @@ def parts_of(raw: Mapping[str, Any]) -> tuple[Part, ...] | None:
     return tuple(part for place in places for part in _at(raw, place))
 
 
-def _at(raw: Mapping[str, Any], place: Place) -> Iterator[Part]:
+def _at(raw: Mapping[str, Any], place: PodPlace) -> Iterator[PodPart]:
     for path, nodes in _walk(raw, place.path, (), ()):
         template = nodes[-1]
         if not isinstance(template, Mapping):
@@ -114,7 +114,7 @@ def _at(raw: Mapping[str, Any], place: Place) -> Iterator[Part]:
             template = {"spec": {"containers": [{"name": "main", **_named(template)}], "restartPolicy": "Never"}}
         elif not isinstance(template.get("spec"), Mapping) or "containers" not in template["spec"]:
             continue
-        yield Part(_name(path, element), path, template, _count(raw, element, place))
+        yield PodPart(_name(path, element), path, template, _count(raw, element, place))
 
 
 def _named(container: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,14 +140,14 @@ def _walk(
         yield from _walk(value, rest, (*done, step), (*nodes, value))
 
 
-def _element(raw: Mapping[str, Any], place: Place, nodes: tuple[Any, ...]) -> Any:
+def _element(raw: Mapping[str, Any], place: PodPlace, nodes: tuple[Any, ...]) -> Any:
     if "*" not in place.path:
         return raw
     last = len(place.path) - 1 - place.path[::-1].index("*")
     return nodes[last]
 
 
-def _count(raw: Mapping[str, Any], element: Any, place: Place) -> int:
+def _count(raw: Mapping[str, Any], element: Any, place: PodPlace) -> int:
     if not place.counts:
         return 1
     numbers = [_number(element if isinstance(element, Mapping) else raw, path) for path in place.counts]

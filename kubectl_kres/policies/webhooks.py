@@ -15,7 +15,7 @@ from kubectl_kres.policies.request import Request
 Raw = Mapping[str, Any]
 
 
-class Asked(Struct, frozen=True):
+class AskedConfiguration(Struct, frozen=True):
     """A configuration, some of whose webhooks are asked. ``fails``: one of them refuses where it cannot be reached."""
 
     configuration: str
@@ -27,12 +27,14 @@ class Asked(Struct, frozen=True):
         return f"webhook {self.configuration} ({'fail closed' if self.fails else 'fail open'}) is not computed"
 
 
-def asked(name: str, webhooks: Iterable[Raw], request: Request, given: Given, *, mutating: bool) -> Asked | None:
+def asked(
+    name: str, webhooks: Iterable[Raw], request: Request, given: Given, *, mutating: bool
+) -> AskedConfiguration | None:
     """None: no webhook of the configuration is asked."""
     found = [one for one in webhooks if _is_asked(one, request, given)]
     if not found:
         return None
-    return Asked(name, mutating, any((one.get("failurePolicy") or "Fail") == "Fail" for one in found))
+    return AskedConfiguration(name, mutating, any((one.get("failurePolicy") or "Fail") == "Fail" for one in found))
 
 
 def _is_asked(webhook: Raw, request: Request, given: Given) -> bool:

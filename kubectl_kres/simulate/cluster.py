@@ -304,9 +304,9 @@ def _event(step: Step, kind: str, name: str, namespace: str, stored: Any) -> eve
     if stored is None:
         return None
     if isinstance(step, Delete):
-        return events.Delete(kind, name, namespace)
+        return events.DeleteEvent(kind, name, namespace)
     patch = step.patch if isinstance(step, Patch) else difference(raw_of(stored), applied(step, raw_of(stored)))
-    return events.Patch(kind, name, patch, namespace)
+    return events.PatchEvent(kind, name, patch, namespace)
 
 
 def difference(old: Raw, new: Raw) -> dict[str, Any]:

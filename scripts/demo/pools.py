@@ -14,7 +14,7 @@ from kube import DemoError, Kube, Object, documents, key_of
 from msgspec import structs, to_builtins
 from statuses import now, stated
 
-from kubectl_kres.capsule.replay.events import Create, Patch, WorldEvent, replay
+from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay
 from kubectl_kres.capsule.replay.settle import settle
 from kubectl_kres.capsule.replay.world import PoolWorld, dropped, world_of
 from kubectl_kres.capsule.rules.webhooks import stored_claim, stored_pool
@@ -43,7 +43,7 @@ def go_on(kube: Kube) -> None:
     count(kube)
     for change in documents(ML / "changes.yaml"):
         metadata = change["metadata"]
-        event = Patch(change["kind"], metadata["name"], change["patch"], metadata["namespace"])
+        event = PatchEvent(change["kind"], metadata["name"], change["patch"], metadata["namespace"])
         found = Seen(kube)
         write(kube, found, outcome(found.world, event), PERSON)
     for item in documents(ML / "waiting.yaml"):

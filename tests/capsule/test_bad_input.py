@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from capsule.samples import assigned, claim, namespace, pool, says, world, worlds
 
-from kubectl_kres.capsule.replay.events import Create, Delete, Patch, replay
+from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, replay
 from kubectl_kres.capsule.replay.reconcile import reconcile
 from kubectl_kres.capsule.replay.settle import settle
 from kubectl_kres.capsule.replay.world import world_of
@@ -151,11 +151,11 @@ def test_claims_for_pools_that_are_not_there():
 @pytest.mark.parametrize(
     ("event", "code"),
     [
-        (Delete("ResourcePool", "nowhere"), 404),
-        (Patch("ResourcePoolClaim", "nowhere", {"spec": {"pool": "x"}}, "a"), 404),
-        (Delete("Unheard", "of"), 404),
+        (DeleteEvent("ResourcePool", "nowhere"), 404),
+        (PatchEvent("ResourcePoolClaim", "nowhere", {"spec": {"pool": "x"}}, "a"), 404),
+        (DeleteEvent("Unheard", "of"), 404),
         (Create(pool("green", {})), 409),
-        (Patch("ResourcePoolClaim", "one", {"spec": {"claim": None}}, "a"), 422),
+        (PatchEvent("ResourcePoolClaim", "one", {"spec": {"claim": None}}, "a"), 422),
     ],
 )
 def test_events_that_cannot_be(event, code):
@@ -168,7 +168,7 @@ def test_events_that_cannot_be(event, code):
 def test_a_patch_of_a_wrong_type_is_the_only_error():
     before = world(namespace("a"), pool("green", {"pods": "4"}))
     with pytest.raises(msgspec.ValidationError):
-        replay(before, Patch("ResourcePool", "green", {"spec": {"quota": 3}}))
+        replay(before, PatchEvent("ResourcePool", "green", {"spec": {"quota": 3}}))
 
 
 @pytest.mark.parametrize(

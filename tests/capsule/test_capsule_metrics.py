@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from capsule.samples import claim, namespace, pool, world
 
-from kubectl_kres.capsule.replay.events import Patch
+from kubectl_kres.capsule.replay.events import PatchEvent
 from kubectl_kres.capsule.replay.metrics import lines
 
 
@@ -50,7 +50,7 @@ def test_a_percentage_is_divided_in_thousandths(hard, claimed, shown):
 
 
 def test_a_share_of_nothing_is_no_number():
-    event = Patch("ResourcePool", "green", {"spec": {"quota": {"hard": {"pods": "0"}}}})
+    event = PatchEvent("ResourcePool", "green", {"spec": {"quota": {"hard": {"pods": "0"}}}})
     found = lines(world(namespace("a"), pool("green", {"pods": "4"}), claim("one", {"pods": "0"}), event))
     labels = 'pool="green",resource="pods",target_namespace="a"'
     assert f"capsule_pool_namespace_usage_percentage{{{labels}}} NaN" in found

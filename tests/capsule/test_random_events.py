@@ -7,7 +7,7 @@ from capsule.samples import claim, namespace, pool
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.capsule.replay.events import Create, Delete, Patch, Together, Wait, replay
+from kubectl_kres.capsule.replay.events import Create, CreatedTogether, DeleteEvent, PatchEvent, Wait, replay
 from kubectl_kres.capsule.replay.metrics import lines
 from kubectl_kres.capsule.replay.reconcile import reconcile, shares_of
 from kubectl_kres.capsule.replay.world import PoolWorld
@@ -46,31 +46,34 @@ claims = st.builds(
 events = st.one_of(
     claims,
     claims,
-    st.builds(lambda few: Together(tuple(few)), st.lists(claims, max_size=2)),
+    st.builds(lambda few: CreatedTogether(tuple(few)), st.lists(claims, max_size=2)),
     st.builds(
         lambda name, hard, options, known: Create(_known(pool(name, hard, **options), known)),
         st.sampled_from(("green", "blue")), amounts, flags, st.booleans(),
     ),
-    st.builds(lambda name, hard: Patch("ResourcePool", name, {"spec": {"quota": {"hard": hard}}}), pools, amounts),
+    st.builds(lambda name, hard: PatchEvent("ResourcePool", name, {"spec": {"quota": {"hard": hard}}}), pools, amounts),
     st.builds(
-        lambda name, space, asks: Patch("ResourcePoolClaim", name, {"spec": {"claim": asks}}, space),
+        lambda name, space, asks: PatchEvent("ResourcePoolClaim", name, {"spec": {"claim": asks}}, space),
         names, spaces, amounts,
     ),
     st.builds(
-        lambda name, space, to: Patch("ResourcePoolClaim", name, {"spec": {"pool": to}}, space), names, spaces, pools
+        lambda name, space, to: PatchEvent("ResourcePoolClaim", name, {"spec": {"pool": to}}, space),
+        names,
+        spaces,
+        pools,
     ),
     st.builds(
-        lambda name, space: Patch(
+        lambda name, space: PatchEvent(
             "ResourcePoolClaim", name, {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}, space
         ),
         names, spaces,
     ),
-    st.builds(Delete,
+    st.builds(DeleteEvent,
               st.sampled_from(("ResourcePoolClaim", "Pod")), names, spaces),
-    st.builds(lambda name: Delete("ResourcePool", name), pools),
-    st.builds(lambda name: Delete("Namespace", name), spaces),
+    st.builds(lambda name: DeleteEvent("ResourcePool", name), pools),
+    st.builds(lambda name: DeleteEvent("Namespace", name), spaces),
     st.builds(lambda name, team: Create(namespace(name, team=team)), spaces, st.sampled_from(("solar", "wind"))),
-    st.builds(lambda name, team: Patch("Namespace", name, {"metadata": {"labels": {"team": team}}}),
+    st.builds(lambda name, team: PatchEvent("Namespace", name, {"metadata": {"labels": {"team": team}}}),
               spaces, st.sampled_from(("solar", "wind"))),
     st.builds(lambda name, space, cpu: Create(_pod(name, space, cpu)), names, spaces, st.sampled_from(("1", "250m"))),
     st.just(Wait()),

@@ -6,7 +6,7 @@ import pytest
 from cli.apiserver import pod
 from cli.running import Kres
 
-from kubectl_kres.cli.args.arguments import Asked, asked
+from kubectl_kres.cli.args.arguments import NamedObjects, asked
 from kubectl_kres.errors import UsageError
 
 NO_NEED = (
@@ -20,18 +20,18 @@ SINGLE = "arguments in resource/name form must have a single resource and name"
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ("pods", [Asked("pods")]),
-        ("pods,deploy", [Asked("pods"), Asked("deploy")]),
-        ("pods,pods", [Asked("pods")]),
-        ("pod web", [Asked("pod", ("web",))]),
-        ("pod web db", [Asked("pod", ("web", "db"))]),
-        ("pod,deploy web", [Asked("pod", ("web",)), Asked("deploy", ("web",))]),
-        ("pod/web", [Asked("pod", ("web",))]),
-        ("pod/web deploy/db", [Asked("pod", ("web",)), Asked("deploy", ("db",))]),
-        ("deployments.v1.apps/web", [Asked("deployments.v1.apps", ("web",))]),
+        ("pods", [NamedObjects("pods")]),
+        ("pods,deploy", [NamedObjects("pods"), NamedObjects("deploy")]),
+        ("pods,pods", [NamedObjects("pods")]),
+        ("pod web", [NamedObjects("pod", ("web",))]),
+        ("pod web db", [NamedObjects("pod", ("web", "db"))]),
+        ("pod,deploy web", [NamedObjects("pod", ("web",)), NamedObjects("deploy", ("web",))]),
+        ("pod/web", [NamedObjects("pod", ("web",))]),
+        ("pod/web deploy/db", [NamedObjects("pod", ("web",)), NamedObjects("deploy", ("db",))]),
+        ("deployments.v1.apps/web", [NamedObjects("deployments.v1.apps", ("web",))]),
     ],
 )
-def test_forms(words: str, found: list[Asked]):
+def test_forms(words: str, found: list[NamedObjects]):
     assert list(asked(words.split())) == found
 
 

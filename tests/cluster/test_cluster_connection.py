@@ -11,7 +11,7 @@ import pytest
 from kubectl_kres import __version__
 from kubectl_kres.cluster.connection import api_connection as module
 from kubectl_kres.cluster.kubeconfig.target import Target
-from kubectl_kres.cluster.kubeconfig.types import Cluster, User
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
 from kubectl_kres.errors import (
     ClusterError,
     Expired,
@@ -45,7 +45,7 @@ def test_bodies_arrive_whole_in_every_framing(server, opened, framing, packed, t
 
 def test_what_is_sent(server, opened):
     server.on("/prefix/x", {})
-    user = User(token="t")
+    user = UserEntry(token="t")
     opened(Target(server.url + "/prefix", "default", user=user)).get(
         "/x", [("limit", "5"), ("labelSelector", "a=b,c in (d)")]
     )
@@ -62,7 +62,7 @@ def test_what_is_sent(server, opened):
 
 def test_compression_can_be_switched_off(server, opened):
     server.on("/x", {})
-    opened(Target(server.url, "default", cluster=Cluster(disable_compression=True))).get("/x")
+    opened(Target(server.url, "default", cluster=ClusterEntry(disable_compression=True))).get("/x")
     assert server.requests[0].headers.get("accept-encoding") is None
 
 
@@ -421,10 +421,10 @@ def test_the_proxy_of_the_kubeconfig_is_used_and_that_of_the_environment_is_not_
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{closed_port()}")
     monkeypatch.setenv("no_proxy", "cluster.test")
     assert opened(server.url).get("/x") == b'{"direct": 1}'
-    through = Target("http://cluster.test", "default", cluster=Cluster(proxy_url=server.url))
+    through = Target("http://cluster.test", "default", cluster=ClusterEntry(proxy_url=server.url))
     assert opened(through).get("/y") == b'{"proxied": 1}'
     port = closed_port()
-    broken = Target("http://cluster.test", "default", cluster=Cluster(proxy_url=f"http://127.0.0.1:{port}"))
+    broken = Target("http://cluster.test", "default", cluster=ClusterEntry(proxy_url=f"http://127.0.0.1:{port}"))
     told = rf"proxyconnect tcp: dial tcp 127.0.0.1:{port}: connect: connection refused$"
     with pytest.raises(Unreachable, match=told):
         opened(broken).get("/y")

@@ -10,7 +10,7 @@ from kubectl_kres.cluster.auth.credentials import authority
 from kubectl_kres.cluster.auth.refresh import Identity
 from kubectl_kres.cluster.kubeconfig.current_context import load
 from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
-from kubectl_kres.cluster.kubeconfig.types import Cluster, User
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
 from kubectl_kres.errors import ConfigError
 
 GETTING = "Unable to connect to the server: getting credentials: "
@@ -23,9 +23,9 @@ def target(user, **cluster):
     return Target(
         "https://10.0.0.1",
         "default",
-        user=msgspec.convert(user, User),
+        user=msgspec.convert(user, UserEntry),
         user_name="u",
-        cluster=msgspec.convert(cluster, Cluster),
+        cluster=msgspec.convert(cluster, ClusterEntry),
     )
 
 
@@ -73,8 +73,8 @@ def test_certificates_come_from_data_or_files_and_data_wins(tmp_path):
         target({"client-certificate-data": encoded("data"), "client-certificate": "/nowhere", "client-key": file})
     )
     assert (found.certificate, found.key) == (b"data", b"file")
-    assert authority(Cluster(certificate_authority=file, certificate_authority_data="")) == b"file"
-    assert authority(Cluster()) == b""
+    assert authority(ClusterEntry(certificate_authority=file, certificate_authority_data="")) == b"file"
+    assert authority(ClusterEntry()) == b""
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_plugin_gets_arguments_environment_and_cluster_and_runs_where_we_are(s
     command = script(f'pwd > {out}; echo "$1 $MINE $KUBERNETES_EXEC_INFO" >> {out}; {credential(token="t")}')
     extension = {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "x"}}
     asked = plugged(command, args=["one"], env=[{"name": "MINE", "value": "two"}], provideClusterInfo=True)
-    resolve(msgspec.structs.replace(asked, cluster=msgspec.convert({"extensions": [extension]}, Cluster)))
+    resolve(msgspec.structs.replace(asked, cluster=msgspec.convert({"extensions": [extension]}, ClusterEntry)))
     where, rest = out.read_text().splitlines()
     assert Path(where) == Path.cwd()
     assert rest.startswith("one two {")

@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_kres.cluster.kubeconfig import current_context
 from kubectl_kres.cluster.kubeconfig.current_context import ConnectOptions, load
-from kubectl_kres.cluster.kubeconfig.types import User
+from kubectl_kres.cluster.kubeconfig.types import UserEntry
 from kubectl_kres.errors import ConfigError
 
 HTTPS = "https://10.0.0.1:6443"
@@ -225,7 +225,7 @@ CREDENTIALS = [
 def test_credentials_are_never_sent_in_clear(write, user):
     path = write(config(user={**user, "as": "eve"}, cluster={"server": "http://127.0.0.1:1"}))
     target = loaded(path)
-    assert target.user == User(impersonate="eve", impersonate_extra={})
+    assert target.user == UserEntry(impersonate="eve", impersonate_extra={})
     assert target.warnings == ('the credentials of user "a" are not sent: http://127.0.0.1:1 is not encrypted',)
     assert "s3cret" not in repr((target, ConnectOptions(token="s3cret")))
 

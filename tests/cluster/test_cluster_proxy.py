@@ -14,7 +14,7 @@ from cluster.relay import Relay
 
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.target import Target
-from kubectl_kres.cluster.kubeconfig.types import Cluster, User
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
 from kubectl_kres.cluster.transport import proxy
 from kubectl_kres.errors import ConfigError, Unreachable
 
@@ -67,8 +67,8 @@ def test_rows_30_to_32(tls_server, relay, certificates, opened, tmp_path, own, e
     target = Target(
         cluster["server"],
         "default",
-        user=User(token="t"),
-        cluster=Cluster(
+        user=UserEntry(token="t"),
+        cluster=ClusterEntry(
             certificate_authority=cluster["certificate-authority"], proxy_url=own, tls_server_name="kube.lab.test"
         ),
     )
@@ -93,8 +93,8 @@ def test_rows_30_to_32(tls_server, relay, certificates, opened, tmp_path, own, e
 
 def test_groups_stay_apart_through_a_proxy_without_tls(server, opened):
     server.on("/x", {})
-    user = User(impersonate="eve", impersonate_groups=("a", "b"))
-    opened(Target("http://kube.lab.test", "", user=user, cluster=Cluster(proxy_url=server.url))).get("/x")
+    user = UserEntry(impersonate="eve", impersonate_groups=("a", "b"))
+    opened(Target("http://kube.lab.test", "", user=user, cluster=ClusterEntry(proxy_url=server.url))).get("/x")
     assert [value for name, value in server.requests[0].lines if name == "impersonate-group"] == ["a", "b"]
 
 
@@ -147,13 +147,13 @@ def test_what_no_proxy_means(host, exempt, through):
 )
 def test_a_proxy_that_cannot_be_used_is_told_without_its_password(text, message):
     for chosen in (
-        lambda: connect(Target("http://c.test", "", cluster=Cluster(proxy_url=text))),
+        lambda: connect(Target("http://c.test", "", cluster=ClusterEntry(proxy_url=text))),
         lambda: proxy.parse(text),
     ):
         with pytest.raises(ConfigError) as caught:
             chosen()
         assert caught.value.message == message
-    assert "s3cret" not in repr(proxy.parse("http://u:s3cret@h")) + repr(Cluster(proxy_url=text))
+    assert "s3cret" not in repr(proxy.parse("http://u:s3cret@h")) + repr(ClusterEntry(proxy_url=text))
     with pytest.raises(ConfigError) as caught:
         proxy.choose("https://c.test", None, {"HTTPS_PROXY": "ftp://u:s3cret@h"})
     assert "s3cret" not in caught.value.message
@@ -161,7 +161,7 @@ def test_a_proxy_that_cannot_be_used_is_told_without_its_password(text, message)
 
 def test_a_proxy_that_is_not_there(opened):
     for scheme in ("http", "socks5"):
-        target = Target("https://c.test", "", cluster=Cluster(proxy_url=f"{scheme}://u:s3cret@127.0.0.1:1"))
+        target = Target("https://c.test", "", cluster=ClusterEntry(proxy_url=f"{scheme}://u:s3cret@127.0.0.1:1"))
         with pytest.raises(Unreachable) as caught:
             opened(target).get("/x")
         assert "s3cret" not in caught.value.message
@@ -175,7 +175,7 @@ def test_without_pysocks_a_socks_proxy_is_one_line(monkeypatch):
         monkeypatch.delitem(sys.modules, module, raising=False)
         monkeypatch.delattr(sys.modules[module.rpartition(".")[0]], "socks", raising=False)
     with pytest.raises(ConfigError, match=r"^the proxy socks5://h:1080 needs the Python package PySocks$"):
-        connect(Target("https://c.test", "", cluster=Cluster(proxy_url="socks5://u:s3cret@h")))
+        connect(Target("https://c.test", "", cluster=ClusterEntry(proxy_url="socks5://u:s3cret@h")))
 
 
 def test_in_a_cgi_program_http_proxy_is_the_visitors():

@@ -13,7 +13,7 @@ from kubectl_kres.cluster.auth.refresh import Identity
 from kubectl_kres.cluster.kubeconfig import current_context
 from kubectl_kres.cluster.kubeconfig.current_context import load
 from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
-from kubectl_kres.cluster.kubeconfig.types import Cluster, Exec, User
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Exec, UserEntry
 from kubectl_kres.errors import ConfigError, Unauthenticated
 
 V1 = "client.authentication.k8s.io/v1"
@@ -40,7 +40,9 @@ def script(tmp_path):
             f"[ -f answer$n ] || n={len(answers)}\n[ -s answer$n ] && cat answer$n\n"
         )
         path.chmod(0o700)
-        return User(exec=msgspec.convert({"command": str(path), "apiVersion": V1, "interactiveMode": "Never"}, Exec))
+        return UserEntry(
+            exec=msgspec.convert({"command": str(path), "apiVersion": V1, "interactiveMode": "Never"}, Exec)
+        )
 
     return write
 
@@ -50,7 +52,7 @@ def runs(tmp_path):
 
 
 def target(server, user, **cluster):
-    return Target(server.url, "default", user=user, user_name="u", cluster=Cluster(**cluster))
+    return Target(server.url, "default", user=user, user_name="u", cluster=ClusterEntry(**cluster))
 
 
 def trusting(tls_server, certificates, user):
@@ -123,7 +125,7 @@ def test_a_plugin_that_fails_after_a_401_leaves_the_401(tls_server, certificates
 def test_a_token_is_not_tried_twice(tls_server, certificates, opened):
     tls_server.refuse("/x", 401, "Unauthorized", "Unauthorized")
     with pytest.raises(Unauthenticated):
-        opened(trusting(tls_server, certificates, User(token="t"))).get("/x")
+        opened(trusting(tls_server, certificates, UserEntry(token="t"))).get("/x")
     assert len(tls_server.requests) == 1
 
 
@@ -141,7 +143,7 @@ def test_a_token_file_is_read_again_and_an_unreadable_one_is_remembered(tmp_path
     clock = Clock()
     file = tmp_path / "token"
     file.write_text("one\n")
-    identity = Identity(Target("https://h", "", user=User(token_file=str(file))), clock)
+    identity = Identity(Target("https://h", "", user=UserEntry(token_file=str(file))), clock)
     seen = [identity.current().authorization]
     file.write_text("two\n")
     for passed in (49.0, 2.0):
@@ -157,7 +159,7 @@ def test_a_token_file_is_read_again_and_an_unreadable_one_is_remembered(tmp_path
 def test_a_token_that_is_refused_is_read_again_at_once(tmp_path):
     file = tmp_path / "token"
     file.write_text("one\n")
-    identity = Identity(Target("https://h", "", user=User(token_file=str(file))), Clock())
+    identity = Identity(Target("https://h", "", user=UserEntry(token_file=str(file))), Clock())
     refused = identity.current()
     assert identity.renewed(refused) is None
     file.write_text("two\n")

@@ -14,7 +14,7 @@ from kubectl_kres.cli.main import entry
 from kubectl_kres.cluster.auth.credentials import Credentials
 from kubectl_kres.cluster.auth.exec_plugin import Issued
 from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
-from kubectl_kres.cluster.kubeconfig.types import AuthProvider, Cluster, Exec, ExecVariable, User
+from kubectl_kres.cluster.kubeconfig.types import AuthProvider, ClusterEntry, Exec, ExecVariable, UserEntry
 from kubectl_kres.cluster.transport.proxy import Proxy
 
 CANARY = "c4n4ry-0f-g0ld"
@@ -159,9 +159,9 @@ def test_nothing_secret_is_shown(number, tls_server, server, certificates, tmp_p
 
 
 def test_nothing_secret_is_in_a_repr():
-    user = User(token=CANARY, password=CANARY, client_key_data=CANARY, impersonate=CANARY)
+    user = UserEntry(token=CANARY, password=CANARY, client_key_data=CANARY, impersonate=CANARY)
     exec_ = Exec("x", args=(CANARY,), env=(ExecVariable("A", CANARY),))
-    cluster = Cluster("https://h", proxy_url=CANARY, certificate_authority_data=CANARY)
+    cluster = ClusterEntry("https://h", proxy_url=CANARY, certificate_authority_data=CANARY)
     values = [
         *(user, exec_, *(exec_.env or ()), AuthProvider("oidc", {"id-token": CANARY}), cluster),
         *(Credentials(CANARY, CANARY.encode(), CANARY.encode()), Issued(CANARY, CANARY, CANARY)),

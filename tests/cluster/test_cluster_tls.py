@@ -9,18 +9,18 @@ from urllib3 import exceptions
 from kubectl_kres.cluster.auth.credentials import Credentials
 from kubectl_kres.cluster.connection import tls
 from kubectl_kres.cluster.kubeconfig.target import Target
-from kubectl_kres.cluster.kubeconfig.types import Cluster, User
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
 from kubectl_kres.cluster.transport import errors
 from kubectl_kres.errors import ConfigError, Unreachable
 
 
 def target(server, certificates, *, user=None, **cluster):
     cluster = {"certificate-authority": str(certificates / "ca.crt"), **cluster}
-    return Target(server.url, "default", cluster=msgspec.convert(cluster, Cluster), user=user or User())
+    return Target(server.url, "default", cluster=msgspec.convert(cluster, ClusterEntry), user=user or UserEntry())
 
 
 def alice(certificates):
-    return User(client_certificate=str(certificates / "client.crt"), client_key=str(certificates / "client.key"))
+    return UserEntry(client_certificate=str(certificates / "client.crt"), client_key=str(certificates / "client.key"))
 
 
 def test_a_chain_without_key_usage_or_key_identifier_is_trusted(tls_server, certificates, opened):
@@ -99,7 +99,7 @@ def test_an_unknown_authority_is_refused_and_insecure_is_silent(tls_server, cert
         "Unable to connect to the server: tls: failed to verify certificate: "
         "x509: certificate signed by unknown authority"
     )
-    trusting = Target(tls_server.url, "default", cluster=Cluster(insecure_skip_tls_verify=True))
+    trusting = Target(tls_server.url, "default", cluster=ClusterEntry(insecure_skip_tls_verify=True))
     assert opened(trusting).get("/x") == b"{}"
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kubectl_kres.cluster.connection.connect import connect
 from kubectl_kres.cluster.kubeconfig.current_context import load
 from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
-from kubectl_kres.cluster.kubeconfig.types import Cluster as Entry
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry as Entry
 from kubectl_kres.cluster.transport import backoff
 from kubectl_kres.cluster.transport.deadline import unchunked
 from kubectl_kres.cluster.transport.stream import split

@@ -10,7 +10,15 @@ from conformance.compare import Loose, Path
 from conformance.pools import METRICS, PARTS, flat, metric_lines, metrics_of, state
 
 from kubectl_kres.admission.base.outcome import Refusal
-from kubectl_kres.capsule.replay.events import Create, Delete, Patch, Together, Wait, WorldEvent, replay
+from kubectl_kres.capsule.replay.events import (
+    Create,
+    CreatedTogether,
+    DeleteEvent,
+    PatchEvent,
+    Wait,
+    WorldEvent,
+    replay,
+)
 from kubectl_kres.capsule.replay.world import PoolWorld
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
@@ -125,7 +133,7 @@ def _stepped(runs: Sequence[Run], step: Data, name: Any) -> Iterator[Run]:
 
 def _ends_a_pool(event: WorldEvent) -> bool:
     """Whether the garbage collector has something to do, which it may have done before the recorder looked."""
-    return isinstance(event, Delete) and event.kind == "ResourcePool"
+    return isinstance(event, DeleteEvent) and event.kind == "ResourcePool"
 
 
 def _batch(runs: Sequence[Run], items: Sequence[Data]) -> Iterator[Run]:
@@ -134,7 +142,7 @@ def _batch(runs: Sequence[Run], items: Sequence[Data]) -> Iterator[Run]:
         for item in items:
             uids, event = _event(run._replace(uids=uids), {"do": "create", "object": item, "sent": item["sent"]})
             creates.append(event)
-        for outcome in replay(run.world, Together(tuple(creates))):
+        for outcome in replay(run.world, CreatedTogether(tuple(creates))):
             yield run._replace(world=outcome.world, uids=uids)
 
 
@@ -149,10 +157,10 @@ def _event(run: Run, step: Data) -> tuple[Mapping[str, int], WorldEvent]:
     kind, meta = item.get("kind", "Namespace"), item["metadata"]
     name, space = meta["name"], meta.get("namespace", "")
     if step["do"] == "delete":
-        return run.uids, Delete(kind, name, space)
+        return run.uids, DeleteEvent(kind, name, space)
     if step["do"] != "create":
         patch = {key: value for key, value in item.items() if key not in {"kind", "apiVersion"}}
-        return run.uids, Patch(kind, name, patch, space)
+        return run.uids, PatchEvent(kind, name, patch, space)
     uid = f"uid:{kind}/{f'{space}/' if space else ''}{name}"
     uids = {**run.uids, uid: run.uids.get(uid, 0) + 1}
     return uids, Create(_sent(item, step.get("sent") or {}, uid if uids[uid] == 1 else f"{uid}#{uids[uid]}"))

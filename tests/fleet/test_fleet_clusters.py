@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_kres.cluster.kubeconfig.files import MergedKubeconfig
-from kubectl_kres.cluster.kubeconfig.types import Cluster, Context
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Context
 from kubectl_kres.errors import Forbidden, NewerSnapshot, SnapshotError, TimedOut, Unreachable, UsageError
 from kubectl_kres.fleet.clusters import FleetCluster, contexts, shard, snapshots
 from kubectl_kres.fleet.rows import number_of
@@ -36,10 +36,10 @@ def test_a_snapshot_is_called_as_its_file_with_the_folders_that_tell_it_apart(tm
 
 def kubeconfig() -> MergedKubeconfig:
     clusters = {
-        "one": Cluster(server="https://one:6443"),
-        "again": Cluster(server="HTTPS://one:6443/"),
-        "tunnel": Cluster(server="https://one:6443", proxy_url="socks5://bastion"),
-        "two": Cluster(server="https://two:6443"),
+        "one": ClusterEntry(server="https://one:6443"),
+        "again": ClusterEntry(server="HTTPS://one:6443/"),
+        "tunnel": ClusterEntry(server="https://one:6443", proxy_url="socks5://bastion"),
+        "two": ClusterEntry(server="https://two:6443"),
     }
     named = {"admin@one": "one", "dev@one": "again", "far": "tunnel", "two": "two", "lost-1": "gone", "lost-2": "gone"}
     return MergedKubeconfig(clusters=clusters, contexts={name: Context(cluster=held) for name, held in named.items()})

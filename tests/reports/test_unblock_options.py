@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubectl_kres.capsule.replay.events import Create, Delete, Patch, WorldEvent, replay, replay_all
+from kubectl_kres.capsule.replay.events import Create, DeleteEvent, PatchEvent, WorldEvent, replay, replay_all
 from kubectl_kres.capsule.replay.settle import settle
 from kubectl_kres.capsule.replay.world import PoolWorld, with_claims, world_of
 from kubectl_kres.model.kinds import BY_KIND, KINDS
@@ -78,7 +78,7 @@ def worlds(draw: st.DrawFn) -> PoolWorld:
         asks = {name: value for name, value in draw(amounts).items() if name in hard} or {NAMES[0]: 1}
         events.append(Create(claim(f"c{number}", draw(st.sampled_from(SPACES)), asks, draw(st.integers(0, 3)))))
     if draw(st.booleans()):
-        events.append(Delete("ResourcePoolClaim", "c0", events[2].item.metadata.namespace))
+        events.append(DeleteEvent("ResourcePoolClaim", "c0", events[2].item.metadata.namespace))
     return replay_all(spaces(), events)[0]
 
 
@@ -92,13 +92,13 @@ def event_of(deed: Deed, command: str = "") -> WorldEvent:
     words = shlex.split(command or deed.command)
     if words[1] == "delete":
         assert words[2:] == ["resourcepoolclaim", deed.subject.name, "-n", deed.subject.namespace]
-        return Delete("ResourcePoolClaim", deed.subject.name, deed.subject.namespace)
+        return DeleteEvent("ResourcePoolClaim", deed.subject.name, deed.subject.namespace)
     if words[1] == "annotate":
         annotations = dict([words[-1].split("=")])
-        return Patch("ResourcePoolClaim", deed.subject.name, {"metadata": {"annotations": annotations}},
+        return PatchEvent("ResourcePoolClaim", deed.subject.name, {"metadata": {"annotations": annotations}},
                      deed.subject.namespace)  # fmt: skip
     assert words[1] == "patch"
-    return Patch(deed.subject.kind, deed.subject.name, json.loads(words[-1]), deed.subject.namespace)
+    return PatchEvent(deed.subject.kind, deed.subject.name, json.loads(words[-1]), deed.subject.namespace)
 
 
 def in_after(world: PoolWorld, way: UnblockOption, key: tuple[str, str]) -> bool:
@@ -135,7 +135,7 @@ def test_no_fewer_claims_do(world: PoolWorld):
         others = sorted((other.standing.state not in WAITING, *other_key(other)) for other in scene.claims)
         smaller = len(found[0].deeds) - 1
         for chosen in combinations([other[1:] for other in others if other[1:] != key], smaller):
-            events = [Delete("ResourcePoolClaim", name, space) for space, name in chosen]
+            events = [DeleteEvent("ResourcePoolClaim", name, space) for space, name in chosen]
             after = replay_all(world, events)[0]
             assert standing(after.claims[key]).state not in HELD
 
@@ -211,7 +211,7 @@ def test_a_claim_in_use_is_released_and_unused_ones_are_offered_beside():
     assert [deed.verb for deed in first.deeds] == ["release"]
     assert in_after(world, first, ("a", "w"))
     # A deletion would have been refused.
-    assert replay(world, Delete("ResourcePoolClaim", "u", "a"))[0].refusal is not None
+    assert replay(world, DeleteEvent("ResourcePoolClaim", "u", "a"))[0].refusal is not None
 
 
 def test_more_than_the_pool_has_only_a_larger_pool_helps():
@@ -274,7 +274,7 @@ def test_where_those_who_give_way_cannot_be_found_that_is_said_last():
 def lost(*more: WorldEvent) -> PoolWorld:
     """A claim of 2 that was moved from pool blue to pool green while it was allocated."""
     events: list[WorldEvent] = [Create(pool(name, {CPU: 4}, ordered=False)) for name in ("green", "blue", "none")]
-    move = Patch("ResourcePoolClaim", "w", {"spec": {"pool": "green"}}, "a")
+    move = PatchEvent("ResourcePoolClaim", "w", {"spec": {"pool": "green"}}, "a")
     return replay_all(spaces(), [*events, Create(claim("w", "a", {CPU: 2}, 0, "blue")), move, *more])[0]
 
 

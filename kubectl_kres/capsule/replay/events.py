@@ -30,7 +30,7 @@ class Create(Struct, frozen=True):
     item: Any
 
 
-class Patch(Struct, frozen=True):
+class PatchEvent(Struct, frozen=True):
     """A JSON merge patch of an object: null removes. Labels and annotations are patched with it, too."""
 
     kind: str
@@ -39,7 +39,7 @@ class Patch(Struct, frozen=True):
     namespace: str = ""
 
 
-class Delete(Struct, frozen=True):
+class DeleteEvent(Struct, frozen=True):
     """An object is deleted. Of a namespace only the deletion begins: see ``Wait``."""
 
     kind: str
@@ -47,7 +47,7 @@ class Delete(Struct, frozen=True):
     namespace: str = ""
 
 
-class Together(Struct, frozen=True):
+class CreatedTogether(Struct, frozen=True):
     """Claims that are created at once, so that any of them can be the first to be looked at."""
 
     claims: tuple[Create, ...]
@@ -57,7 +57,7 @@ class Wait(Struct, frozen=True):
     """Time passes: namespaces end, and the garbage collector deletes claims whose pool is gone."""
 
 
-WorldEvent = Create | Patch | Delete | Together | Wait
+WorldEvent = Create | PatchEvent | DeleteEvent | CreatedTogether | Wait
 
 
 def replay(world: PoolWorld, event: WorldEvent) -> tuple[WorldOutcome, ...]:
@@ -68,13 +68,13 @@ def replay(world: PoolWorld, event: WorldEvent) -> tuple[WorldOutcome, ...]:
     match event:
         case Wait():
             return _of(on_namespace.waited(world))
-        case Together():
+        case CreatedTogether():
             return _together(world, event.claims)
         case Create():
             return _created(world, event.item)
-        case Patch():
+        case PatchEvent():
             return _patched(world, event)
-        case Delete():
+        case DeleteEvent():
             return _deleted(world, event)
 
 
@@ -105,7 +105,7 @@ def _created(world: PoolWorld, item: Any) -> tuple[WorldOutcome, ...]:
     return on_object.created(world, item)
 
 
-def _patched(world: PoolWorld, event: Patch) -> tuple[WorldOutcome, ...]:
+def _patched(world: PoolWorld, event: PatchEvent) -> tuple[WorldOutcome, ...]:
     held = _held(world, event.kind, event.name, event.namespace)
     if held is None:
         return (_missing(world, event.kind, event.name),)
@@ -119,7 +119,7 @@ def _patched(world: PoolWorld, event: Patch) -> tuple[WorldOutcome, ...]:
     return _of(on_object.stored(world, item))
 
 
-def _deleted(world: PoolWorld, event: Delete) -> tuple[WorldOutcome, ...]:
+def _deleted(world: PoolWorld, event: DeleteEvent) -> tuple[WorldOutcome, ...]:
     held = _held(world, event.kind, event.name, event.namespace)
     if held is None:
         return (_missing(world, event.kind, event.name),)

@@ -42,7 +42,7 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import parse
 
 
-class Pass(NamedTuple):
+class Reconciled(NamedTuple):
     """A reconcile: the world after it, the allocation that it computed, and what could not be read."""
 
     world: PoolWorld
@@ -50,7 +50,7 @@ class Pass(NamedTuple):
     faults: tuple[AmountFault, ...]
 
 
-def reconcile(world: PoolWorld, name: str) -> Pass:
+def reconcile(world: PoolWorld, name: str) -> Reconciled:
     """The world after the pool controller has looked at one pool once. ``world.pools`` must hold it.
 
     A pool that lists a claim whose name its status may not hold keeps its old status; the rest is written.
@@ -70,7 +70,7 @@ def reconcile(world: PoolWorld, name: str) -> Pass:
         status = _status(pool, spaces, found, message)
         world = with_pool(world, structs.replace(pool, status=status)) if status != pool.status else world
         world = _written_back(world, name, found)
-    return Pass(world, found, tuple(faults))
+    return Reconciled(world, found, tuple(faults))
 
 
 def listable(shares: Iterable[ClaimShare]) -> bool:

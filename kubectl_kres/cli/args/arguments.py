@@ -17,14 +17,16 @@ _FORMS = """Example resource specifications include:
    '<resource>'"""
 
 
-class Asked(NamedTuple):
+class NamedObjects(NamedTuple):
     """A type as it was written, and the names asked for; no names: all objects of the type."""
 
     type: str
     names: tuple[str, ...] = ()
 
 
-def asked(words: Sequence[str], *, program: str = "kubectl kres explain", listing: bool = True) -> tuple[Asked, ...]:
+def asked(
+    words: Sequence[str], *, program: str = "kubectl kres explain", listing: bool = True
+) -> tuple[NamedObjects, ...]:
     """What the words ask for, in their order. ``listing``: a type alone is enough.
 
     Raises UsageError in kubectl's words. Source: cli-runtime resource/builder.go ResourceTypeOrNameArgs.
@@ -45,16 +47,16 @@ def asked(words: Sequence[str], *, program: str = "kubectl kres explain", listin
         raise UsageError("resource(s) were provided, but no name was specified")
     if "" in names:
         raise UsageError("resource name may not be empty")
-    return tuple(Asked(one, names) for one in types)
+    return tuple(NamedObjects(one, names) for one in types)
 
 
-def _pair(word: str) -> Asked:
+def _pair(word: str) -> NamedObjects:
     if word.count("/") > 1:
         raise UsageError("arguments in resource/name form may not have more than one slash")
     types, _, name = word.partition("/")
     if not types or not name or len(_types(types)) != 1:
         raise UsageError("arguments in resource/name form must have a single resource and name")
-    return Asked(types, (name,))
+    return NamedObjects(types, (name,))
 
 
 def _types(text: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ _FALSE = {"0", "f", "F", "false", "FALSE", "False"}
 _OPTIONAL = {"verbosity": "1"}
 
 
-class Given(NamedTuple):
+class GivenFlag(NamedTuple):
     """A flag as it was written: the field that it sets, its long name, and its value; a switch is on or off."""
 
     field: str
@@ -27,7 +27,7 @@ class Given(NamedTuple):
 class CommandLine(NamedTuple):
     """The flags and the other words of a command line, each in their order."""
 
-    given: tuple[Given, ...]
+    given: tuple[GivenFlag, ...]
     words: tuple[str, ...]
 
 
@@ -41,7 +41,7 @@ def split(
     """
     known = {name: flag for flag in flags if isinstance(flag, click.Option) for name in flag.opts}
     rest = list(arguments)[::-1]
-    given: list[Given] = []
+    given: list[GivenFlag] = []
     words: list[str] = []
     while rest:
         word = rest.pop()
@@ -58,7 +58,7 @@ def split(
 
 
 def values(
-    before: Iterable[Given], own: Iterable[Given], flags: Iterable[click.Parameter], ctx: click.Context
+    before: Iterable[GivenFlag], own: Iterable[GivenFlag], flags: Iterable[click.Parameter], ctx: click.Context
 ) -> dict[str, str | bool | list[str | bool]]:
     """By field what the flags before the command and its own give; its own win.
 
@@ -89,7 +89,7 @@ def _is_flag(word: str) -> bool:
     return word.startswith("-") and word != "-"
 
 
-def _long(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> Given:
+def _long(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> GivenFlag:
     name, equals, value = word.partition("=")
     flag = known.get(name)
     if flag is None:
@@ -100,9 +100,9 @@ def _long(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: cl
     return _given(flag, _value(flag, rest, f"flag needs an argument: {name}", ctx), ctx)
 
 
-def _short(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> list[Given]:
+def _short(word: str, rest: list[str], known: Mapping[str, click.Option], ctx: click.Context) -> list[GivenFlag]:
     """The flags of a word as ``-An``: switches, and at its end one that may take the rest of the word as its value."""
-    given: list[Given] = []
+    given: list[GivenFlag] = []
     for at, letter in enumerate(word[1:], start=1):
         flag = known.get(f"-{letter}")
         if flag is None:
@@ -126,11 +126,11 @@ def _value(flag: click.Option, rest: list[str], missing: str, ctx: click.Context
     return rest.pop()
 
 
-def _given(flag: click.Option, value: str, ctx: click.Context) -> Given:
+def _given(flag: click.Option, value: str, ctx: click.Context) -> GivenFlag:
     if flag.is_flag and value not in _TRUE | _FALSE:
         names = ", ".join(flag.opts)
         raise click.UsageError(f'invalid argument "{value}" for "{names}" flag: true or false is expected', ctx)
-    return Given(flag.name or "", flag.opts[-1], value in _TRUE if flag.is_flag else value)
+    return GivenFlag(flag.name or "", flag.opts[-1], value in _TRUE if flag.is_flag else value)
 
 
 def _refuse(name: str, ctx: click.Context) -> None:

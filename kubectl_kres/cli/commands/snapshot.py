@@ -13,7 +13,7 @@ from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import may_i, say
-from kubectl_kres.cli.output.progress import Progress, Waiting
+from kubectl_kres.cli.output.progress import Progress, WaitingNotice
 from kubectl_kres.errors import (
     ClusterError,
     ConfigError,
@@ -75,7 +75,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         return fill_store.pages(connection, whole, need, options.chunk_size, skipped=skipped)
 
     target, connection = connected(options)
-    connection.waiting = Waiting()
+    connection.waiting = WaitingNotice()
     spaces = ("",) if options.all_namespaces else tuple(dict.fromkeys(options.namespaces)) or (target.namespace,)
     now = moment()
     coverage: dict[Need, Coverage] = {}

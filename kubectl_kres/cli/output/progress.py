@@ -57,7 +57,7 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-class Waiting:
+class WaitingNotice:
     """Says that the server asks to wait, once in a while: at once, since nothing else moves meanwhile."""
 
     def __init__(self) -> None:

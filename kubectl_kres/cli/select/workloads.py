@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.cli.args.arguments import Asked, asked, refuse_selectors
+from kubectl_kres.cli.args.arguments import NamedObjects, asked, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.selector import fields_match, labels_match
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
@@ -113,7 +113,7 @@ def chosen(
 def _by_name(source: ObjectSource, word: str, wants: Wants, error: ClusterError) -> Found:
     """What has this name where a type was expected. Raises the error that there is no such type if nothing has."""
     kinds = [BY_KIND[kind] for kind in _NAMED]
-    found = named(source, [(kind, Asked(kind.kind, (word,))) for kind in kinds], wants)
+    found = named(source, [(kind, NamedObjects(kind.kind, (word,))) for kind in kinds], wants)
     if not found.subjects:
         close = [name for kind in kinds for name in _close(source, kind, word)]
         error.hint = f"did you mean {' or '.join(close[:3])}?" if close else error.hint
@@ -271,7 +271,7 @@ def _of_manifest(manifest: Manifest) -> Subject:
     return Subject(manifest.ref, kind, manifest.raw, manifest.file, manifest.place)
 
 
-def named(source: ObjectSource, wanted: Iterable[tuple[Kind, Asked]], wants: Wants = needs) -> Found:
+def named(source: ObjectSource, wanted: Iterable[tuple[Kind, NamedObjects]], wants: Wants = needs) -> Found:
     """Each name in each namespace; one that is in none of them is missing, as is what may not be read."""
     groups = [
         [Subject(ObjectRef(kind.kind, name, space), kind) for space in source.places(kind, name)]
@@ -297,7 +297,7 @@ def one_named(source: ObjectSource, given: Input, flag: str, word: str, wants: W
     kind = taken(source.kind(head))
     subjects = [one for one in in_files(given) if (one.ref.kind, one.ref.name) == (kind.kind, name)]
     complete(source, subjects, wants)
-    return Found(tuple(subjects)) if subjects else named(source, [(kind, Asked(head, (name,)))], wants)
+    return Found(tuple(subjects)) if subjects else named(source, [(kind, NamedObjects(head, (name,)))], wants)
 
 
 def _there(source: ObjectSource, subject: Subject) -> bool:

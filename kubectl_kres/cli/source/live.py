@@ -12,7 +12,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.repeat_flags import access_flags
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.output.exit_codes import say
-from kubectl_kres.cli.output.progress import Progress, Waiting
+from kubectl_kres.cli.output.progress import Progress, WaitingNotice
 from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.connection.connect import connect
@@ -28,7 +28,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 
-L = TypeVar("L", bound="Live")
+L = TypeVar("L", bound="LiveSource")
 
 #: At this level of ``-v`` each request is told, at the other what is read.
 _REQUESTS, _READS = 6, 1
@@ -99,11 +99,11 @@ def open_live(options: Options, live: type[L] | None = None) -> tuple[L, Input]:
     given = Input(options)
     target, connection = connected(options)
     given.place(target.namespace)
-    made: Any = live or Live
+    made: Any = live or LiveSource
     return made(options, target, connection, given), given
 
 
-class Live:
+class LiveSource:
     """Reads on demand over one connection."""
 
     def __init__(self, options: Options, target: Target, connection: Connection, given: Input) -> None:
@@ -116,7 +116,7 @@ class Live:
         self._connection, self._given, self._options = connection, given, options
         self._kinds = dict(BY_KIND)
         self._versions: frozenset[tuple[str, str]] | None = None
-        connection.waiting = Waiting()
+        connection.waiting = WaitingNotice()
         self._version = start(partial(fill_store.version, connection))
         given.lay_over(self.store)
 

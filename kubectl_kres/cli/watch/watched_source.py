@@ -8,7 +8,7 @@ from typing import Any
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.selector import fields_match, labels_match
-from kubectl_kres.cli.source.live import Live
+from kubectl_kres.cli.source.live import LiveSource
 from kubectl_kres.cli.source.object_source import Input
 from kubectl_kres.cluster.connection.api_connection import Connection
 from kubectl_kres.cluster.kubeconfig.target import Target
@@ -27,7 +27,7 @@ FAR = 10.0
 _TROUBLE = {"retrying": 2, "failed": 1, "polling": 0}
 
 
-class Followed(Live):
+class Followed(LiveSource):
     """What an answer asked for once is read at once, and watched from then on."""
 
     def __init__(self, options: Options, target: Target, connection: Connection, given: Input) -> None:

@@ -13,7 +13,7 @@ from kubectl_kres.cluster.auth import exec_plugin
 from kubectl_kres.cluster.auth.impersonation import carried
 from kubectl_kres.cluster.kubeconfig import files
 from kubectl_kres.cluster.kubeconfig.target import Target
-from kubectl_kres.cluster.kubeconfig.types import AuthProvider, Cluster, User
+from kubectl_kres.cluster.kubeconfig.types import AuthProvider, ClusterEntry, UserEntry
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ConfigError
 
@@ -82,7 +82,7 @@ def token_in(file: str) -> str:
     return token
 
 
-def authority(cluster: Cluster) -> bytes:
+def authority(cluster: ClusterEntry) -> bytes:
     """The certificates that the server's must descend from, as PEM; empty: those of the system."""
     return read(
         cluster.certificate_authority_data, cluster.certificate_authority, "certificate-authority", "the cluster"
@@ -104,7 +104,7 @@ def read(data: str | None, file: str | None, what: str, owner: str) -> bytes:
         raise ConfigError(f"unable to read {what} {file} for {owner} due to {files.why(file, error)}") from error
 
 
-def _authorization(user: User) -> str:
+def _authorization(user: UserEntry) -> str:
     if user.token:
         return bearer(user.token)
     if user.username:  # a password alone is none, says client-go transport HasBasicAuth

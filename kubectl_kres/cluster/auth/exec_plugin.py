@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kubectl_kres.cluster.kubeconfig import yaml_tree
-from kubectl_kres.cluster.kubeconfig.exec_policy import Policy, allow
+from kubectl_kres.cluster.kubeconfig.exec_policy import ExecPolicy, allow
 from kubectl_kres.cluster.kubeconfig.types import Exec
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ConfigError
@@ -42,7 +42,7 @@ class _Credential(Struct, frozen=True, rename="camel"):
     status: Issued | None = None
 
 
-def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: Policy) -> Issued:
+def run(plugin: Exec, user: str, cluster: dict[str, Any], policy: ExecPolicy) -> Issued:
     """The credentials that the plugin prints; ``cluster`` is told to it if it wants to know.
 
     Its error output goes to ours, so that it can ask the user to log in. Raises ConfigError if it is forbidden by the

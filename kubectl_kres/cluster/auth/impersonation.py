@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kubectl_kres.cluster.kubeconfig.types import User
+from kubectl_kres.cluster.kubeconfig.types import UserEntry
 from kubectl_kres.errors import ConfigError
 
 _EXTRA = "Impersonate-Extra-"
@@ -14,7 +14,7 @@ _OTHER = re.compile(rb"[^!#$&'*+.0-9A-Z^_`a-z|~-]")
 _CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def headers(user: User) -> Iterator[tuple[str, str]]:
+def headers(user: UserEntry) -> Iterator[tuple[str, str]]:
     """Name and value of each header, one for each group and each value of an extra; none without impersonation.
 
     Raises ConfigError for what no header can carry. Source: client-go transport impersonatingRoundTripper.

@@ -12,7 +12,7 @@ from kubectl_kres.cluster.kubeconfig import exec_policy, files, validate
 from kubectl_kres.cluster.kubeconfig.files import MergedKubeconfig
 from kubectl_kres.cluster.kubeconfig.overrides import cluster_with, user_with
 from kubectl_kres.cluster.kubeconfig.target import ConnectOptions, Target
-from kubectl_kres.cluster.kubeconfig.types import Cluster, Context, User
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Context, UserEntry
 from kubectl_kres.cluster.transport import address
 from kubectl_kres.cluster.transport.response import one_line
 from kubectl_kres.errors import ConfigError
@@ -81,8 +81,8 @@ def _target(
         raise ConfigError(f'auth info "{who}" does not exist')
     if where not in merged.clusters and (options.cluster or not options.server):
         raise ConfigError(f'cluster "{where}" does not exist')
-    user = user_with(merged.users.get(who, User()), options)
-    cluster = cluster_with(merged.clusters.get(where, Cluster()), options)
+    user = user_with(merged.users.get(who, UserEntry()), options)
+    cluster = cluster_with(merged.clusters.get(where, ClusterEntry()), options)
     validate.confirm(cluster, where, user, who)
     target = Target(
         server=address.parse(cluster.server or ""),
@@ -100,7 +100,7 @@ def _target(
     return _with_policy(structs.replace(target, warnings=tuple(_doubts(target))), options, environ)
 
 
-def _identified(user: User) -> bool:
+def _identified(user: UserEntry) -> bool:
     """Whether kubectl would not ask for a name and a password. Source: client-go clientcmd canIdentifyUser."""
     named = (user.username, user.client_certificate, user.client_certificate_data, user.token, user.token_file)
     return any(named) or user.auth_provider is not None or user.exec is not None
@@ -115,7 +115,7 @@ def _nobody(target: Target) -> str:
 def _in_clear(target: Target) -> Target:
     """The target without anything secret: whoever listens on the way must not get it. kubectl sends nothing either."""
     user = target.user
-    known = User(
+    known = UserEntry(
         impersonate=user.impersonate,
         impersonate_uid=user.impersonate_uid,
         impersonate_groups=user.impersonate_groups,
@@ -171,7 +171,7 @@ def _in_cluster(options: ConnectOptions, environ: Mapping[str, str]) -> Target:
     return Target(
         server=address.parse(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"),
         namespace=options.namespace or environ.get("POD_NAMESPACE") or mounted or "default",
-        cluster=Cluster(certificate_authority=authority),
-        user=User(token=options.token) if options.token else User(token_file=str(token)),
+        cluster=ClusterEntry(certificate_authority=authority),
+        user=UserEntry(token=options.token) if options.token else UserEntry(token_file=str(token)),
         user_name="service account",
     )

@@ -17,7 +17,7 @@ _ALL, _NONE, _LISTED = "AllowAll", "DenyAll", "Allowlist"
 _GROUP, _VERSIONS, _KIND = "kubectl.config.k8s.io/", ("v1alpha1", "v1beta1"), "Preference"
 
 
-class Policy(Struct, frozen=True):
+class ExecPolicy(Struct, frozen=True):
     """``kind`` is AllowAll (or empty), DenyAll or Allowlist; ``commands`` are those on the list."""
 
     kind: str = ""
@@ -38,7 +38,7 @@ class _Preference(Struct, frozen=True, rename="camel"):
     credential_plugin_allowlist: tuple[_Entry, ...] | None = None
 
 
-def load(kuberc: str, environ: Mapping[str, str]) -> tuple[Policy, tuple[str, ...]]:
+def load(kuberc: str, environ: Mapping[str, str]) -> tuple[ExecPolicy, tuple[str, ...]]:
     """The policy of the preferences file, which is ``kuberc``, else ``KUBERC``, else ``~/.kube/kuberc``; and warnings.
 
     ``KUBERC=off`` and ``KUBECTL_KUBERC=false`` switch it off. Raises ConfigError if a file that is named is wrong, and
@@ -46,22 +46,22 @@ def load(kuberc: str, environ: Mapping[str, str]) -> tuple[Policy, tuple[str, ..
     Source: kubectl kuberc.LoadKuberc, DefaultGetPreferences, client-go exec.ValidatePluginPolicy.
     """
     if environ.get("KUBECTL_KUBERC", "").lower() == "false":
-        return Policy(), ()
+        return ExecPolicy(), ()
     named = environ.get("KUBERC", "")
     if named == "off":
         if kuberc:
             raise ConfigError("disabling kuberc via KUBERC=off and passing kuberc flag are mutually exclusive")
-        return Policy(), ()
+        return ExecPolicy(), ()
     usual = files.in_home("kuberc", environ)
     file = kuberc or named or usual
     if file == usual and not Path(file).exists():
-        return Policy(), ()
+        return ExecPolicy(), ()
     try:
         preference = _read(file)
     except ConfigError as error:
         if file != usual:
             raise ConfigError(f"kuberc: {error.message}") from error
-        return Policy(), (f"kuberc: no preferences loaded from {file}: {error.message}",)
+        return ExecPolicy(), (f"kuberc: no preferences loaded from {file}: {error.message}",)
     return _policy(preference), ()
 
 
@@ -83,7 +83,7 @@ def _read(file: str) -> _Preference:
     return found
 
 
-def _policy(preference: _Preference) -> Policy:
+def _policy(preference: _Preference) -> ExecPolicy:
     kind, entries = preference.credential_plugin_policy or "", preference.credential_plugin_allowlist
     if kind not in {"", _ALL, _NONE, _LISTED}:
         raise ConfigError(f'unknown plugin policy: "{kind}"')
@@ -92,14 +92,14 @@ def _policy(preference: _Preference) -> Policy:
             raise ConfigError(
                 f'misconfigured credential plugin allowlist: plugin policy is "{kind}" but allowlist is non-nil'
             )
-        return Policy(kind)
+        return ExecPolicy(kind)
     if entries is None:
         raise ConfigError('credential plugin policy set to "Allowlist", but allowlist is unspecified')
     if not entries:
         raise ConfigError(
             'credential plugin policy set to "Allowlist", but allowlist is empty; use "DenyAll" policy instead'
         )
-    return Policy(kind, tuple(_command(entry, number) for number, entry in enumerate(entries, start=1)))
+    return ExecPolicy(kind, tuple(_command(entry, number) for number, entry in enumerate(entries, start=1)))
 
 
 def _command(entry: _Entry, number: int) -> str:
@@ -119,7 +119,7 @@ def clean(path: str) -> str:
     return found[1:] if found.startswith("//") else found
 
 
-def allow(policy: Policy, command: str) -> str:
+def allow(policy: ExecPolicy, command: str) -> str:
     """The program to run for a plugin's command, resolved where the policy is a list; else the command as it is.
 
     Raises ConfigError in kubectl's words if the policy forbids it. Both sides are looked up on our own PATH.

@@ -17,10 +17,10 @@ import msgspec
 from msgspec import Struct, structs
 
 from kubectl_kres.cluster.kubeconfig import yaml_tree
-from kubectl_kres.cluster.kubeconfig.types import Cluster, Context, Exec, KubeconfigFile, User
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Context, Exec, KubeconfigFile, UserEntry
 from kubectl_kres.errors import ConfigError
 
-KubeconfigEntry = TypeVar("KubeconfigEntry", Cluster, User, Context)
+KubeconfigEntry = TypeVar("KubeconfigEntry", ClusterEntry, UserEntry, Context)
 
 #: Larger kubeconfigs, in bytes, are taken for a mistake: this one would hold some ten thousand contexts.
 LARGEST = 32 << 20
@@ -36,8 +36,8 @@ class MergedKubeconfig(Struct, frozen=True):
     """
 
     files: tuple[str, ...] = ()
-    clusters: Mapping[str, Cluster] = {}
-    users: Mapping[str, User] = {}
+    clusters: Mapping[str, ClusterEntry] = {}
+    users: Mapping[str, UserEntry] = {}
     contexts: Mapping[str, Context] = {}
     current: tuple[tuple[str, str], ...] = ()
 
@@ -78,8 +78,8 @@ def in_home(name: str, environ: Mapping[str, str]) -> str:
 
 def read(names: Iterable[str]) -> MergedKubeconfig:
     """The files merged, entry by entry and not field by field. Raises ConfigError naming the file that is wrong."""
-    clusters: dict[str, Cluster] = {}
-    users: dict[str, User] = {}
+    clusters: dict[str, ClusterEntry] = {}
+    users: dict[str, UserEntry] = {}
     contexts: dict[str, Context] = {}
     current: list[tuple[str, str]] = []
     names = tuple(names)
@@ -198,15 +198,15 @@ def _absolute(base: Path, name: str | None) -> str | None:
     return str(base / name) if name else name
 
 
-def _cluster(cluster: Cluster | None, base: Path) -> Cluster:
-    cluster = cluster or Cluster()
+def _cluster(cluster: ClusterEntry | None, base: Path) -> ClusterEntry:
+    cluster = cluster or ClusterEntry()
     if not cluster.certificate_authority:
         return cluster
     return structs.replace(cluster, certificate_authority=_absolute(base, cluster.certificate_authority))
 
 
-def _user(user: User | None, base: Path) -> User:
-    user = user or User()
+def _user(user: UserEntry | None, base: Path) -> UserEntry:
+    user = user or UserEntry()
     if not (user.token_file or user.client_certificate or user.client_key or user.exec):
         return user
     return structs.replace(

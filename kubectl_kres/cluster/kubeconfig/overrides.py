@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import structs
 
 from kubectl_kres.cluster.kubeconfig.target import ConnectOptions
-from kubectl_kres.cluster.kubeconfig.types import Cluster, User
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
 
 
-def cluster_with(cluster: Cluster, options: ConnectOptions) -> Cluster:
+def cluster_with(cluster: ClusterEntry, options: ConnectOptions) -> ClusterEntry:
     """The cluster as the flags change it.
 
     ``--server`` drops the TLS server name of the file. ``--certificate-authority`` and ``--insecure-skip-tls-verify``
@@ -31,7 +31,7 @@ def cluster_with(cluster: Cluster, options: ConnectOptions) -> Cluster:
     return cluster
 
 
-def user_with(user: User, options: ConnectOptions) -> User:
+def user_with(user: UserEntry, options: ConnectOptions) -> UserEntry:
     """The user as the flags change it.
 
     A token file stays, and kubectl prefers it to ``--token``. Groups of the flags replace those of the file, extras

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from kubectl_kres.cluster.kubeconfig.exec_policy import Policy
-from kubectl_kres.cluster.kubeconfig.types import Cluster, User
+from kubectl_kres.cluster.kubeconfig.exec_policy import ExecPolicy
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, UserEntry
 
 
 class ConnectOptions(Struct, frozen=True):
@@ -50,8 +50,8 @@ class Target(Struct, frozen=True):
     server: str
     namespace: str
     context: str = ""
-    cluster: Cluster = Cluster()
-    user: User = User()
+    cluster: ClusterEntry = ClusterEntry()
+    user: UserEntry = UserEntry()
     user_name: str = ""
-    policy: Policy = Policy()
+    policy: ExecPolicy = ExecPolicy()
     warnings: tuple[str, ...] = ()

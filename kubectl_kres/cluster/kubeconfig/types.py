@@ -43,7 +43,7 @@ class AuthProvider(Struct, frozen=True):
         return f"AuthProvider({self.name!r}, …)"
 
 
-class User(Struct, frozen=True, rename="kebab"):
+class UserEntry(Struct, frozen=True, rename="kebab"):
     """Credentials, in any of their forms. Its ``repr`` shows none of them."""
 
     token: str | None = None
@@ -72,7 +72,7 @@ class Extension(Struct, frozen=True):
     extension: Any = None
 
 
-class Cluster(Struct, frozen=True, rename="kebab"):
+class ClusterEntry(Struct, frozen=True, rename="kebab"):
     """Where a server is and how it proves itself. Its ``repr`` shows the server only: a proxy may have a password."""
 
     server: str | None = None
@@ -98,12 +98,12 @@ class Context(Struct, frozen=True):
 
 class NamedCluster(Struct, frozen=True):
     name: str = ""
-    cluster: Cluster | None = None
+    cluster: ClusterEntry | None = None
 
 
 class NamedUser(Struct, frozen=True):
     name: str = ""
-    user: User | None = None
+    user: UserEntry | None = None
 
 
 class NamedContext(Struct, frozen=True):

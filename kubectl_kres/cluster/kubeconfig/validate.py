@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubectl_kres.cluster.kubeconfig import files
-from kubectl_kres.cluster.kubeconfig.types import Cluster, Exec, User
+from kubectl_kres.cluster.kubeconfig.types import ClusterEntry, Exec, UserEntry
 from kubectl_kres.cluster.transport import proxy
 from kubectl_kres.errors import ConfigError
 
 _V1BETA1 = "client.authentication.k8s.io/v1beta1"
 
 
-def confirm(cluster: Cluster, cluster_name: str, user: User, user_name: str) -> None:
+def confirm(cluster: ClusterEntry, cluster_name: str, user: UserEntry, user_name: str) -> None:
     """Raise ConfigError with everything that kubectl finds wrong. Files are opened here, not kept.
 
     Source: client-go clientcmd DirectClientConfig.ConfirmUsable, validateAuthInfo, validateClusterInfo.
@@ -24,7 +24,7 @@ def confirm(cluster: Cluster, cluster_name: str, user: User, user_name: str) -> 
         raise ConfigError(f"Error in configuration: {'; '.join(faults)}")
 
 
-def _cluster(cluster: Cluster, name: str) -> Iterator[str]:
+def _cluster(cluster: ClusterEntry, name: str) -> Iterator[str]:
     if not cluster.server:
         yield f'no server found for cluster "{name}"'
     if cluster.proxy_url:
@@ -40,7 +40,7 @@ def _cluster(cluster: Cluster, name: str) -> Iterator[str]:
     yield from _openable(cluster.certificate_authority, "certificate-authority", name)
 
 
-def _user(user: User, name: str) -> Iterator[str]:
+def _user(user: UserEntry, name: str) -> Iterator[str]:
     if user.client_certificate or user.client_certificate_data:
         yield from _certificate(user, name)
     if user.exec:
@@ -52,7 +52,7 @@ def _user(user: User, name: str) -> Iterator[str]:
         yield f"requesting uid, groups or user-extra for {name} without impersonating a user"
 
 
-def _certificate(user: User, name: str) -> Iterator[str]:
+def _certificate(user: UserEntry, name: str) -> Iterator[str]:
     if user.client_certificate and user.client_certificate_data:
         yield f"client-cert-data and client-cert are both specified for {name}. client-cert-data will override."
     if user.client_key and user.client_key_data:

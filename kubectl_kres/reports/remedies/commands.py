@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kubectl_kres.model.field_path import FieldPath, Key
+from kubectl_kres.model.field_path import FieldPath, MapKey
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.remedy import Edit, RaiseQuota, Scale, SetBound, SetValue
 from kubectl_kres.store.store import Origin
@@ -95,7 +95,7 @@ def _template(values: Sequence[SetValue]) -> object:
                 continue
             if after is None:
                 node[str(step)] = one.to
-            elif isinstance(after, int) and not isinstance(step, Key):
+            elif isinstance(after, int) and not isinstance(step, MapKey):
                 group = node.setdefault(str(step), [])
                 entry = next((it for it in group if it["name"] == one.container), None)
                 if entry is None:

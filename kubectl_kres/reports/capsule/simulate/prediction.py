@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Refusal
-from kubectl_kres.capsule.replay.events import Create, Patch, WorldEvent, replay, replay_all
+from kubectl_kres.capsule.replay.events import Create, PatchEvent, WorldEvent, replay, replay_all
 from kubectl_kres.capsule.replay.on_claim import created_together
 from kubectl_kres.capsule.replay.world import PoolWorld, distinct, world_of
 from kubectl_kres.capsule.rules.allocation import ClaimKey, key_of, place
@@ -117,7 +117,7 @@ def _event(store: Store, ref: ObjectRef) -> WorldEvent:
     item, held = _item(store, ref), store.beneath.get(ref)
     if held is None:
         return Create(item)
-    return Patch(ref.kind, ref.name, difference(raw_of(held), raw_of(item)), ref.namespace)
+    return PatchEvent(ref.kind, ref.name, difference(raw_of(held), raw_of(item)), ref.namespace)
 
 
 def _item(store: Store, ref: ObjectRef) -> Any:
