@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,8 +24,15 @@ PATHS = {
     "ResourceQuota": "api/v1/namespaces/{}/resourcequotas",
     "LimitRange": "api/v1/namespaces/{}/limitranges",
     "PersistentVolumeClaim": "api/v1/namespaces/{}/persistentvolumeclaims",
+    "Event": "api/v1/namespaces/{}/events",
 }
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "Job")
+#: Event recorders drop what comes after 25 events of one object.
+MOST_HEARD = 20
+_REFUSED = re.compile(r'(?:Error creating: |failed error: |Failed to create new replica set "[^"]*": )(.*)', re.DOTALL)
+_GENERATED = re.compile(r'^(pods |replicasets.apps )"[^"]*"')
+#: Classes of the cluster that templates name and quotas select.
+CLASSES = {"high": 1000, "low": 10}
 RUNNING = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 
 
@@ -66,17 +74,26 @@ class Space:
         return status, "" if status < 300 else str(answer.get("message", ""))
 
     def settle(self) -> None:
-        """Wait until nothing changes; workloads that are short are touched, so that they try again at once."""
-        began = time.monotonic()
-        for _ in range(3):
-            last, since = "", time.monotonic()
-            while time.monotonic() - since < STILL_FOR and time.monotonic() - began < LONGEST:
-                self._run_pods()
-                now = self._seen()
-                if now != last:
-                    last, since = now, time.monotonic()
-                time.sleep(0.15)
+        """Wait until nothing changes, not even once all workloads were touched, so that they try again at once."""
+        began, last = time.monotonic(), self._still()
+        while time.monotonic() - began < LONGEST:
             self._touch()
+            now = self._still()
+            if now == last:
+                return
+            last = now
+
+    def _still(self) -> str:
+        """What is there once it was the same for some time."""
+        began = since = time.monotonic()
+        last = ""
+        while time.monotonic() - since < STILL_FOR and time.monotonic() - began < LONGEST:
+            self._run_pods()
+            now = self._seen()
+            if now != last:
+                last, since = now, time.monotonic()
+            time.sleep(0.15)
+        return last
 
     def _run_pods(self) -> None:
         for pod in self.items("Pod"):
@@ -119,6 +136,27 @@ class Space:
         claims = sorted(item["metadata"]["name"] for item in self.items("PersistentVolumeClaim"))
         return {"workloads": found, "quotas": quotas, "claims": claims}
 
+    def refusals(self) -> dict[str, str]:
+        """What the controllers were told last when an object was refused, by workload; generated names end in a star.
+
+        Left out is what the event recorder may have dropped: more than MOST_HEARD refusals of one object.
+        """
+        owners = {item["metadata"]["name"]: item["metadata"]["ownerReferences"][0]["name"]
+                  for item in self.items("ReplicaSet") if item["metadata"].get("ownerReferences")}  # fmt: skip
+        heard: dict[str, list[tuple[int, str]]] = {}
+        for event in self.items("Event"):
+            which = event["involvedObject"]
+            match = _REFUSED.search(event["message"])
+            if match is None or which["kind"] not in WORKLOADS:
+                continue
+            kind, name = which["kind"], which["name"]
+            if kind == "ReplicaSet" and name in owners:
+                kind, name = "Deployment", owners[name]
+            text = match[1] if kind == "StatefulSet" else _GENERATED.sub(rf'\1"{name}-*"', match[1], count=1)
+            found = heard.setdefault(f"{kind}/{name}", [])
+            found += [(int(event["metadata"]["resourceVersion"]), text)] * event.get("count", 1)
+        return {key: max(found)[1] for key, found in heard.items() if len(found) <= MOST_HEARD}
+
 
 def _shown(kind: str, item: Raw, pods: Sequence[Raw], sets: Sequence[Raw]) -> Raw:
     name = item["metadata"]["name"]
@@ -139,6 +177,14 @@ def _of(item: Raw, kind: str, name: str) -> bool:
     return any(owner["kind"] == kind and owner["name"] == name for owner in owners)
 
 
+def classes(plane: ControlPlane) -> None:
+    """The priority classes that templates name; they are there for all namespaces."""
+    for name, value in CLASSES.items():
+        item = {"metadata": {"name": name}, "value": value}
+        status, answer = plane.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", item)
+        assert status in {201, 409}, answer
+
+
 def template(rng: random.Random, name: str) -> Raw:
     requests = {}
     if rng.random() < 0.85:
@@ -147,8 +193,10 @@ def template(rng: random.Random, name: str) -> Raw:
         requests["memory"] = rng.choice(("32Mi", "64Mi", "128Mi"))
     limits = {key: value for key, value in requests.items() if rng.random() < 0.3}
     resources = {key: value for key, value in (("requests", requests), ("limits", limits)) if value}
-    containers = [{"name": "c", "image": "example.test/x", "resources": resources}]
-    return {"metadata": {"labels": {"app": name}}, "spec": {"containers": containers}}
+    spec: Raw = {"containers": [{"name": "c", "image": "example.test/x", "resources": resources}]}
+    if rng.random() < 0.2:
+        spec["priorityClassName"] = rng.choice(tuple(CLASSES))
+    return {"metadata": {"labels": {"app": name}}, "spec": spec}
 
 
 def workload(rng: random.Random, name: str) -> Raw:
@@ -156,6 +204,8 @@ def workload(rng: random.Random, name: str) -> Raw:
     spec: Raw = {"template": template(rng, name)}
     if kind == "Job":
         spec["template"]["spec"]["restartPolicy"] = "Never"
+        if rng.random() < 0.4:
+            spec["template"]["spec"]["activeDeadlineSeconds"] = 36000
         spec["parallelism"] = spec["completions"] = rng.randint(1, 4)
         return {"apiVersion": "batch/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
     spec |= {"replicas": rng.randint(0, 5), "selector": {"matchLabels": {"app": name}}}
@@ -188,27 +238,54 @@ def quota(rng: random.Random, name: str = "q") -> Raw:
     return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name}, "spec": {"hard": hard}}
 
 
+def scoped(rng: random.Random) -> Raw:
+    """A quota for some pods alone: by QoS class, by deadline, by priority class."""
+    scope = rng.choice(("BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "In", "NotIn", "Exists"))
+    hard: Raw = {"pods": str(rng.randint(0, 4))}
+    if scope != "BestEffort" and rng.random() < 0.6:
+        hard["requests.cpu"] = rng.choice(("300m", "700m", "1500m"))
+    spec: Raw = {"hard": hard}
+    if scope in {"In", "NotIn", "Exists"}:
+        term: Raw = {"scopeName": "PriorityClass", "operator": scope}
+        if scope != "Exists":
+            term["values"] = [rng.choice(tuple(CLASSES))]
+        spec["scopeSelector"] = {"matchExpressions": [term]}
+    else:
+        spec["scopes"] = [scope]
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": f"s-{scope.lower()}"}, "spec": spec}
+
+
 def limit_range(rng: random.Random) -> Raw:
     item: Raw = {"type": "Container"}
-    if rng.random() < 0.6:
-        item["defaultRequest"] = {"cpu": rng.choice(("50m", "200m"))}
-    else:
-        item["max"] = {"cpu": rng.choice(("250m", "500m"))}
+    match rng.choice(("request", "request", "max", "min", "both", "pod", "ratio")):
+        case "request":
+            item["defaultRequest"] = {"cpu": rng.choice(("50m", "200m"))}
+        case "max":
+            item["max"] = {"cpu": rng.choice(("250m", "500m"))}
+        case "min":
+            item["min"] = {"cpu": rng.choice(("60m", "200m"))}
+        case "both":
+            item |= {"default": {"cpu": "400m", "memory": "64Mi"}, "defaultRequest": {"cpu": "150m"}}
+        case "pod":
+            item |= {"type": "Pod", "max": {"cpu": "400m"}}
+        case "ratio":
+            item |= {"default": {"cpu": "400m"}, "maxLimitRequestRatio": {"cpu": "2"}}
     return {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [item]}}
 
 
 def generated(rng: random.Random) -> tuple[list[Raw], list[Raw]]:
-    """What is there, and a change of one to three steps."""
-    given = [quota(rng)] if rng.random() < 0.7 else []
+    """What is there, and a change of one to three steps; a chart brings up to six workloads."""
+    given = [quota(rng)] if rng.random() < 0.6 else []
+    given += [scoped(rng)] if rng.random() < 0.25 else []
+    given += [limit_range(rng)] if rng.random() < 0.2 else []
     names = [chr(ord("a") + place) for place in range(rng.randint(1, 3))]
     given += [workload(rng, name) for name in names]
-    existing = [item for item in given if item["kind"] != "ResourceQuota"]
     steps: list[Raw] = []
     for _ in range(rng.randint(1, 3)):
-        item = rng.choice(existing)
+        item = rng.choice(given)
         kind, name = item["kind"], item["metadata"]["name"]
-        match rng.choice(("scale", "scale", "template", "template", "quota", "limits", "new", "delete", "chart")):
-            case "scale" if kind != "Job":
+        match rng.choice(("scale", "template", "template", "quota", "scoped", "limits", "new", "delete", "chart")):
+            case "scale" if kind in {"Deployment", "StatefulSet", "ReplicaSet"}:
                 steps.append({"scale": {"kind": kind, "name": name, "replicas": rng.randint(0, 6)}})
             case "template" if kind in {"Deployment", "StatefulSet"}:
                 cpu = rng.choice(("100m", "300m", "600m"))
@@ -217,13 +294,19 @@ def generated(rng: random.Random) -> tuple[list[Raw], list[Raw]]:
                 steps.append({"set": {"kind": kind, "name": name, "patch": patch}})
             case "quota":
                 steps.append({"apply": quota(rng)})
+            case "scoped":
+                steps.append({"apply": scoped(rng)})
             case "limits":
                 steps.append({"apply": limit_range(rng)})
             case "delete":
                 steps.append({"delete": {"kind": kind, "name": name}})
+            case "chart":
+                chart = [quota(rng, "chart")] if rng.random() < 0.5 else []
+                chart += [limit_range(rng)] if rng.random() < 0.3 else []
+                chart += [workload(rng, f"n{len(steps)}{number}") for number in range(rng.randint(2, 6))]
+                steps += [{"apply": one} for one in chart]
             case _:
-                for number in range(rng.randint(1, 3)):
-                    steps.append({"apply": workload(rng, f"n{len(steps)}{number}")})
+                steps.append({"apply": workload(rng, f"n{len(steps)}")})
         if rng.random() < 0.4:
             steps.append({"settle": True})
     return given, steps

@@ -9,14 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from conformance.changes import step_of
 from conformance.compare import amount
 from controlplane import ControlPlane
-from e2e.changing import Space, generated
+from e2e.changing import CLASSES, Space, classes, generated
 from e2e.seed import COUNTS, SEED
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.simulate.change import Apply, Settle
+from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.moves import Kubelet
 from kubectl_kres.simulate.simulation import Namespace
@@ -27,7 +26,23 @@ pytestmark = pytest.mark.e2e
 #: Changes of a run; a run that looks for new ones (KRES_RANDOM) asks for more: KRES_CASES=200.
 COUNT = int(os.environ.get("KRES_CASES") or 6)
 AT_ONCE = 6
+_CLASSES = [
+    {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
+    for name, value in CLASSES.items()
+]
 SERVER = Server(disabled_plugins=frozenset({"ServiceAccount"}))
+
+
+def _step(item: dict[str, Any]) -> Step:
+    if "apply" in item:
+        return Apply(item["apply"])
+    if "delete" in item:
+        return Delete(item["delete"]["kind"], item["delete"]["name"])
+    if "scale" in item:
+        return Scale(item["scale"]["kind"], item["scale"]["name"], item["scale"]["replicas"])
+    if "set" in item:
+        return Patch(item["set"]["kind"], item["set"]["name"], item["set"]["patch"])
+    return Settle()
 
 
 def _shown(end: End) -> dict[str, Any]:
@@ -67,10 +82,10 @@ def _played(plane: ControlPlane, index: int) -> tuple[str, int]:
         else:
             codes.append(space.send(step))
     space.settle()
-    after = space.state()
-    world = World.of(())
+    after, heard = space.state(), space.refusals()
+    world = World.of(_CLASSES)
     begun = [step for item in given for step in (Apply(item), Settle())]
-    steps = [step_of(item) for item in change]
+    steps = [_step(item) for item in change]
     namespace = Namespace(SERVER, world, [*begun, *steps])
     starts = namespace.after([namespace.empty(world)], begun, Kubelet(), between=True).states
     real = {**before, "quotas": _numbers(before["quotas"])}
@@ -85,7 +100,21 @@ def _played(plane: ControlPlane, index: int) -> tuple[str, int]:
     said = [[(answer.code, answer.message) for answer in end.answers] for end in fitting]
     if codes not in said:
         return _told(index, given, change, codes, said[:3]), len(ends)
+    texts = [_unheard(end, heard) for end in fitting]
+    if all(texts):
+        return _told(index, given, change, heard, texts[:3]), len(ends)
     return "", len(ends)
+
+
+def _unheard(end: End, heard: dict[str, str]) -> list[str]:
+    """What the controllers were told last and is not among the texts that were predicted."""
+    found = []
+    for one in end.workloads:
+        text = heard.get(f"{one.kind}/{one.name}")
+        predicted = [message for refused in one.refused for message in refused.messages]
+        if predicted and text is not None and text not in predicted:
+            found.append(f"{one.kind}/{one.name}: {text} not in {predicted}")
+    return found
 
 
 def _told(index: int, given: Any, change: Any, real: Any, predicted: Any) -> str:
@@ -95,6 +124,7 @@ def _told(index: int, given: Any, change: Any, real: Any, predicted: Any) -> str
 
 
 def test_what_comes_is_among_what_was_predicted(controlplane: ControlPlane, request: pytest.FixtureRequest) -> None:
+    classes(controlplane)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         results = list(pool.map(lambda index: _played(controlplane, index), range(COUNT)))
     wrong = [text for text, _ in results if text]
