@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import yaml
 from reports.stored import store_of
@@ -39,3 +40,8 @@ def found(text: str, *codes: str) -> list[CheckFinding]:
     """The findings of rules of these codes (none: of all) in a cluster of these objects."""
     wanted = frozenset(codes or BY_CODE)
     return [one for scene in scenes(stored(text)) for one in check(scene, wanted)]
+
+
+def of_objects(objects: list[dict[str, Any]]) -> list[CheckFinding]:
+    """All findings in a cluster of these objects."""
+    return [one for scene in scenes(store_of(*objects)) for one in check(scene, frozenset(BY_CODE))]

@@ -56,8 +56,8 @@ class Runs:
 
     def trials(self, world: World) -> list[Trial]:
         """One for each remedy; none where nothing is refused."""
-        space = self._namespace()
-        found = self._played(world, space)
+        space = self.namespace()
+        found = self.played(world, space)
         if found is None:
             return []
         remedies = found["remedies"]
@@ -67,8 +67,8 @@ class Runs:
             return [Trial(world, 0, found["verdict"].get("message", ""), fault="no way was found")]
         tried = []
         for number, one in enumerate(remedies):
-            fresh = space if number == 0 else self._namespace()
-            again = found if number == 0 else self._played(world, fresh)
+            fresh = space if number == 0 else self.namespace()
+            again = found if number == 0 else self.played(world, fresh)
             tried.append(self._trial(world, number, one, again, fresh))
         return tried
 
@@ -83,7 +83,7 @@ class Runs:
             return trial
         told = again["remedies"][number]
         for command in told["commands"]:
-            done = self._kubectl(shlex.split(command)[1:])
+            done = self.run_kubectl(shlex.split(command)[1:])
             if done.returncode:
                 trial.fault = f"{command}: {done.stderr.strip()}"
                 return trial
@@ -93,7 +93,7 @@ class Runs:
             trial.fault = fault
             return trial
         if world.kind == "CronJob":
-            done = self._kubectl(["create", "job", "once", "--from=cronjob/web", "-n", space])
+            done = self.run_kubectl(["create", "job", "once", "--from=cronjob/web", "-n", space])
             if done.returncode:
                 trial.fault = done.stderr.strip()
                 return trial
@@ -102,7 +102,7 @@ class Runs:
             trial.fault = f"{trial.came} of {trial.promised} came: {self._last_event(space)}"
         return trial
 
-    def _played(self, world: World, space: str) -> Raw | None:
+    def played(self, world: World, space: str) -> Raw | None:
         """What explain says once the world is as it is; None where the server does not take the policies."""
         if world.before is not None:
             self._create(world.before, space)
@@ -124,7 +124,7 @@ class Runs:
         else:
             self._at_rest(world, space, -1)
         asked = ["-f", str(file)] if file is not None else [f"{world.kind.lower()}/web"]
-        done = self._kubectl(["kres", "explain", *asked, "-n", space, "-o", "json"])
+        done = self.run_kubectl(["kres", "explain", *asked, "-n", space, "-o", "json"])
         if done.returncode:
             raise AssertionError(done.stderr)
         items = json.loads(done.stdout)["items"]
@@ -134,14 +134,16 @@ class Runs:
     def _edited(self, world: World, told: Raw, space: str) -> str:
         """The edits that have no command made in the manifest, which is sent anew; why not, where that fails."""
         own = [one for one in told["edits"] if one["object"]["kind"] == world.kind and not self._by_command(told, one)]
-        exists = world.kind != "Pod" and not self._kubectl(["get", world.kind.lower(), "web", "-n", space]).returncode
+        exists = (
+            world.kind != "Pod" and not self.run_kubectl(["get", world.kind.lower(), "web", "-n", space]).returncode
+        )
         if not own and exists:
             return ""
         manifest = copy.deepcopy(world.workload)
         for one in own:
             put(manifest, FieldPath.parse(one["field"]), one["to"])
         if exists:
-            self._kubectl(["delete", world.kind.lower(), "web", "-n", space, "--cascade=foreground", "--wait=true"])
+            self.run_kubectl(["delete", world.kind.lower(), "web", "-n", space, "--cascade=foreground", "--wait=true"])
         status = self._create(manifest, space)
         return "" if status == 201 else f"the edited manifest is refused: {status}"
 
@@ -149,7 +151,7 @@ class Runs:
         kind = edit["object"]["kind"].lower()
         return any(f" {kind} " in f" {command} " for command in told["commands"])
 
-    def _namespace(self) -> str:
+    def namespace(self) -> str:
         name = f"advice-{secrets.token_hex(4)}"
         status, answer = self.plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         assert status == 201, answer
@@ -166,7 +168,7 @@ class Runs:
         stored["spec"]["template"] = {**template, "metadata": {"labels": template["metadata"]["labels"]}}
         return self.plane.request("PUT", path, stored)[0]
 
-    def _kubectl(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    def run_kubectl(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
         command = [str(self.kubectl), *words]
         return subprocess.run(
             command, env=self.env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
