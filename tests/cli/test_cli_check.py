@@ -215,3 +215,19 @@ def test_every_command_that_is_proposed_runs_on_the_demo(kres: Kres):
         code, out, err = kres("", *command.split()[2:])
         assert code == 0, f"{command}: {err}"
         assert out
+
+
+def test_the_settings_choose_rules_and_flags_win(kres: Kres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "kubectl-kres").mkdir()
+    (tmp_path / "kubectl-kres" / "config.toml").write_text('[check]\nselect = ["KRES4"]\nfail_on = "warning"\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    code, out, _ = kres("check --demo -o json")
+    assert code == 1
+    assert {one[:5] for one in codes(out)} == {"KRES4"}
+    assert kres("check --demo --fail-on error").code == 0
+    assert {one[:5] for one in codes(kres("check --demo -o json --select KRES3").out)} == {"KRES3"}
+    (tmp_path / "kubectl-kres" / "config.toml").write_text('[check]\nignore = "KRES4"\nfail_on = "all"\n')
+    code, _, err = kres("check --demo")
+    assert code == 2
+    assert 'config.toml:2: check.ignore: a list is expected, not "KRES4"' in err
+    assert "config.toml:3: check.fail_on: one of error, warning, note, never is expected" in err

@@ -23,7 +23,7 @@ from kubectl_kres.cli.commands import quota, tui
 from kubectl_kres.cli.output import printer
 from kubectl_kres.cli.program import COMMANDS
 from kubectl_kres.cli.settings import config
-from kubectl_kres.cli.settings.config_file import Output, Tui
+from kubectl_kres.cli.settings.config_file import Check, Output, Tui
 from kubectl_kres.cli.settings.toml_lines import line_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.tui.themes import NAMES
@@ -162,7 +162,7 @@ def test_a_theme_that_does_not_exist(name: str, near: str, seen, write):
 
 FAULTS = {
     "section": ("\n[tuii]\nascii = true", '2: unknown section "tuii", the nearest is tui'),
-    "no section near": ("[zzz]", '1: unknown section "zzz", known are tui, output'),
+    "no section near": ("[zzz]", '1: unknown section "zzz", known are tui, output, check'),
     "key": ('[tui]\n\nthem = "nord"', '3: unknown key "tui.them", the nearest is tui.theme'),
     "no key near": ("[output]\nzzz = 1", '2: unknown key "output.zzz", known are color'),
     "key outside": ('theme = "nord"', '1: unknown key "theme", the nearest is tui.theme'),
@@ -186,7 +186,7 @@ FAULTS = {
         '7: output.color: one of auto, always, never is expected, not ""',
     ),
     "behind a mark": ("\ufeff[tui]\nascii = 0", "2: tui.ascii: true or false is expected, not 0"),
-    "hostile": ('"a\\u001b[31m\\n" = 1', '1: unknown key "a\ufffd[31m\ufffd", known are tui, output'),
+    "hostile": ('"a\\u001b[31m\\n" = 1', '1: unknown key "a\ufffd[31m\ufffd", known are tui, output, check'),
     "value left out": ("[tui]\ntheme =\n", "2:8: no TOML: Invalid value"),
     "cut off": ("[tui]\nascii = tr", "2:9: no TOML: Invalid value"),
     "open at the end": ("[tui]\ntheme = '''x\n\n", "2:13: no TOML: Expected \"'''\""),
@@ -338,7 +338,7 @@ def paths(document: object, before: tuple[str, ...] = ()) -> set[tuple[str, ...]
 def test_the_list_of_flags_and_the_page_name_each_key(kres: Kres):
     shown = kres("options").out.partition("config.toml")[2]
     page = (ROOT / "docs" / "configuration.md").read_text()
-    keys = {"tui": set(Tui.model_fields), "output": set(Output.model_fields)}
+    keys = {"tui": set(Tui.model_fields), "output": set(Output.model_fields), "check": set(Check.model_fields)}
     text = shown[shown.index("  [output]") :]
     assert {name: set(found) for name, found in tomllib.loads(text).items()} == keys
     example = re.search(r"```toml\n(.*?)```", page, re.DOTALL)

@@ -18,7 +18,12 @@ be written to $XDG_CONFIG_HOME/kubectl-kres/config.toml (without that variable:
   [tui]
   theme = "nord"      # as --theme
   ascii = false       # true: as --ascii
-  mouse = true        # false: as --no-mouse"""
+  mouse = true        # false: as --no-mouse
+
+  [check]
+  select = []           # as --select
+  ignore = ["KRES405"]  # as --ignore
+  fail_on = "warning"   # as --fail-on"""
 
 
 def _help(_options: Options, words: tuple[str, ...]) -> int:

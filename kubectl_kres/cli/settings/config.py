@@ -53,6 +53,9 @@ def applied(options: Options, given: Collection[str]) -> Options:
         values["ascii"] = found.ascii
     if "no_mouse" not in given:
         values["no_mouse"] = not found.mouse
+    for field in ("select", "ignore", "fail_on"):
+        if field not in given:
+            values[field] = getattr(found.check, field)
     return options._replace(**values)
 
 

@@ -39,11 +39,20 @@ class Output(_Table):
     color: Literal["auto", "always", "never"] = "auto"
 
 
+class Check(_Table):
+    """``[check]``. Which codes there are is known only where the rules are."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: Literal["error", "warning", "note", "never"] = "error"
+
+
 class File(_Table):
     """The whole file."""
 
     tui: Tui = Tui()
     output: Output = Output()
+    check: Check = Check()
 
 
 class Settings(NamedTuple):
@@ -54,13 +63,19 @@ class Settings(NamedTuple):
     theme_place: str
     ascii: bool
     mouse: bool
+    check: Check
 
 
 #: Section to the names of its keys.
-_SECTIONS = {"tui": tuple(Tui.model_fields), "output": tuple(Output.model_fields)}
+_SECTIONS = {"tui": tuple(Tui.model_fields), "output": tuple(Output.model_fields), "check": tuple(Check.model_fields)}
 
 #: What is expected, by pydantic's code of the fault.
-_EXPECTED = {"bool_type": "true or false", "string_type": "text in quotes", "model_type": "a section"}
+_EXPECTED = {
+    "bool_type": "true or false",
+    "string_type": "text in quotes",
+    "model_type": "a section",
+    "tuple_type": "a list",
+}
 
 
 def parse(text: str, file: str) -> Settings:
@@ -75,7 +90,7 @@ def parse(text: str, file: str) -> Settings:
         faults = error.errors(include_url=False, include_context=True)
         raise _told([_fault(fault, text, file) for fault in faults]) from error
     place = f"{file}:{line_of(text, ('tui', 'theme'))}" if found.tui.theme else ""
-    return Settings(found.output.color, found.tui.theme, place, found.tui.ascii, found.tui.mouse)
+    return Settings(found.output.color, found.tui.theme, place, found.tui.ascii, found.tui.mouse, found.check)
 
 
 def _malformed(error: Exception, text: str, file: str) -> InputError:
