@@ -21,6 +21,7 @@ _HERE = "kubectl_kres.cli.commands"
 
 #: Command to the module that holds it as ``command``, and its line in the help.
 COMMANDS = {
+    "overview": (f"{_HERE}.overview", "Show what there is, what is worst, and what mends it"),
     "explain": (f"{_HERE}.explain", "Explain why pods get the requests and limits they get"),
     "quota": (f"{_HERE}.quota", "Show what quotas limit, what is used and what still fits"),
     **{name: about for system in systems() for name, about in system.commands.items()},
@@ -136,14 +137,15 @@ def _show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> N
 def _without_command(ctx: click.Context, /, **_: object) -> int:
     if ctx.invoked_subcommand is not None:
         return 0
-    if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
-        command = cast("Program", ctx.command).get_command(ctx, "tui")
-        assert command is not None
-        with command.make_context("tui", [], parent=ctx) as screen:
-            try:
-                return cast("int", command.invoke(screen))
-            except ConfigError as error:
-                # Who has no cluster yet is told what there is.
-                ending.tell(error)
+    on_terminal = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    name = "tui" if on_terminal else "overview"
+    command = cast("Program", ctx.command).get_command(ctx, name)
+    assert command is not None
+    with command.make_context(name, [], parent=ctx) as called:
+        try:
+            return cast("int", command.invoke(called))
+        except ConfigError as error:
+            # Who has no cluster yet is told what there is.
+            ending.tell(error)
     click.echo(ctx.get_help(), color=False)
     return 0

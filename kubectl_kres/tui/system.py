@@ -30,12 +30,8 @@ class TuiSystem:
         """By kind the ``screens.pane.Pane`` of its objects."""
         return {}
 
-    def areas(self) -> Mapping[str, Any]:
-        """By name of its list an ``overview.problem.Making`` for each area of the first screen."""
-        return {}
-
-    def area_needs(self, namespace: str) -> Iterable[Need]:
-        """The reads that its areas, and rows of namespaces, are made from; a cluster may have none of it."""
+    def namespace_needs(self, namespace: str) -> Iterable[Need]:
+        """The reads that rows of namespaces are made from; a cluster may have none of it."""
         return ()
 
     def of_namespaces(self, session: Any) -> OfNamespaces | None:

@@ -34,10 +34,17 @@ def test_every_way_to_ask_for_help(kres: Kres, text: str):
     assert (code, out, err) == (0, (GOLDEN / "explain.txt").read_text(), "")
 
 
-@pytest.mark.parametrize("text", ["", "-h", "help", "-n a", "--"])
-def test_without_a_command(kres: Kres, text: str):
+@pytest.mark.parametrize("text", ["-h", "help"])
+def test_help_without_a_command(kres: Kres, text: str):
     code, out, err = kres(text)
     assert (code, out, err) == (0, (GOLDEN / "kres.txt").read_text(), "")
+
+
+@pytest.mark.parametrize("text", ["", "-n a", "--"])
+def test_without_a_command_and_a_cluster_it_says_what_there_is(kres: Kres, text: str):
+    code, out, err = kres(text)
+    assert (code, out) == (0, (GOLDEN / "kres.txt").read_text())
+    assert err.startswith("error: no kubeconfig")
 
 
 @pytest.mark.parametrize(

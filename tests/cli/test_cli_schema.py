@@ -59,6 +59,7 @@ KEPT = GOLDEN / "schema.txt"
 
 #: Name of a schema to command lines whose documents it describes.
 LINES = {
+    "overview": ["overview", "overview -n shop", "overview -n ml-training"],
     "explain": [
         "explain deploy -n checkout",
         "explain ns/shop",

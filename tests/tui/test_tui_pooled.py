@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from msgspec.structs import replace
 from reports.stored import made, store_of
 from reports.test_claim_or_pool_reports import READY, SHORT, claim, pool, space
 from tui.driving import LARGE, ML, demo, drive, settled, text, typed, until
@@ -25,7 +24,7 @@ from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.commands import start
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.overview.overview_cache import AREAS
+from kubectl_kres.tui.overview import overview_cache
 
 DENIED = Coverage("denied", 'resourcepools.capsule.clastix.io is forbidden: User "dev" cannot list resource')
 ABSENT = Coverage("absent")
@@ -50,11 +49,11 @@ def cells(app: Any) -> dict[str, tuple[str, ...]]:
     return {item.label: item.cells for item in reversed(rows)}
 
 
-def test_why_does_my_claim_wait_takes_four_keys():
-    """Down to the claims, in, to the first of them, in: what would unblock it, in the controller's own words."""
-    keys = ["down", "down", "enter", "enter"]
-    assert len(keys) <= 4
-    shown = drive(ml(), keys, size=LARGE)
+def test_why_does_my_claim_wait_takes_few_keys():
+    """Found on the first screen, or by the list of claims: what would unblock it, in the controller's own words."""
+    shown = drive(ml(), ["/", *typed("alice"), "enter", "enter"], size=LARGE)
+    assert crumbs(shown) == "overview > claim/alice"
+    shown = drive(ml(), ["tab", "down", "down", "down", "enter", "enter"])
     assert crumbs(shown) == "overview > claims > claim/alice"
     for said in ("queued: ml-notebooks/alice", "the controller says", "what would unblock it", "place 2 of 3"):
         assert said in shown
@@ -270,7 +269,7 @@ def test_what_is_not_installed_is_said_in_a_sentence(view, kind, sentence):
     assert "POOL" not in shown
     store = store_of(unread=(kind,))
     store.cover(Need(kind), ABSENT)
-    assert sentence in opened(Kres(session_on(store)), Location("overview"))
+    assert sentence in drive(Kres(session_on(store)), ["tab"])
 
 
 def test_what_was_needed_once_stays_needed():
@@ -325,14 +324,16 @@ def test_a_name_that_is_nobodys():
 def test_the_first_screen_makes_only_what_changed(monkeypatch):
     """Pods come and go by the thousand; what claims and quotas come to does not change with them."""
     made_of = []
-    for name, making in AREAS.items():
+    known = overview_cache.makers()
 
-        def counting(session, name=name, make=making.make):
-            made_of.append(name)
-            return make(session)
+    def counted(maker):
+        def counting(scene):
+            made_of.append(maker.name)
+            return maker.make(scene)
 
-        counted = replace(making, make=counting)
-        monkeypatch.setitem(cast("dict[str, Any]", AREAS), name, counted)
+        return maker._replace(make=counting)
+
+    monkeypatch.setattr(overview_cache, "makers", lambda: tuple(map(counted, known)))
     store = store_of(space("ns", t="x"), pool(), claim("big", READY, SHORT), made("Pod", "web"))
     feed = Still()
     app = Kres(session_on(store, feed))
@@ -342,7 +343,7 @@ def test_the_first_screen_makes_only_what_changed(monkeypatch):
         made_of.clear()
         feed.coming.append(("put", "Pod", store.get("Pod", "web", "ns")))
         await settled(pilot)
-        assert (first, made_of) == (sorted(AREAS), [])
+        assert (first, made_of) == (sorted(maker.name for maker in known), [])
         feed.coming.append(("put", "ResourcePoolClaim", store.get("ResourcePoolClaim", "big", "ns")))
         await settled(pilot)
         assert sorted(made_of) == ["claims", "pools"]

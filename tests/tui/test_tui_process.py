@@ -98,7 +98,7 @@ def terminal() -> Iterator[type[Terminal]]:
 
 def test_first_paint_keys_resize_copy_and_quit(terminal):
     screen = terminal("tui", "--demo")
-    screen.read_until(b"quota/best-effort")
+    screen.read_until(b"deployment/checkout")
     os.write(screen.master, b":quota cpu-budget\r")
     screen.read_until(b"StatefulSet/sessions")
     screen.resize((140, 40))
@@ -113,7 +113,7 @@ def test_first_paint_keys_resize_copy_and_quit(terminal):
 
 def test_alone_on_a_terminal_it_is_the_interface(terminal):
     screen = terminal("--demo")
-    screen.read_until(b"quota/best-effort")
+    screen.read_until(b"deployment/checkout")
     os.write(screen.master, b"q")
     assert screen.ended() == 0
 
@@ -147,7 +147,7 @@ def test_a_terminal_that_goes_away_ends_it(terminal):
     ours = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     screen = terminal("tui", "--demo")
     signal.signal(signal.SIGHUP, ours)
-    screen.read_until(b"quota/best-effort")
+    screen.read_until(b"deployment/checkout")
     os.killpg(screen.program.pid, signal.SIGHUP)
     assert screen.ended() != 70
 
@@ -204,7 +204,7 @@ def test_what_cannot_be_shown_is_said_in_a_line(terminal, words, code, said):
 def test_a_signal_gives_the_terminal_back(terminal, sent):
     """The alternate screen is left, the mouse is not reported any more, the cursor is shown, and lines are edited."""
     screen = terminal("tui", "--demo")
-    screen.read_until(b"quota/best-effort")
+    screen.read_until(b"deployment/checkout")
     screen.program.send_signal(sent)
     assert screen.ended() == -sent
     for left in (b"\x1b[?1049l", b"\x1b[?1000l", b"\x1b[?25h"):
@@ -226,7 +226,7 @@ def test_a_signal_while_the_screens_are_loaded(terminal, sent):
 def test_a_terminal_that_is_closed(terminal):
     """Whoever closes the window leaves no program behind."""
     screen = terminal("tui", "--demo")
-    screen.read_until(b"quota/best-effort")
+    screen.read_until(b"deployment/checkout")
     master, screen.master = screen.master, os.open(os.devnull, os.O_RDONLY)
     os.close(master)
     screen.program.send_signal(signal.SIGHUP)

@@ -16,6 +16,7 @@ from kubectl_kres.render.text import data
 
 #: Command to the module and the name of its answer's type, and the kind of the document that holds the answers.
 ANSWERS = {
+    "overview": ("kubectl_kres.reports.overview.overview", "Overview", "Overview"),
     "explain": ("kubectl_kres.reports.common.explanation", "Explanation", "Explanation"),
     "quota": ("kubectl_kres.reports.quota.quota_report", "QuotaReport", "Quota"),
     "fit": ("kubectl_kres.reports.quota.fit", "Fit", "Fit"),

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.render.text.system import RenderSystem
 from kubectl_kres.reports.capsule.common.managed_by import MANAGER
 from kubectl_kres.reports.common.explanation import Explanation
 
+#: What it means that the server has no pools.
+NO_CAPSULE = "Capsule is not installed, or too old for pools (0.10)"
+
 
 class CapsuleText(RenderSystem):
     """Where the room of a quota comes from that a pool keeps."""
+
+    absent: Mapping[str, str] = dict.fromkeys(("ResourcePool", "ResourcePoolClaim"), NO_CAPSULE)
 
     def quota_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
         if explanation.pools:

@@ -32,7 +32,7 @@ def stacked(stack: Stack, cells: int, *, ascii_only: bool) -> Line:
     free = max(0, stack.hard - held)
     # The end takes a cell of its own.
     amounts = [*(amount for _, amount in stack.parts), free, stack.wanted]
-    widths = _shared(amounts, cells - 1)
+    widths = in_proportion(amounts, cells - 1)
     drawn = "".join(letter * width for (letter, _), width in zip(stack.parts, widths, strict=False))
     end = _END[ascii_only]
     if held > stack.hard:
@@ -47,7 +47,7 @@ def _cells(amount: int, total: int, cells: int) -> int:
     return amount * cells // total if total else 0
 
 
-def _shared(amounts: Sequence[int], cells: int) -> list[int]:
+def in_proportion(amounts: Sequence[int], cells: int) -> list[int]:
     """Cells in proportion, which add up to ``cells`` unless there are fewer cells than parts; by largest remainder."""
     total = sum(amounts)
     if not total or cells <= 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kubectl_kres.render.text.line import Line
 from kubectl_kres.render.text.system import RenderSystem
@@ -10,9 +10,14 @@ from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.reports.quota.denied import Denied
 
+#: What it means that the server has no runs.
+NO_TEKTON = "Tekton is not installed, or too old for tekton.dev/v1"
+
 
 class TektonText(RenderSystem):
     """Runs, their conditions, and the LimitRange that Tekton makes of all."""
+
+    absent: Mapping[str, str] = dict.fromkeys(("TaskRun", "PipelineRun"), NO_TEKTON)
 
     def start_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
         if explanation.tekton is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import cast
 
 from kubectl_kres.render.text.line import Line
@@ -14,6 +14,9 @@ from kubectl_kres.systems import registered
 
 class RenderSystem:
     """The hooks of a system; each adds nothing unless a subclass says otherwise."""
+
+    #: By kind what it means that the server does not have it.
+    absent: Mapping[str, str] = {}
 
     def start_lines(self, explanation: Explanation, width: int) -> Iterator[Line]:
         """Below what admission starts from."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from kubectl_kres.admission.base.outcome import Finding
 from kubectl_kres.capsule.rules.managed import POOL_LABEL, pool_of
@@ -103,6 +104,14 @@ class Capsule(System):
         from kubectl_kres.reports.capsule.common.shared_quotas import may_share, shared_needs
 
         return shared_needs(namespace) if may_share(quotas) else ()
+
+    def overview_areas(self) -> tuple[Any, ...]:
+        from kubectl_kres.reports.capsule.overview import AREAS
+
+        return AREAS
+
+    def overview_needs(self, namespace: str) -> Iterable[Need]:
+        return Need("ResourcePoolClaim", namespace, required=False), Need("ResourcePool", required=False)
 
     def shared_reports(self, store: Store, namespace: str) -> Iterator[Record]:
         if not any(any(True for _ in store.all(kind)) for kind in _SHARED):

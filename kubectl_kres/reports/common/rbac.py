@@ -62,6 +62,12 @@ COMMANDS["check"] = (
     Right("Tenant", _LIST, "whether a Tenant uses more than its quota"),
     Right("Namespace", _LIST, "which namespaces a pool selects"),
 )
+COMMANDS["overview"] = tuple(
+    right._replace(verbs=_GET if right.names else _LIST)
+    for name in ("explain", "quota", *_OWN_COMMANDS)
+    for right in COMMANDS[name]
+    if "list" in right.verbs or right.names
+)
 COMMANDS["snapshot"] = tuple(
     right._replace(verbs=_GET if right.names else _LIST) for rights in list(COMMANDS.values()) for right in rights
 )

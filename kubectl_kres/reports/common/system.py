@@ -223,6 +223,14 @@ class System:
         """What its pods get of the LimitRanges of a namespace, where it is installed."""
         return ()
 
+    def overview_areas(self) -> tuple[Any, ...]:
+        """A ``reports.overview.area.AreaMaker`` for each of its areas of the overview."""
+        return ()
+
+    def overview_needs(self, namespace: str) -> Iterable[Need]:
+        """The reads that those are made from; a cluster may have none of it."""
+        return ()
+
     def waits(self, item: Any) -> bool:
         """Whether one of its ``waiting`` objects is held up by a quota now."""
         return False

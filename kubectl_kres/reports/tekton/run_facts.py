@@ -82,6 +82,23 @@ def too_much(results: Sequence[RunResult], policies: Policies) -> tuple[TooMuch,
     return found[0] if found and all(found) else ()
 
 
+def condition_of(run: TaskRun | PipelineRun) -> Condition | None:
+    """The condition that says how a run fares; None of one that no controller has seen."""
+    return next((one for one in run.status.conditions or () if one.type == "Succeeded"), None)
+
+
+def fares(run: TaskRun | PipelineRun) -> str:
+    """How a run fares, in a word: waiting is for a quota."""
+    found = condition_of(run)
+    if found is None:
+        return "new"
+    if found.status == "True":
+        return "succeeded"
+    if found.status == "False":
+        return "cancelled" if "Cancelled" in found.reason else "failed"
+    return "waiting" if found.reason == REASON else "pending" if found.reason == "Pending" else "running"
+
+
 def pipeline_run_of(run: TaskRun) -> str:
     """The PipelineRun that made the run; empty if none did."""
     owners = (one for one in run.metadata.owner_references or () if one.kind == "PipelineRun")

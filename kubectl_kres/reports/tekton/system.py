@@ -167,5 +167,13 @@ class Tekton(System):
 
         return not has_ended(item)
 
+    def overview_areas(self) -> tuple[Any, ...]:
+        from kubectl_kres.reports.tekton.overview import AREAS
+
+        return AREAS
+
+    def overview_needs(self, namespace: str) -> Iterable[Need]:
+        return Need("TaskRun", namespace, required=False), Need("PipelineRun", namespace, required=False)
+
 
 SYSTEM = Tekton()

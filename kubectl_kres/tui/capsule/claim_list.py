@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 
 from kubectl_kres.model.capsule import ResourcePoolClaim
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.claim import amounts_table, remedy_lines, state_lines, status_lines
-from kubectl_kres.render.capsule.claims import TONES, asks_words, counts
+from kubectl_kres.render.capsule.claims import TONES, asks_words
+from kubectl_kres.render.capsule.system import NO_CAPSULE
+from kubectl_kres.render.overview.lines import SIGNS
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
 from kubectl_kres.reports.capsule.claim.claims import Claims
 from kubectl_kres.reports.capsule.common.claim_state import WAITING
 from kubectl_kres.reports.capsule.common.needs import claims_needs
-from kubectl_kres.reports.common.system_parts import ClaimState
+from kubectl_kres.reports.capsule.overview import CLAIM_STATES, FEW, claim_severity
+from kubectl_kres.reports.capsule.overview import since as waits_since
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
-from kubectl_kres.tui.lists.pods import since
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
-
-#: What it means that the server has no such kind.
-NO_CAPSULE = "Capsule is not installed, or too old for pools (0.10)"
-#: States from the worst on.
-ORDER: Sequence[ClaimState] = (
-    "failed", "lost", "exhausted", "unassigned", "queued", "pending", "released", "allocated", "in use",
-)  # fmt: skip
-#: Claims of a pool up to which it is computed on the way what would unblock one.
-_FEW = 60
 
 
 class ClaimRow:
@@ -46,7 +40,7 @@ class ClaimRow:
     def whole(self) -> ClaimReport | None:
         """The claim in full; None where its pool has so many claims that this takes its time."""
         scene = scene_of(self._session)
-        if self._whole is None and len(scene.of_pool(self.report.pool)) <= _FEW:
+        if self._whole is None and len(scene.of_pool(self.report.pool)) <= FEW:
             self._whole = claim_detail(Claims(scene), self.claim)
         return self._whole
 
@@ -55,14 +49,7 @@ class ClaimRow:
         """For how long it has been without what it asks for."""
         if not self.report.waits:
             return ""
-        return since(_moment(self.claim, self.report), self._session.setting.now())
-
-
-def _moment(claim: ResourcePoolClaim, report: ClaimReport) -> str:
-    """When the condition that decides came to be as it is; else when the claim was created."""
-    decides = "Exhausted" if report.state in WAITING else "Ready"
-    found = {one.type: one.last_transition_time for one in claim.status.conditions or ()}
-    return found.get(decides) or report.created
+        return since(waits_since(self.claim, self.report), self._session.setting.now())
 
 
 def claim_rows(session: Session, namespace: str) -> Iterator[ClaimRow]:
@@ -74,8 +61,7 @@ def claim_rows(session: Session, namespace: str) -> Iterator[ClaimRow]:
 
 def sign(row: ClaimRow) -> tuple[str, Tone]:
     """``x``: it does not get what it asks for; ``!``: it waits behind another, or holds nothing."""
-    tone = TONES[row.report.state]
-    return ("x" if tone == "bad" else "!", tone) if tone != "good" else ("!", "warn") if row.report.notes else ("", "")
+    return SIGNS[claim_severity(row.report)]
 
 
 def short(report: ClaimReport) -> str:
@@ -123,11 +109,11 @@ def _place_rank(row: ClaimRow) -> int | None:
 
 
 def _state_rank(row: ClaimRow) -> int:
-    return ORDER.index(row.report.state)
+    return list(CLAIM_STATES).index(row.report.state)
 
 
 def _waits_rank(row: ClaimRow) -> str | None:
-    return _moment(row.claim, row.report) if row.report.waits else None
+    return waits_since(row.claim, row.report) if row.report.waits else None
 
 
 def _rows(session: Session, namespace: str) -> ListRows:
@@ -158,12 +144,6 @@ def needs(namespace: str) -> tuple[Need, ...]:
 def also(session: Session, namespace: str) -> Iterable[Need]:
     """Who else waits for the pools."""
     return claims_needs(session.store, (namespace,) if namespace else ())
-
-
-def said(rows: Sequence[ClaimRow]) -> str:
-    """How many claims are in each state, the worst first."""
-    found: Mapping[ClaimState, int] = {state: sum(row.report.state == state for row in rows) for state in ORDER}
-    return "  ".join(f"{count} {state}" for state, count in found.items() if count) or counts([])
 
 
 LISTING = Listing(

@@ -9,21 +9,21 @@ from msgspec import Struct
 from kubectl_kres.model.capsule import ResourcePool
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.pools import pool_lines
+from kubectl_kres.render.capsule.system import NO_CAPSULE
+from kubectl_kres.render.overview.lines import SIGNS
 from kubectl_kres.render.text.bar import bar
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.reports.capsule.common.needs import pools_needs
+from kubectl_kres.reports.capsule.overview import POOL_STATES, pool_state, tight_use
 from kubectl_kres.reports.capsule.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.capsule.claim_list import NO_CAPSULE
 from kubectl_kres.tui.capsule.scene import scene_of
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column, amount
 
-#: From here on a pool is near its end, in percent.
-NEAR = 90
 _BAR = 8
 
 
@@ -35,11 +35,6 @@ class PoolRow(Struct, frozen=True):
     ascii_only: bool = False
 
     @property
-    def over(self) -> bool:
-        """Whether claims hold more of anything than there is."""
-        return any(use.over for use in self.report.uses)
-
-    @property
     def waiting(self) -> int | None:
         """How many claims wait; None where claims could not be read."""
         return None if self.report.queue is None else len(self.report.queue)
@@ -48,27 +43,17 @@ class PoolRow(Struct, frozen=True):
 def pool_row(session: Session, pool: ResourcePool) -> PoolRow:
     """The row of one pool."""
     report = pool_report(scene_of(session), pool)
-    tight = max(report.uses, key=lambda use: (use.over, use.wanted is not None, use.percent or 0), default=None)
-    return PoolRow(report, tight, session.setting.ascii_only)
+    return PoolRow(report, tight_use(report), session.setting.ascii_only)
 
 
 def sign(row: PoolRow) -> tuple[str, Tone]:
     """``x``: claims hold more than there is, or its controller fails; ``!``: claims wait, or little is left."""
-    if row.over or row.report.ready is False:
-        return "x", "bad"
-    near = any((use.percent or 0) >= NEAR for use in row.report.uses)
-    return ("!", "warn") if near or row.report.exhausted or row.waiting else ("", "")
+    return SIGNS[POOL_STATES[pool_state(row.report)]]
 
 
 def state(row: PoolRow) -> str:
     """What the sign says, in a word."""
-    if row.over:
-        return "over-claimed"
-    if row.report.ready is False:
-        return "failing"
-    if row.report.exhausted or row.waiting:
-        return "exhausted"
-    return "near" if sign(row)[0] else "ok"
+    return pool_state(row.report)
 
 
 def _tight(field: str) -> Column:

@@ -13,6 +13,7 @@ from kubectl_kres.render.capsule.queue_picture import of_pool, queue_lines
 from kubectl_kres.render.pictures.holders import bar_of, holders_lines, ranked
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.remarks import edited
+from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
 from kubectl_kres.reports.capsule.claim.claims import Claims
@@ -21,12 +22,12 @@ from kubectl_kres.reports.capsule.explain.claim_or_pool import PoolExplanation
 from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import explain_pool
 from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.reports.common.explanation import LastEdit
+from kubectl_kres.reports.overview.areas import NEAR
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.capsule.items import condition_item, way_items
-from kubectl_kres.tui.capsule.pool_list import NEAR, use_bar
+from kubectl_kres.tui.capsule.pool_list import use_bar
 from kubectl_kres.tui.capsule.scene import scene_of
-from kubectl_kres.tui.lists.pods import since
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.outline import OutlinePane
 from kubectl_kres.tui.widgets.items import OutlineItem, Sections, said_item, warning_item

@@ -25,19 +25,7 @@ class CapsuleScreens(TuiSystem):
 
         return {"ResourcePool": PoolPane, "ResourcePoolClaim": ClaimPane}
 
-    def areas(self) -> Mapping[str, Any]:
-        from kubectl_kres.tui.capsule import areas
-        from kubectl_kres.tui.capsule.claim_list import NO_CAPSULE
-        from kubectl_kres.tui.overview.problem import Making
-
-        return {
-            "claims": Making(("ResourcePoolClaim", "ResourcePool"), areas.claim_area, NO_CAPSULE),
-            "pools": Making(
-                ("ResourcePool", "ResourcePoolClaim", "Namespace"), areas.pool_area, NO_CAPSULE, everywhere=True
-            ),
-        }
-
-    def area_needs(self, namespace: str) -> Iterable[Need]:
+    def namespace_needs(self, namespace: str) -> Iterable[Need]:
         return Need("ResourcePoolClaim", namespace, required=False), Need("ResourcePool", required=False)
 
     def of_namespaces(self, session: Any) -> OfNamespaces | None:

@@ -155,7 +155,7 @@ def _needs(namespace: str) -> tuple[Need, ...]:
         Need("ResourceQuota", namespace),
         Need("LimitRange", namespace),
         Need("Pod", namespace),
-        *(need for system in systems() if system.namespace_kinds for need in system.area_needs(namespace)),
+        *(need for system in systems() if system.namespace_kinds for need in system.namespace_needs(namespace)),
     )
 
 

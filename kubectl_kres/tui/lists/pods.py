@@ -14,6 +14,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod.qos import quality_lines, short
 from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import Quality
@@ -135,18 +136,6 @@ def qos_class(row: PodRow) -> str:
 def _age(row: PodRow) -> str:
     made, now = row.pod.metadata.creation_timestamp, row._session.setting.now()  # noqa: SLF001, its own module
     return since(made or "", now)
-
-
-def since(moment: str, now: str) -> str:
-    """How long ago, in the largest unit; empty if that is not known."""
-    try:
-        seconds = int((datetime.fromisoformat(now) - datetime.fromisoformat(moment)).total_seconds())
-    except (ValueError, TypeError):
-        return ""
-    for unit, length in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if seconds >= length:
-            return f"{seconds // length}{unit}"
-    return f"{max(0, seconds)}s"
 
 
 def _columns(namespace: str) -> tuple[Column, ...]:

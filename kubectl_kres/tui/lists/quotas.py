@@ -7,13 +7,13 @@ from functools import partial
 
 from msgspec import Struct
 
-from kubectl_kres.errors import KresError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.bar import bar
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
+from kubectl_kres.reports.overview.areas import NEAR, quota_state, read_quota, tightest
+from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
 from kubectl_kres.tui.location import Location
@@ -22,8 +22,6 @@ from kubectl_kres.tui.table.columns import Column, amount
 from kubectl_kres.tui.table.view import RowKey
 from kubectl_kres.tui.trend import Sample
 
-#: From here on a quota is near its limit, in percent.
-NEAR = 90
 #: Beyond it a percentage says no more than that it is too much.
 _MOST_PERCENT = 10_000
 _BAR = 8
@@ -56,22 +54,15 @@ def quota_row(session: Session, quota: ResourceQuota) -> QuotaRow:
 
 
 def _made(session: Session, ref: ObjectRef, quota: ResourceQuota) -> QuotaRow:
-    try:
-        [report] = quota_reports(session.store, [quota], session.ask)
-    except KresError as error:
-        return QuotaRow(ref, fault=error.message)
+    report = read_quota(session.store, session.ask, quota)
+    if isinstance(report, str):
+        return QuotaRow(ref, fault=report)
     tight, clock = tightest(report), session.setting.clock
     hard = tuple((use.name, use.hard) for use in report.uses)
     session.trends.note(ref, Sample(clock(), tight.percent if tight else None, tight is not None and tight.over, hard))
     ascii_only = session.setting.ascii_only
     spark = partial(session.trends.spark, ref, ascii_only=ascii_only)
     return QuotaRow(ref, report, tight, ascii_only=ascii_only, trend=lambda: spark(clock(), _TREND))
-
-
-def tightest(report: QuotaReport) -> Use | None:
-    """The name with the least left in proportion; what is over comes before what is full."""
-    used = [use for use in report.uses if use.used is not None]
-    return max(used, key=lambda use: (use.over, -1 if use.percent is None else use.percent), default=None)
 
 
 def sign(row: QuotaRow) -> tuple[str, Tone]:
@@ -91,17 +82,7 @@ def _tone(row: QuotaRow) -> Tone:
 
 def state(row: QuotaRow) -> str:
     """What the sign says, in a word."""
-    if row.report is None:
-        return "unreadable"
-    if not row.report.enforced:
-        return "no status"
-    if row.tight is None:
-        return "empty"
-    if row.tight.over:
-        return "over"
-    if row.percent is not None and row.percent >= 100:
-        return "full"
-    return "near" if row.percent is not None and row.percent >= NEAR else "ok"
+    return quota_state(row.report or row.fault)
 
 
 def _tight(row: QuotaRow, field: str) -> str:

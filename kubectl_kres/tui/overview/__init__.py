@@ -1,4 +1,4 @@
-"""What the first screen says: counts of each area, and what is wrong in it.
+"""What the first screen is made from, kept as long as it holds: areas, refused workloads, remedies.
 
 The screen itself is in ``screens``.
 """

@@ -1,65 +1,31 @@
-"""The areas of the first screen: each made anew only where what it is made from has changed."""
+"""The overview, made bit by bit: areas anew where what they are made from has changed, what costs more between keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterator
+from time import perf_counter
 
-from kubectl_kres.render.text.line import Tone
-from kubectl_kres.reports.namespace.effective_limits import merged
+from msgspec.structs import replace
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.overview.area import AreaMaker, Made, OverviewArea, Problem, Scene
+from kubectl_kres.reports.overview.areas import MOST, refused, refused_area
+from kubectl_kres.reports.overview.overview import area_needs, makers, told, worst_first
+from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
+from kubectl_kres.reports.quota.quota_report import QuotaReport
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui.lists import limitranges, quotas
-from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.overview.problem import Area, Making, Notice
+from kubectl_kres.tui.lists.quotas import quota_row
 from kubectl_kres.tui.session import Session, read_as
-from kubectl_kres.tui.system import systems
-
-#: Findings of an area that are listed; its list has all of them.
-_MOST_QUOTAS = 50
 
 _UNSEEN = {"denied": "not visible", "failed": "not read"}
+#: A look at all workloads is followed by a rest of so many times what it took: keys come first.
+_REST = 10
+#: Problems whose remedies are looked for.
+_MENDED = 20
 
-
-class Areas:
-    """What was made last, of the namespace that is shown."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._held: dict[str, tuple[tuple[object, ...], Area]] = {}
-
-    def needs(self) -> tuple[Need, ...]:
-        """What the areas are made from; a cluster may have none of what is not required."""
-        space = self._session.namespace
-        return (
-            Need("ResourceQuota", space),
-            Need("LimitRange", space),
-            *(need for system in systems() for need in system.area_needs(space)),
-        )
-
-    def line(self, name: str, number: Callable[[str, int], str]) -> Notice:
-        """The line of an area; ``number`` says how many there are of a kind, as far as is known."""
-        making, kind = AREAS[name], AREAS[name].kinds[0]
-        place = Location(name, "" if making.everywhere else self._session.namespace)
-        need = next(one for one in self.needs() if one.kind == kind)
-        coverage = self._session.store.covered(need)
-        if making.absent and coverage.state == "absent":
-            return Notice(("", ""), name, "-", making.absent, place)
-        area = self._area(name)
-        if not area.count and (why := unseen(self._session, need)):
-            return Notice(("?", "warn"), name, "?", why, place)
-        return Notice(area.sign, name, number(kind, area.count), area.said, place)
-
-    def notices(self) -> Iterable[Notice]:
-        """What is wrong, area by area, faults first."""
-        found = [one for name in AREAS for one in self._area(name).notices]
-        return sorted(found, key=lambda one: one.sign[0] != "x")
-
-    def _area(self, name: str) -> Area:
-        making = AREAS[name]
-        stamp = (self._session.namespace, *self._session.store.revision(*making.kinds))
-        held = self._held.get(name)
-        if held is None or held[0] != stamp:
-            held = self._held[name] = (stamp, making.make(self._session))
-        return held[1]
+Stamp = tuple[object, ...]
 
 
 def unseen(session: Session, need: Need) -> str:
@@ -71,48 +37,137 @@ def unseen(session: Session, need: Need) -> str:
     return "not held here" if coverage.state == "unread" and over else ""
 
 
-def _quota_area(session: Session) -> Area:
-    rows = [quotas.quota_row(session, one) for one in session.store.all("ResourceQuota", session.namespace or None)]
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[quotas.state(row)] = counts.get(quotas.state(row), 0) + 1
-    order = ("over", "full", "near", "unreadable", "no status", "empty", "ok")
-    said = "  ".join(f"{counts[word]} {word}" for word in order if word in counts)
-    sign: tuple[str, Tone] = ("x", "bad") if {"over", "full"} & counts.keys() else ("", "")
-    if not sign[0] and "near" in counts:
-        sign = ("!", "warn")
-    bad = [row for row in rows if quotas.sign(row)[0]]
-    bad.sort(key=lambda row: (quotas.sign(row)[0] != "x", -(quotas.rank(row) or 0), row.ref.namespace, row.ref.name))
-    return Area(sign, len(rows), said or "none", tuple(map(_quota, bad[:_MOST_QUOTAS])))
+class Areas:
+    """What was made last, of the namespace that is shown."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.makers: tuple[AreaMaker, ...] = makers()
+        self._held: dict[str, tuple[Stamp, Made]] = {}
+        self._remedies: dict[tuple[str, ObjectRef], tuple[Stamp, tuple[Remedy, ...]]] = {}
+        self._refused = OverviewArea("refused", "Deployment", state="unread")
+        self._found: list[Denied | None] = []
+        self._work: Iterator[Denied | None] | None = None
+        self._looked: Stamp = ()
+        self._wanted: tuple[Stamp, tuple[Need, ...]] = ((), ())
+        self._rested = self._took = 0.0
+
+    def needs(self) -> tuple[Need, ...]:
+        """What the areas are made from; once that is there, what tells which workloads are refused."""
+        space = self._session.namespace
+        first = area_needs(space)
+        if any(self._session.loading((*first, Need("Pod", space)))) or not self._settled(first):
+            return first
+        return tuple(dict.fromkeys((*first, *self._late())))
+
+    def _late(self) -> tuple[Need, ...]:
+        """What tells which workloads are refused, which the quotas decide with."""
+        stamp = self._stamp(("ResourceQuota",))
+        if self._wanted[0] != stamp:
+            space = self._session.namespace
+            self._wanted = stamp, (*denied_needs(space), *needs_of_systems(self._session.store, space))
+        return self._wanted[1]
+
+    def _settled(self, needs: tuple[Need, ...]) -> bool:
+        """Whether nothing of that is only about to be read."""
+        store, states = self._session.store, self._session.feed.states()
+        return all(store.covered(need).state != "unread" or read_as(need) in states for need in needs)
+
+    def area(self, maker: AreaMaker) -> OverviewArea:
+        """An area with its counts, or with why there are none."""
+        return told(self._session.store, self.needs(), self._made(maker).area)
+
+    def problems(self) -> list[Problem]:
+        """What is wrong in all areas, the worst first, with the remedies that are known by now."""
+        areas = [self._refused, *(self._made(maker).area for maker in self.makers)]
+        found = worst_first(areas)
+        return [
+            one if one.remedies else replace(one, remedies=self._remedies.get(_key(one), ((), ()))[1]) for one in found
+        ]
+
+    def refused(self) -> OverviewArea:
+        """The workloads whose pods are refused, as of the last look; ``state`` unread before the first one."""
+        return self._refused
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is something to compute that is computed between keys."""
+        return self._work is not None or self._is_due() or next(self._unmended(), None) is not None
+
+    def step(self, seconds: float) -> bool:
+        """Looks at workloads, then for remedies, for a while; whether anything is new."""
+        end = perf_counter() + seconds
+        if self._work is None and self._is_due() and perf_counter() >= self._rested:
+            self._begin()
+        news = False
+        while self._work is not None and (began := perf_counter()) < end:
+            one = next(self._work, self)
+            self._took += perf_counter() - began
+            if isinstance(one, Areas):
+                self._work = None
+                news = self._finished()
+            else:
+                self._found.append(one)
+        while self._work is None and perf_counter() < end:
+            problem = next(self._unmended(), None)
+            if problem is None:
+                break
+            self._mend(problem)
+            news = True
+        return news
+
+    def _stamp(self, kinds: tuple[str, ...]) -> Stamp:
+        return (self._session.namespace, *self._session.store.revision(*kinds))
+
+    def _made(self, maker: AreaMaker) -> Made:
+        stamp, held = self._stamp(maker.kinds), self._held.get(maker.name)
+        if held is None or held[0] != stamp:
+            session = self._session
+            scene = Scene(session.store, session.namespace, session.ask, self._quota)
+            held = self._held[maker.name] = (stamp, maker.make(scene))
+        return held[1]
+
+    def _quota(self, quota: ResourceQuota) -> QuotaReport | str:
+        row = quota_row(self._session, quota)
+        return row.report or row.fault
+
+    # Refused workloads
+
+    def _is_due(self) -> bool:
+        late = self._late()
+        known = all(self._session.store.covered(need).state != "unread" for need in late if need.required)
+        return known and self._stamp(tuple(dict.fromkeys(need.kind for need in late))) != self._looked
+
+    def _begin(self) -> None:
+        session = self._session
+        self._looked = self._stamp(tuple(dict.fromkeys(need.kind for need in self._late())))
+        self._found, self._took = [], 0.0
+        self._work = refused(session.store, session.namespace, session.ask)
+
+    def _finished(self) -> bool:
+        before = self._refused
+        self._refused = refused_area(self._found)
+        self._found = []
+        self._rested = perf_counter() + _REST * self._took
+        return before != self._refused
+
+    # Remedies
+
+    def _unmended(self) -> Iterator[Problem]:
+        """The worst problems whose remedies were not looked for since something of theirs changed."""
+        if self._work is not None:
+            return
+        made = {maker.name: self._made(maker) for maker in self.makers}
+        for problem in worst_first([one.area for one in made.values()])[:_MENDED]:
+            if self._remedies.get(_key(problem), (None,))[0] != self._held[problem.area][0]:
+                yield problem
+
+    def _mend(self, problem: Problem) -> None:
+        stamp, made = self._held[problem.area]
+        if len(self._remedies) > MOST * len(self._held):
+            self._remedies.clear()
+        self._remedies[_key(problem)] = stamp, made.remedies(problem)
 
 
-def _quota(row: quotas.QuotaRow) -> Notice:
-    place = Location("quota", ref=row.ref)
-    return Notice(quotas.sign(row), f"quota/{row.ref.name}", row.ref.namespace, _quota_said(row), place)
-
-
-def _quota_said(row: quotas.QuotaRow) -> str:
-    use = row.tight
-    if use is None:
-        return row.fault or "no status yet, so it enforces nothing"
-    percent = f"  {row.percent}%" if row.percent is not None else ""
-    return f"{quotas.state(row)}  {use.name}  {use.used or '-'} of {use.hard}{percent}"
-
-
-def _limits_area(session: Session) -> Area:
-    held = list(session.store.all("LimitRange", session.namespace or None))
-    spaces = dict.fromkeys(one.metadata.namespace for one in held)
-    signs = [limitranges.sign(row)[0] for space in spaces for row in merged(session.store, space)]
-    odd, impossible = signs.count("!"), signs.count("x")
-    said = [f"{impossible} that nothing can meet"] * bool(impossible) + [
-        f"{odd} that depend on LimitRange order"
-    ] * bool(odd)
-    sign: tuple[str, Tone] = ("x", "bad") if impossible else ("!", "warn") if odd else ("", "")
-    return Area(sign, len(held), "  ".join(said) or "sound")
-
-
-AREAS: Mapping[str, Making] = {
-    "quotas": Making(("ResourceQuota",), _quota_area),
-    **{name: making for system in systems() for name, making in system.areas().items()},
-    "limitranges": Making(("LimitRange",), _limits_area),
-}
+def _key(problem: Problem) -> tuple[str, ObjectRef]:
+    return problem.area, problem.subject

@@ -78,6 +78,8 @@ class Table(Drawn):
         self._sign = sign
         #: What stands in the place of the rows where there are none.
         self.empty: Line = ()
+        #: Whether the cursor is only marked while the keys are this table's.
+        self.shy = False
         self._liked: list[int] = []
         self._layout: list[tuple[int, int]] = []
         #: The width that the columns were laid out for.
@@ -253,7 +255,9 @@ class Table(Drawn):
 
     def _over(self, *, current: bool) -> Style:
         """What is laid over the row under the cursor."""
-        return self.tone("cursor" if self.has_focus else "idle") if current else Style.null()
+        if not current or (self.shy and not self.has_focus):
+            return Style.null()
+        return self.tone("cursor" if self.has_focus else "idle")
 
     def _cells(self, key: RowKey, *, current: bool) -> Strip:
         row = self.view.rows[key]
@@ -262,7 +266,7 @@ class Table(Drawn):
         # A row is of the colour of its state, where a cell has none of its own.
         plain = self.tone(_ROWS.get(tone, ""))
         segments = [
-            Segment(" >" if current else "  ", plain + over),
+            Segment(" >" if current and (self.has_focus or not self.shy) else "  ", plain + over),
             Segment(f"{mark:<2}"[:2], self.tone(tone) + over),
         ]
         for place, (at, width) in enumerate(self._layout):

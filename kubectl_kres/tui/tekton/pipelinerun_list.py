@@ -9,15 +9,17 @@ from msgspec import Struct
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
+from kubectl_kres.render.tekton.system import NO_TEKTON
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.times import since
+from kubectl_kres.reports.tekton.run_facts import condition_of, fares
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
-from kubectl_kres.tui.lists.pods import since
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
-from kubectl_kres.tui.tekton.taskrun_list import MARKS, NO_TEKTON, condition_of, fares
+from kubectl_kres.tui.tekton.taskrun_list import MARKS
 
 
 class PipelineRow(Struct, frozen=True):

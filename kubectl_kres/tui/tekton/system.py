@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.system import TuiSystem
 
 
@@ -25,16 +24,6 @@ class TektonScreens(TuiSystem):
             **dict.fromkeys(("TaskRun", "Task"), TaskRunPane),
             **dict.fromkeys(("PipelineRun", "Pipeline"), PipelineRunPane),
         }
-
-    def areas(self) -> Mapping[str, Any]:
-        from kubectl_kres.tui.overview.problem import Making
-        from kubectl_kres.tui.tekton.areas import run_area
-        from kubectl_kres.tui.tekton.taskrun_list import NO_TEKTON
-
-        return {"taskruns": Making(("TaskRun",), run_area, NO_TEKTON)}
-
-    def area_needs(self, namespace: str) -> Iterable[Need]:
-        return (Need("TaskRun", namespace, required=False),)
 
 
 SYSTEM = TektonScreens()

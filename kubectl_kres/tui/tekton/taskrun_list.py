@@ -8,29 +8,27 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import Condition, ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.tekton import PipelineRun, TaskRun
+from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.quantity import parse
 from kubectl_kres.render.pod.explain import verdict_lines
+from kubectl_kres.render.tekton.system import NO_TEKTON
 from kubectl_kres.render.tekton.taskrun import task_lines
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
+from kubectl_kres.render.text.times import since
 from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, ResourceValue
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.qos.qos_sums import amounts
 from kubectl_kres.reports.tekton.config import configuration_needs
-from kubectl_kres.reports.tekton.run_facts import pipeline_run_of
+from kubectl_kres.reports.tekton.run_facts import condition_of, fares, pipeline_run_of
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tekton.controller.quota_retry import REASON
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
-from kubectl_kres.tui.lists.pods import since
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.view import RowKey
 
-#: What it means that the server has no such kind.
-NO_TEKTON = "Tekton is not installed, or too old for tekton.dev/v1"
 _KIND = BY_KIND["TaskRun"]
 #: How a run fares, where that is bad.
 MARKS: dict[str, tuple[str, Tone]] = {"failed": ("x", "bad"), "waiting": ("!", "warn"), "cancelled": ("!", "warn")}
@@ -107,23 +105,6 @@ class RunRow:
 
 def ref_of(run: TaskRun) -> ObjectRef:
     return ObjectRef("TaskRun", run.metadata.name, run.metadata.namespace)
-
-
-def condition_of(run: TaskRun | PipelineRun) -> Condition | None:
-    """The condition that says how a run fares; None of one that no controller has seen."""
-    return next((one for one in run.status.conditions or () if one.type == "Succeeded"), None)
-
-
-def fares(run: TaskRun | PipelineRun) -> str:
-    """How a run fares, in a word: waiting is for a quota."""
-    found = condition_of(run)
-    if found is None:
-        return "new"
-    if found.status == "True":
-        return "succeeded"
-    if found.status == "False":
-        return "cancelled" if "Cancelled" in found.reason else "failed"
-    return "waiting" if found.reason == REASON else "pending" if found.reason == "Pending" else "running"
 
 
 def sign(row: RunRow) -> tuple[str, Tone]:

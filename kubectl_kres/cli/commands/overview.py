@@ -1,0 +1,118 @@
+"""``kubectl kres overview``: what there is, how it fares, and what is worst with its remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from kubectl_kres.cli.args.options import (
+    ALL_NAMESPACES,
+    ALLOW_PARTIAL,
+    ASCII,
+    DEMO,
+    EXIT_CODE,
+    OUTPUT,
+    SERVER,
+    SNAPSHOT,
+    WATCHING,
+    Options,
+)
+from kubectl_kres.cli.clock import moment
+from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.printer import speaks_unicode
+from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, read_yaml
+from kubectl_kres.cli.run.run_result import Tally
+from kubectl_kres.cli.select.workloads import complete
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.cli.watch.option import repeated
+from kubectl_kres.errors import Forbidden, UsageError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.render.overview import lines as render
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.overview.overview import Overview, overview, overview_needs
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.qos.qos_sums import Adding, NamespaceSums
+from kubectl_kres.reports.quota.denied import needs_of_systems, waiting_objects
+from kubectl_kres.store.coverage import Need
+
+
+def plan(options: Options, words: tuple[str, ...]) -> Query:
+    """Raises UsageError for words: there is nothing to name."""
+    if words:
+        raise UsageError(f'overview takes no names, not "{words[0]}"', hint="-n NAMESPACE and -A say of what")
+    return Query(partial(OverviewPage, options), words)
+
+
+class OverviewPage(Page):
+    """One overview for each namespace that is asked about, or one of all."""
+
+    kind = "Overview"
+
+    def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
+        """Pods are read page by page, of which only numbers are kept."""
+        del given
+        options = self.options
+        server, assumptions = frame.server_of(source.version())
+        now = source.store.origin.time or moment()
+        ask = Ask(server, (*source.supposed, *assumptions), now, read_yaml)
+        tally.listed = False
+        for space in source.namespaces or ("",):
+            source.fill(overview_needs(space))
+            source.fill(need for need in needs_of_systems(source.store, space) if source.store.wants(need))
+            waiting = [Subject(ref, BY_KIND[ref.kind]) for ref, _ in waiting_objects(source.store, space)]
+            complete(source, waiting, needs, scope=space, listed=True)
+            found = overview(source.store, space, ask, self._sums(source, space, Adding(server), tally))
+            drawn = partial(self._lines, now)
+            yield Answered(None, found, partial(drawn, found))
+            negative = options.exit_code and any(one.severity == "bad" for one in found.problems)
+            tally.answered(found.unseen, complete=found.complete, negative=negative)
+            if options.output in {"text", "wide"}:
+                tally.shows(found.unseen)
+        tally.saw((), complete=not source.skipped)
+
+    def _sums(self, source: ObjectSource, space: str, adding: Adding, tally: Tally) -> list[NamespaceSums] | None:
+        """Of the pods; None where they may not be read, which is told."""
+        try:
+            for page in source.pages(Need("Pod", space)):
+                for pod in page:
+                    adding.add(pod)
+        except Forbidden as error:
+            tally.missed(error)
+            return None
+        return [one for one in adding.sums() if not one.total]
+
+    def _lines(self, now: str, found: Overview) -> Iterator[str]:
+        plain = self.options.ascii or not speaks_unicode()
+        yield from render.lines(found, now, ascii_only=plain, color=self.color, width=self.width)
+
+
+#: There is no word of it to wait for.
+_WATCH = next(flag for flag in WATCHING if flag.name == "watch")
+
+command = Command(
+    "overview",
+    repeated(plan),
+    text="""
+        Show at a glance what there is and how it fares: workloads whose pods are refused, quotas, pods by QoS class,
+        LimitRanges, and pools, claims and runs where they are installed. Below stands what is worst, each with what
+        mends it and the command that says more.
+
+        It is the first screen of the terminal interface as text, and what kubectl kres prints without a command where
+        it is not on a terminal. With --exit-code it ends with 1 where anything is refused, full, over or failed.
+        """,
+    examples="""
+        # What is wrong in this namespace?
+        kubectl kres overview -n shop
+
+        # In all of them
+        kubectl kres overview -A
+
+        # For scripts
+        kubectl kres overview -A -o json --exit-code
+
+        # On the bundled example, without a cluster
+        kubectl kres overview --demo
+        """,
+    flags=(ALL_NAMESPACES, SNAPSHOT, DEMO, ASCII, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, _WATCH, *SERVER),
+    formats=("text", "json", "yaml"),
+)

@@ -1,0 +1,1 @@
+"""The overview as text: areas with their bars, and what is worst with its remedy. Screens draw the same lines."""

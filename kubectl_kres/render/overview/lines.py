@@ -1,0 +1,168 @@
+"""Lines of the overview: an area with its counts and bar, something that is wrong, what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.render.pictures.stacked import in_proportion
+from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
+from kubectl_kres.render.text.system import systems
+from kubectl_kres.render.text.times import since
+from kubectl_kres.render.verdict.cause import cause
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.overview.area import AreaPart, OverviewArea, Problem, Severity
+from kubectl_kres.reports.overview.overview import Overview
+
+#: Mark and tone of a severity.
+SIGNS: Mapping[Severity, tuple[str, Tone]] = {
+    "bad": ("x", "bad"),
+    "warn": ("!", "warn"),
+    "unknown": ("?", "warn"),
+    "": ("", ""),
+}
+#: Cells of an area's bar.
+BAR = 12
+#: What a cell is drawn with, in blocks and in ASCII: the darker the worse.
+_CELLS: Mapping[Severity, str] = {"bad": "█#", "warn": "▓+", "unknown": "??", "": "░."}
+#: Of pods, which are not better or worse: letters, which their counts repeat.
+_LETTERS = {"Guaranteed": "G", "Burstable": "B", "BestEffort": "e", "finished": "-"}
+_UNKNOWN = {"denied": "not visible", "failed": "not read", "unread": "not read"}
+#: Beyond it a percentage says no more than that it is too much.
+_MOST_PERCENT = 10_000
+_INDENT = "    "
+
+
+def area_bar(area: OverviewArea, *, ascii_only: bool) -> Line:
+    """How its objects fare, in proportion; nothing where there is nothing to compare."""
+    widths = in_proportion([part.count for part in area.parts], BAR) if area.parts else []
+    return [
+        (SIGNS[part.severity][1] or "quiet", _cell(part, ascii_only=ascii_only) * width)
+        for part, width in zip(area.parts, widths, strict=True)
+    ]
+
+
+def _cell(part: AreaPart, *, ascii_only: bool) -> str:
+    return _LETTERS.get(part.word) or _CELLS[part.severity][ascii_only]
+
+
+def area_said(area: OverviewArea) -> str:
+    """How many fare how; of what is not known why."""
+    if area.state == "absent":
+        told = (system.absent.get(area.kind, "") for system in systems())
+        return next(filter(None, told), f"the server has no {BY_KIND[area.kind].plural}")
+    if area.state:
+        return _UNKNOWN[area.state]
+    parts = ", ".join(map(_part, area.parts))
+    return f"{area.of}: {parts}" if area.of and parts else parts or ("" if area.count else "none")
+
+
+def _part(part: AreaPart) -> str:
+    letter = _LETTERS.get(part.word)
+    return f"{part.count} {part.word}{f' {letter}' if letter else ''}"
+
+
+def problem_said(problem: Problem, now: str) -> str:
+    """How it is and what is missing, in a line. ``now``: as RFC 3339, for how long."""
+    said = [problem.state]
+    if problem.verdict is not None:
+        because = cause(problem.verdict.findings) or problem.verdict.message
+        said = [f"{problem.state}: {because}" if because else problem.state]
+        said.append(f"{problem.missing} of {problem.wanted} pods missing" if problem.missing else "no new pods")
+    if problem.lacks:
+        said.append(f"lacks {', '.join(f'{_brief(name)} {lack}' for name, lack in problem.lacks.items())}")
+    if problem.behind:
+        said.append(f"behind others for {', '.join(map(_brief, problem.behind))}")
+    if problem.waiting:
+        said.append(f"{problem.waiting} wait{'s' * (problem.waiting == 1)}")
+    if problem.name:
+        said.append(f"{problem.name} {problem.used or '-'} of {problem.hard}{_percent(problem)}")
+    if problem.reason:
+        said.append(problem.reason)
+    if ago := since(problem.since, now):
+        said.append(f"for {ago}")
+    return "; ".join(said)
+
+
+def _brief(name: str) -> str:
+    """``cpu`` for requests, which are the rule; limits are named."""
+    return name.removeprefix("requests.")
+
+
+def _percent(problem: Problem) -> str:
+    percent = problem.percent
+    return f", {percent}%" if percent is not None and percent < _MOST_PERCENT else ""
+
+
+def ask_words(problem: Problem) -> str:
+    """The command, without its source, that says all of it."""
+    ref = problem.subject
+    where = f" -n {ref.namespace}" if ref.namespace else ""
+    if ref.kind == "ResourceQuota":
+        return f"quota {ref.name}{where} --by workload"
+    return f"explain {BY_KIND[ref.kind].plural.removesuffix('s')}/{ref.name}{where}"
+
+
+def lines(found: Overview, now: str, *, ascii_only: bool, color: bool = False, width: int = 80) -> Iterator[str]:
+    """The whole overview; ``now`` as RFC 3339."""
+    for line in _all(found, now, width, ascii_only=ascii_only):
+        yield draw(line, color=color)
+
+
+def _all(found: Overview, now: str, width: int, *, ascii_only: bool) -> Iterator[Line]:
+    where = f"namespace {found.namespace}" if found.namespace else "all namespaces"
+    yield [("strong", f"overview of {where}")]
+    yield from _areas(found.areas, width, ascii_only=ascii_only)
+    if found.problems:
+        yield [("", "")]
+        yield [("strong", "worst first")]
+    for problem in found.problems:
+        yield from problem_lines(problem, now, width)
+    if found.unseen:
+        yield [("", "")]
+        yield [("strong", "not visible")]
+    for one in found.unseen:
+        yield from _unseen(one, width)
+
+
+def _areas(areas: Sequence[OverviewArea], width: int, *, ascii_only: bool) -> Iterator[Line]:
+    names = max(size(area.name) for area in areas)
+    counts = [_count(area) for area in areas]
+    most = max(map(size, counts))
+    indent = " " * (2 + names + 2 + most + 2 + BAR + 2)
+    for area, count in zip(areas, counts, strict=True):
+        sign, tone = SIGNS[area.severity] if not area.state else ("?" if area.state != "absent" else "", "warn")
+        drawn = area_bar(area, ascii_only=ascii_only)
+        first, *rest = wrapped(area_said(area), max(24, width - len(indent)))
+        head = f"{padded(area.name, names)}  {' ' * (most - size(count))}{count}  "
+        blank = " " * (BAR - sum(size(text) for _, text in drawn))
+        yield [(tone, padded(sign, 2)), ("", head), *drawn, ("", f"{blank}  "), (_tone(area), first)]
+        yield from toned("", (f"{indent}{line}" for line in rest))
+
+
+def _count(area: OverviewArea) -> str:
+    return f"{area.count:,}" if area.count is not None else "-" if area.state == "absent" else "?"
+
+
+def _tone(area: OverviewArea) -> Tone:
+    return "quiet" if area.state == "absent" else SIGNS[area.severity][1]
+
+
+def problem_lines(problem: Problem, now: str, width: int) -> Iterator[Line]:
+    """What it is, what mends it with the command for that, and where more is said of it."""
+    sign, tone = SIGNS[problem.severity]
+    ref = problem.subject
+    first, *rest = wrapped(f"{ref.full}  {problem_said(problem, now)}", width, first=f"{sign} ", rest=_INDENT)
+    yield [(tone, first[:2]), ("", first[2:])]
+    yield from toned("", rest)
+    for at, remedy in enumerate(problem.remedies[:2]):
+        yield from toned("", wrapped(remedy.text, width, first="  OR " if at else "  DO ", rest="     "))
+        for command in remedy.commands if not at else ():
+            yield [("", "     "), ("command", command)]
+    yield [("quiet", f"  more: kubectl kres {ask_words(problem)}")]
+
+
+def _unseen(one: Unseen, width: int) -> Iterator[Line]:
+    where = f" of namespace {one.namespace}" if one.namespace else ""
+    text = f"{one.kind} objects{where}: {one.message or one.state}"
+    yield from toned("warn" if one.required else "quiet", wrapped(text, width, first="? ", rest=_INDENT))

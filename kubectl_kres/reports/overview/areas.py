@@ -1,0 +1,201 @@
+"""The areas of Kubernetes itself: quotas, LimitRanges, pods by class, and workloads whose pods are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.policy import ResourceQuota
+from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.namespace.effective_limits import merged
+from kubectl_kres.reports.overview.area import (
+    AreaMaker,
+    AreaPart,
+    Made,
+    OverviewArea,
+    Problem,
+    Scene,
+    Severity,
+    parts_of,
+)
+from kubectl_kres.reports.pod.verdict import word_of
+from kubectl_kres.reports.qos.qos_reach import CLASSES
+from kubectl_kres.reports.qos.qos_sums import NamespaceSums
+from kubectl_kres.reports.quota.denied import KINDS, Denied, denied, stands_alone, waiting_objects
+from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
+from kubectl_kres.reports.remedies.commands import commands
+from kubectl_kres.reports.remedies.keepers import keeper
+from kubectl_kres.store.store import Store
+
+#: From here on a quota or a pool is near its end, in percent.
+NEAR = 90
+#: Problems of an area that are listed; its list has all of them.
+MOST = 50
+
+#: States of a quota from the worst on.
+QUOTA_STATES: Mapping[str, Severity] = {
+    "over": "bad",
+    "full": "bad",
+    "near": "warn",
+    "unreadable": "unknown",
+    "no status": "unknown",
+    "empty": "",
+    "ok": "",
+}
+
+
+def tightest(report: QuotaReport) -> Use | None:
+    """The name with the least left in proportion; what is over comes before what is full."""
+    used = [use for use in report.uses if use.used is not None]
+    return max(used, key=lambda use: (use.over, -1 if use.percent is None else use.percent), default=None)
+
+
+def quota_state(report: QuotaReport | str) -> str:
+    """A word of ``QUOTA_STATES``; a text instead of a report says why it cannot be read."""
+    if isinstance(report, str):
+        return "unreadable"
+    if not report.enforced:
+        return "no status"
+    tight = tightest(report)
+    if tight is None:
+        return "empty"
+    if tight.over:
+        return "over"
+    percent = tight.percent or 0
+    return "full" if percent >= 100 else "near" if percent >= NEAR else "ok"
+
+
+def read_quota(store: Store, ask: Ask, quota: ResourceQuota) -> QuotaReport | str:
+    """The report of one quota; a text where it holds what is no quantity."""
+    try:
+        [report] = quota_reports(store, [quota], ask)
+    except KresError as error:
+        return error.message
+    return report
+
+
+def _quotas(scene: Scene) -> Made:
+    counts: dict[str, int] = {}
+    problems: list[Problem] = []
+    for quota in scene.store.all("ResourceQuota", scene.namespace or None):
+        report = scene.quota(quota)
+        state = quota_state(report)
+        counts[state] = counts.get(state, 0) + 1
+        if severity := QUOTA_STATES[state]:
+            problems.append(_quota_problem(quota, report, state, severity))
+    order = list(QUOTA_STATES)
+    problems.sort(key=lambda one: (order.index(one.state), -(one.percent or 0), one.subject.key))
+    parts = parts_of(counts, QUOTA_STATES)
+    area = OverviewArea("quotas", "ResourceQuota", sum(counts.values()), parts, problems=tuple(problems[:MOST]))
+    return Made(area, lambda problem: _quota_remedies(scene, problem))
+
+
+def _quota_problem(quota: ResourceQuota, report: QuotaReport | str, state: str, severity: Severity) -> Problem:
+    ref = ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace)
+    if isinstance(report, str):
+        return Problem("quotas", ref, severity, state, reason=report)
+    use = tightest(report) if report.enforced else None
+    if use is None:
+        return Problem("quotas", ref, severity, state)
+    return Problem("quotas", ref, severity, state, use.name, use.used or "", use.hard, use.percent)
+
+
+def _quota_remedies(scene: Scene, problem: Problem) -> tuple[Remedy, ...]:
+    """What ends that more is used than allowed; a quota that is only full is as its owner wants it."""
+    quota = scene.store.get("ResourceQuota", problem.subject.name, problem.subject.namespace)
+    if problem.state != "over" or quota is None:
+        return ()
+    report = scene.quota(quota)
+    over = [use for use in report.uses if use.over] if isinstance(report, QuotaReport) else []
+    edits = tuple(
+        RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
+    )
+    kept = keeper(quota.metadata)
+    excess = " and ".join(f"{-parse(use.left or '0')} of {use.name}" for use in over)
+    made = commands(scene.store.origin, edits, {problem.subject: kept} if kept else {})
+    where = f" -n {problem.subject.namespace}"
+    ask = f"kubectl kres quota {problem.subject.name}{where} --by workload"
+    return (Remedy(f"free {excess}", ask=ask), Remedy(_raised(edits), edits, made, kept))
+
+
+def _raised(edits: Sequence[RaiseQuota]) -> str:
+    return " and ".join(f"raise hard of {one.resource} to {one.to}, what is used" for one in edits)
+
+
+def _limits(scene: Scene) -> Made:
+    held = list(scene.store.all("LimitRange", scene.namespace or None))
+    counts = {"that nothing can meet": 0, "that depend on LimitRange order": 0, "sound": 0}
+    for space in dict.fromkeys(one.metadata.namespace for one in held):
+        for row in merged(scene.store, space):
+            sound = row.certain and not row.assumptions
+            word = list(counts)[0 if row.band.excluding else 2 if sound else 1]
+            counts[word] += 1
+    order: dict[str, Severity] = dict(zip(counts, ("bad", "warn", ""), strict=True))
+    return Made(OverviewArea("limitranges", "LimitRange", len(held), parts_of(counts, order), "bounds"))
+
+
+QUOTAS = AreaMaker("quotas", ("ResourceQuota",), _quotas)
+LIMITRANGES = AreaMaker("limitranges", ("LimitRange",), _limits)
+
+
+def pod_area(sums: Iterable[NamespaceSums]) -> OverviewArea:
+    """Pods by QoS class, out of sums of namespaces without their total."""
+    counts = {**dict.fromkeys(CLASSES, 0), "finished": 0}
+    for one in sums:
+        for name, count in one.classes.items():
+            counts[name] += count
+        counts["finished"] += one.finished
+    return OverviewArea("pods", "Pod", sum(counts.values()), parts_of(counts, dict.fromkeys(counts, "")))
+
+
+def refused(store: Store, namespace: str, ask: Ask) -> Iterator[Denied | None]:
+    """Every workload that is looked at, one after the other: its refusal, or None where its pods are not refused."""
+    refs = [
+        ObjectRef(kind, one.metadata.name, one.metadata.namespace)
+        for kind in KINDS
+        for one in store.all(kind, namespace or None)
+        if stands_alone(one)
+    ]
+    refs += [ref for ref, _ in waiting_objects(store, namespace)]
+    for ref in refs:
+        try:
+            yield denied(store, Subject(ref, BY_KIND[ref.kind]), ask)
+        except KresError:
+            # It went meanwhile, or holds what is no quantity: its own answer says so.
+            yield None
+
+
+def refused_area(found: Iterable[Denied | None]) -> OverviewArea:
+    """How many of those are refused, those that lack most pods first."""
+    looked, rows = 0, list[Denied]()
+    for one in found:
+        looked += 1
+        if one is not None:
+            rows.append(one)
+    problems = sorted(map(_refusal, rows), key=lambda one: (one.severity != "bad", -one.missing, one.subject.key))
+    parts = (AreaPart("refused", len(rows), "bad"), AreaPart("not refused", looked - len(rows)))
+    shown = tuple(part for part in parts if part.count)
+    return OverviewArea("refused", "Deployment", len(rows), shown, "workloads", problems=tuple(problems[:MOST]))
+
+
+def _refusal(one: Denied) -> Problem:
+    missing, wanted = (one.replicas.missing, one.replicas.wanted) if one.replicas is not None else (1, 1)
+    word = word_of(one.verdict)
+    # Refused before and not any more: the controller tries again by itself.
+    again = word in {"admitted", "full"}
+    since = one.seen[0].time if one.seen else ""
+    return Problem(
+        "refused",
+        one.subject,
+        "warn" if again or word == "depends-on-order" else "bad",
+        "waiting" if again else word,
+        verdict=one.verdict,
+        missing=missing,
+        wanted=wanted,
+        since=since,
+        remedies=one.remedies,
+    )

@@ -1,0 +1,58 @@
+"""``kubectl kres overview``, and the program without a command where it is not on a terminal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.running import Kres
+
+
+def test_the_overview_of_the_example(kres: Kres):
+    code, out, err = kres("overview --demo")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "overview of all namespaces"
+    worst = lines.index("worst first")
+    assert lines[worst + 1].startswith("x checkout/Deployment/checkout")
+    assert any(line.startswith("  DO raise requests.memory of quota team") for line in lines)
+    assert max(map(len, (line for line in lines if "kubectl" not in line))) <= 80
+
+
+def test_counts_agree_with_the_commands_of_the_areas(kres: Kres):
+    _, out, _ = kres("overview --demo -o json")
+    [found] = json.loads(out)["items"]
+    counts = {area["name"]: area.get("count") for area in found["areas"]}
+    for name, command in [
+        ("refused", "quota --denied -A"),
+        ("quotas", "quota -A"),
+        ("pools", "pools"),
+        ("claims", "claims -A"),
+        ("taskruns", "explain taskruns -A"),
+        ("pods", "qos pods -A"),
+    ]:
+        _, listed, _ = kres(f"{command} --demo -o name")
+        assert len(listed.splitlines()) == counts[name]
+
+
+def test_of_one_namespace(kres: Kres):
+    code, out, _ = kres("overview --demo -n shop --exit-code")
+    assert code in {0, 1}
+    assert out.startswith("overview of namespace shop\n")
+    assert "checkout/" not in out
+
+
+def test_its_exit_code_tells_faults(kres: Kres):
+    assert kres("overview --demo --exit-code")[0] == 1
+    assert kres("overview --demo -n default --exit-code")[0] == 0
+
+
+@pytest.mark.parametrize("text", ["--demo", "-n shop --demo"])
+def test_without_a_terminal_and_a_command_it_is_printed(kres: Kres, text: str):
+    assert kres(text) == kres(f"overview {text}")
+
+
+def test_it_takes_no_names(kres: Kres):
+    code, _, err = kres("overview pods --demo")
+    assert code == 2
+    assert 'overview takes no names, not "pods"' in err
