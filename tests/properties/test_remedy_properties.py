@@ -67,7 +67,7 @@ def admitted(objects: list[Raw]) -> bool:
 @given(pods(), range_lists(), quota_lists(), st.integers(1, 3))
 def test_a_remedy_that_is_applied_admits_every_wanted_pod(pod, ranges, quotas, wanted):
     objects = world(pod, ranges, quotas, wanted)
-    found = [one for one in asked(objects) if one.proven]
+    found = [one for one in asked(objects) if one.proven and not one.stays]
     assume(found)
     event(f"{len(found)} ways")
     for one in found:
@@ -81,7 +81,7 @@ def test_a_remedy_that_is_applied_admits_every_wanted_pod(pod, ranges, quotas, w
 @given(pods(), range_lists(2), quota_lists(), st.integers(1, 2))
 def test_no_edit_of_a_remedy_can_be_left_out(pod, ranges, quotas, wanted):
     objects = world(pod, ranges, quotas, wanted)
-    found = [one for one in asked(objects) if one.proven]
+    found = [one for one in asked(objects) if one.proven and not one.stays]
     assume(found)
     for one in found:
         for edit in one.edits:

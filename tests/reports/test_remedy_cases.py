@@ -36,7 +36,22 @@ def ways(workload: Raw, *policies: Raw) -> list[str]:
     return [one.text for one in asked(workload, *policies).remedies]
 
 
+def stateful(count: int, claim: Raw) -> Raw:
+    spec = {"replicas": count, **template(box(requests={"cpu": "100m"})), "volumeClaimTemplates": [claim]}
+    return made("StatefulSet", "web", spec=spec)
+
+
 CASES = [
+    pytest.param(
+        ways(
+            stateful(2, CLAIM), limits("lr", type="PersistentVolumeClaim", min={"storage": "6Gi"})
+        ),
+        [
+            "lower min.storage per PersistentVolumeClaim of LimitRange lr to 5Gi",
+            "set requests.storage of spec.volumeClaimTemplates[0] to 6Gi",
+        ],
+        id="a claim alone is refused",
+    ),
     pytest.param(
         ways(
             web(2, box(requests={"cpu": "100m", "memory": "32Mi"}, limits={"memory": "32Mi"})),
@@ -274,3 +289,18 @@ def test_where_all_pods_exist_there_is_nothing_to_change():
     found = asked(there, quota("q", {"requests.cpu": "1"}, {"requests.cpu": "1"}))
     assert found.remedies == ()
     assert [(one.resource, one.short) for one in found.spare] == [("requests.cpu", "1")]
+
+
+def test_what_no_edit_is_known_for_does_not_end_the_search():
+    enforced = made("Namespace", "ns", labels={"pod-security.kubernetes.io/enforce": "restricted"})
+    found = asked(web(2, box(requests={"cpu": "200m"})), quota("q", {"cpu": "200m"}), enforced)
+    first = found.remedies[0]
+    assert first.text.startswith("raise cpu of quota q to 400m; set securityContext.allowPrivilegeEscalation to false")
+    assert (first.admits, first.proven) == (Admits(0, 2), True)
+    assert 'violates PodSecurity "restricted:latest"' in first.stays
+
+
+def test_it_is_said_that_the_search_ended():
+    found = asked(web(1, box(requests={"cpu": "1"})), limits("ratio", maxLimitRequestRatio={"cpu": "0"}))
+    assert [(one.proven, one.edits, one.admits) for one in found.remedies] == [(False, (), None)]
+    assert found.note == "the search for edits ended without a way in; what is said here was not tried"

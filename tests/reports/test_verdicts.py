@@ -103,6 +103,33 @@ def test_a_stateful_set_keeps_what_partition_and_ondelete_leave(status: Any, spe
     assert found.verdict.outcome == word
 
 
+def filed(replicas: int, *objects: dict[str, Any], more: Any = None, **app: Any) -> tuple[str, int]:
+    """Outcome and missing pods of the same Deployment in a file."""
+    container = {**APP, **app}
+    spec = {"replicas": replicas, **template(container), "selector": {"matchLabels": {"app": "web"}}}
+    spec["template"] = {**spec["template"], "metadata": {"labels": {"app": "web"}}}
+    raw = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {**spec, **(more or {})}}
+    found = explain(store_of(*objects), subject("Deployment/web", raw, "web.yaml"), Ask()).verdict
+    return found.outcome, found.missing
+
+
+def test_a_file_of_a_workload_that_exists_wants_no_pod_more_than_it_says():
+    assert filed(2, web(), quota("200m", "200m")) == ("full", 0)
+    assert filed(3, web(), quota("200m", "200m")) == ("refused", 1)
+    assert filed(4, web(), quota("300m", "200m")) == ("partly", 2)
+    assert filed(2, web(), quota("200m", "200m"), image="registry.test/app:2")[0] == "refused"
+    assert filed(2, quota("200m", "200m")) == ("refused", 2)
+    assert filed(2, web(), quota("200m", "200m"), more={"selector": {}}) == ("refused", 1)
+
+
+def test_a_cronjob_is_asked_about_all_pods_of_its_next_job():
+    job = {"parallelism": 3, "completions": 3, **template(APP)}
+    nightly = made("CronJob", "nightly", spec={"schedule": "0 0 * * *", "jobTemplate": {"spec": job}})
+    found = told(nightly, quota("200m", "0"), name="CronJob/nightly").verdict
+    assert (found.outcome, found.missing, found.fits) == ("partly", 3, 2)
+    assert told(nightly, quota("300m", "0"), name="CronJob/nightly").verdict.outcome == "admitted"
+
+
 BLOCKED = 'blocked: ns/Deployment/web: 0 of 2 pods exist; Pod Security "restricted:latest" rejects them (14 times'
 
 

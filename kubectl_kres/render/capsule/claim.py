@@ -8,6 +8,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.claims import TONES, asks_words
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.verdict.remedy import BACK_OFF
 from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport, ManagedQuota, May
 from kubectl_kres.reports.capsule.unblock.option import UnblockOption
 from kubectl_kres.reports.common.resource_lists import listed
@@ -19,7 +20,6 @@ _LABEL, _CELL = 32, 20
 #: Claims that are named where many get in or wait.
 _NAMED = 5
 #: What keeps pods from coming once there is room.
-_AFTERWARDS = "controllers retry with back-off; new pods can take minutes"
 
 
 def lines(report: ClaimReport, *, color: bool = False, width: int = 80) -> Iterator[str]:
@@ -110,7 +110,7 @@ def ways_lines(report: ClaimReport, width: int, *, told: bool = False) -> Iterat
     yield [("strong", "what would unblock it")]
     for number, way in enumerate(report.ways, 1):
         yield from way_lines(report, way, f"  {number}. ", width)
-    yield from toned("quiet", wrapped(_AFTERWARDS, width, first="  ", rest="    "))
+    yield from toned("quiet", wrapped(BACK_OFF, width, first="  ", rest="    "))
 
 
 def remedy_lines(report: ClaimReport, width: int) -> Iterator[Line]:

@@ -15,7 +15,7 @@ from kubectl_kres.render.text.steps import shown_source, text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import CELL, answer, orders, tables, title
 from kubectl_kres.render.verdict.headline import counted, headline
-from kubectl_kres.render.verdict.remedy import remedy_lines
+from kubectl_kres.render.verdict.remedy import BACK_OFF, remedy_lines
 from kubectl_kres.render.verdict.words import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
 from kubectl_kres.reports.common.nodes import NodeRoom
@@ -100,6 +100,8 @@ def verdict_lines(explanation: Explanation, width: int) -> Iterator[Line]:
     blind = not explanation.complete and explanation.note == NOTHING
     note = f"{NOTHING} as far as seen" if blind else explanation.note
     yield from remedy_lines(explanation.remedies, note, width)
+    if explanation.remedies and any(fact.reason == "FailedCreate" for fact in explanation.facts):
+        yield from toned("quiet", wrapped(BACK_OFF, width, first="  then: ", rest=" " * 8))
     for system in systems():
         yield from system.outcome_lines(explanation, width)
 

@@ -82,6 +82,15 @@ def replicas_of(kind: str, workload: Workload) -> Replicas | None:
             return Replicas(wanted, status.replicas) if kind in KINDS else None
 
 
+def pods_of_one_job(workload: Workload) -> int:
+    """How many pods one Job of a CronJob runs at once."""
+    spec = workload.spec.job_template.spec if workload.spec.job_template is not None else None
+    if spec is None:
+        return 1
+    parallelism = 1 if spec.parallelism is None else spec.parallelism
+    return parallelism if spec.completions is None else min(parallelism, spec.completions)
+
+
 def is_failing(workload: Workload) -> bool:
     """Whether the cluster says that pods of it are being refused. Events of a time that is over may say so, too."""
     return any(one.type == "ReplicaFailure" and one.status == "True" for one in workload.status.conditions or ())

@@ -55,6 +55,8 @@ __all__ = ["Analysis", "Explanation", "explain", "needs"]
 
 #: For a workload whose pods were refused and would not be now, by all policies or by those that could be read.
 _PASSES = f"{NOTHING}: what was refused before would pass now; the controller tries again by itself"
+#: Where no edits were found that let the pods in.
+_ENDED = "the search for edits ended without a way in; what is said here was not tried"
 #: States of reads that the server refused, or that failed.
 _REFUSED = frozenset({"denied", "failed"})
 _BLIND = "not known: the last try was refused (see below), and what could not be read may refuse the next one, too"
@@ -223,10 +225,14 @@ def _advice(store: Store, subject: Subject, analysis: Analysis, seen: Sequence[F
     doubt, doubts = meant(analysis.start.pod, (*analysis.outcomes, *analysis.then))
     ways = search.remedies(store, subject, analysis, analysis.server)
     if ways:
+        others = search.beyond(analysis)
+        rest = sentences_of(store, subject, structs.replace(analysis, outcomes=others, then=())) if others else ()
+        ways = tuple(structs.replace(one, text="; ".join((one.text, *rest))) for one in ways)
         return Advice(ways, "; ".join(filter(None, (doubt, doubts))))
     if any(one.refusal is not None for one in analysis.outcomes):
         found = sentences_of(store, subject, analysis)
-        return Advice(told(found), "; ".join(filter(None, (doubt, doubts))))
+        ended = "" if search.beyond(analysis) else _ENDED
+        return Advice(told(found), "; ".join(filter(None, (doubt, doubts, ended))))
     admitted = _admitted_advice(analysis, seen, pods, blind=blind)
     if admitted is not None:
         return admitted

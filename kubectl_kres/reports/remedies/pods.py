@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
+from kubectl_kres.admission.base.outcome import Finding, Outcome, QuotaCharge
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import Quota, charges
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request
@@ -19,7 +19,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
-from kubectl_kres.reports.common.replicas import Replicas, replicas_of
+from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod import preflight
 from kubectl_kres.reports.pod.needs import controller
@@ -30,6 +30,14 @@ from kubectl_kres.store.store import Store
 _REVISION = "deployment.kubernetes.io/revision"
 _STATEFUL = "controller-revision-hash"
 _QUOTA_EXCEEDED = "quota/exceeded"
+#: What refuses a template and is mended by other values of it.
+OF_VALUES = frozenset({
+    "limitrange/min", "limitrange/max", "limitrange/ratio", "quota/must-specify", "validation/request-over-limit",
+    "validation/request-equals-limit", "validation/limit-required", "validation/integer",
+    "pod-level/request-below-containers", "pod-level/hugepages-below-containers", "pod-level/container-limit",
+})  # fmt: skip
+#: What edits are found for; whatever else refuses stays.
+TRIED = OF_VALUES | {_QUOTA_EXCEEDED}
 
 
 class Existing(Struct, frozen=True):
@@ -67,7 +75,7 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
     if workload is None or workload.spec.suspend or workload.spec.paused:
         return None
     if kind == "CronJob":
-        return Workplace(kind, _of_cron_job(workload), counted="jobs.batch")
+        return Workplace(kind, pods_of_one_job(workload), counted="jobs.batch")
     stored = store.get(kind, subject.ref.name, subject.ref.namespace) if subject.raw is not None else workload
     there = stored if isinstance(stored, Workload) else None
     try:
@@ -81,14 +89,6 @@ def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server
     counted = subject.kind.qualified if subject.raw is not None and not preflight.exists(store, subject) else ""
     claims = missing_claims(store, subject, workload) if kind == "StatefulSet" else ()
     return Workplace(kind, replicas.wanted, replicas, existing, kind == "Job", claims, counted)
-
-
-def _of_cron_job(workload: Workload) -> int:
-    spec = workload.spec.job_template.spec if workload.spec.job_template is not None else None
-    if spec is None:
-        return 1
-    parallelism = 1 if spec.parallelism is None else spec.parallelism
-    return parallelism if spec.completions is None else min(parallelism, spec.completions)
 
 
 def _own_pods(store: Store, subject: Subject, workload: Workload) -> tuple[Pod, ...]:
@@ -211,7 +211,7 @@ def dearest(prices: Iterable[Price]) -> dict[Key, int]:
 
 
 class Judged(Struct, frozen=True):
-    """``faults``: outcomes that no room helps. ``price``: what a pod costs in the dearest order."""
+    """``faults``: outcomes that other values help, and no room. ``price``: what a pod costs in the dearest order."""
 
     outcomes: tuple[Outcome, ...]
     faults: tuple[Outcome, ...]
@@ -221,16 +221,21 @@ class Judged(Struct, frozen=True):
 def judge(pod: Pod, policies: Policies, server: Server) -> Judged:
     """The pod as a controller would send it, in every order."""
     outcomes = admit(pod, policies, server, journal=False)
-    faults = tuple(one for one in outcomes if one.refusal is not None and not full(one))
+    faults = tuple(one for one in outcomes if any(it.rule in OF_VALUES for it in findings_of(one)))
     prices = [
         price_of(charges(quota_request(pod, one.draft), policies.quotas)) for one in outcomes if one.draft is not None
     ]
     return Judged(outcomes, faults, dearest(prices))
 
 
+def findings_of(outcome: Outcome) -> Sequence[Finding]:
+    """What refuses; empty: nothing does."""
+    return outcome.refusal.findings if outcome.refusal is not None else ()
+
+
 def full(outcome: Outcome) -> bool:
     """Whether nothing but want of room refuses."""
-    findings = outcome.refusal.findings if outcome.refusal is not None else ()
+    findings = findings_of(outcome)
     return bool(findings) and all(one.rule == _QUOTA_EXCEEDED for one in findings)
 
 
@@ -302,4 +307,5 @@ _STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet"
 def _old_group(one: Existing, policies: Policies, server: Server, price: Price) -> Group:
     judged = judge(one.pod, policies, server)
     own = judged.price or one.back or price
-    return Group(one.wanted, one.pods, own, one.back or own, open=not judged.faults)
+    # Where only some orders of LimitRanges refuse, more of its pods may come meanwhile.
+    return Group(one.wanted, one.pods, own, one.back or own, open=len(judged.faults) < len(judged.outcomes))

@@ -13,8 +13,8 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.remedies.pods import Judged, Workplace, amounts, judge, plan_of
 from kubectl_kres.reports.remedies.rollout import Key, Plan, Rest, at_rest
-from kubectl_kres.reports.remedies.shape import scale, units
-from kubectl_kres.reports.remedies.values import Place, write, written
+from kubectl_kres.reports.remedies.shape import needed_values, scale, units
+from kubectl_kres.reports.remedies.values import Place, Values, write, written
 
 _ROUNDS = 6
 _COUNTS = ("pods", "persistentvolumeclaims")
@@ -107,14 +107,12 @@ def _fewest(
     policies: Policies,
     server: Server,
 ) -> dict[Place, str | None]:
-    kept = {one: text for one, text in found.items() if written(pod, one) != text}
-    for one in sorted(kept, key=lambda it: (it.side == "limits", it)):
-        fewer = {other: text for other, text in kept.items() if other != one}
+    def passes(fewer: Values) -> bool:
         trial = write(pod, fewer)
         judged = judge(trial, policies, server)
-        if not judged.faults and raised(place, trial, judged, policies, server).hard == {}:
-            kept = fewer
-    return kept
+        return not judged.faults and raised(place, trial, judged, policies, server).hard == {}
+
+    return needed_values(pod, found, passes)
 
 
 def measured(name: str) -> tuple[Side, str] | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft, Unparsable, parse_list
-from kubectl_kres.admission.base.outcome import Finding
+from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
 from kubectl_kres.admission.request.new_pod import Policies
@@ -33,14 +33,13 @@ from kubectl_kres.reports.common.remedy import (
 )
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies.composed import composed, raises
-from kubectl_kres.reports.remedies.pods import Workplace, amounts, judge, plan_of, workplace
+from kubectl_kres.reports.remedies.pods import TRIED, Workplace, amounts, findings_of, judge, plan_of, workplace
 from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
-from kubectl_kres.reports.remedies.shape import OF_VALUES, passing
+from kubectl_kres.reports.remedies.shape import passing
 from kubectl_kres.reports.remedies.values import Place, write, written
 from kubectl_kres.store.store import Store
 
 _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
-_TRIED = OF_VALUES | {"quota/exceeded"}
 _MOST_BOUNDS = 12
 
 
@@ -57,22 +56,39 @@ class Trial(Struct, frozen=True):
 
 
 def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server) -> tuple[Remedy, ...]:
-    """The ways in which all wanted pods come; none where they come by themselves, or where nothing was found."""
-    findings = [
-        one
-        for outcome in (*analysis.outcomes, *analysis.then)
-        if outcome.refusal is not None
-        for one in outcome.refusal.findings
-    ]
-    if analysis.system or any(one.rule not in _TRIED for one in findings):
+    """The ways in which all wanted pods come; none where they come by themselves, or where nothing was found.
+
+    What refuses and is not of values or room ``stays``: the rest is found all the same.
+    """
+    if analysis.system:
         return ()
     try:
         place = workplace(store, subject, analysis, server)
         if place is None:
             return ()
-        return tuple(_Search(store, subject, analysis, server, place).remedies())
+        found = tuple(_Search(store, subject, analysis, server, place).remedies())
     except Unparsable:
         return ()
+    others = dict.fromkeys(one.text for outcome in beyond(analysis) for one in findings_of(outcome))
+    if not others:
+        return found
+    have = sum(one.pods for one in place.existing if one.newest)
+    stays = "; ".join(others)
+    return tuple(
+        structs.replace(one, admits=Admits(have, one.admits.of), stays="; ".join(filter(None, (one.stays, stays))))
+        for one in found
+        if one.admits is not None
+    )
+
+
+def beyond(analysis: Analysis) -> tuple[Outcome, ...]:
+    """The refusals that no edit is found for, without the rest."""
+    found = []
+    for one in (*analysis.outcomes, *analysis.then):
+        others = tuple(it for it in findings_of(one) if it.rule not in TRIED)
+        if others and one.refusal is not None:
+            found.append(structs.replace(one, refusal=structs.replace(one.refusal, findings=others)))
+    return tuple(found)
 
 
 class _Search:
@@ -99,6 +115,8 @@ class _Search:
         judged = judge(self.pod, self.policies, self.server)
         if self.counted:
             return not judged.faults
+        if any(True for _, claim in self._templates() for _ in self._of_claim(claim, self.policies)):
+            return False
         plan, used = plan_of(self.place, self.pod, judged, self.policies, self.server)
         return worst(plan, used, amounts(self.policies.quotas)[1]).complete
 

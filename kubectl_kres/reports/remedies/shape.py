@@ -5,7 +5,7 @@ Proposed resource by resource from what refuses, judged again, and so on: what o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from kubectl_kres.admission.base.draft import Draft, Quantities, Side, Slot
@@ -18,18 +18,12 @@ from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.remedies.limit_bounds import Bound, LimitBounds, fit
-from kubectl_kres.reports.remedies.pods import Judged, judge
+from kubectl_kres.reports.remedies.pods import OF_VALUES, Judged, findings_of, judge
 from kubectl_kres.reports.remedies.values import Place, Values, write, written
 
 #: Whether a request that exceeds its limit comes down to it, or the limit goes up.
 Way = Literal["lower", "raise"]
 
-#: What refuses a template and is mended by other values of it.
-OF_VALUES = frozenset({
-    "limitrange/min", "limitrange/max", "limitrange/ratio", "quota/must-specify", "validation/request-over-limit",
-    "validation/request-equals-limit", "validation/limit-required", "validation/integer",
-    "pod-level/request-below-containers", "pod-level/hugepages-below-containers", "pod-level/container-limit",
-})  # fmt: skip
 #: What a container is given where nothing says how much it needs.
 STATED = {"cpu": "100m", "memory": "128Mi"}
 _ROUNDS = 8
@@ -65,24 +59,32 @@ def passing(pod: Pod, policies: Policies, server: Server, way: Way) -> tuple[dic
 
 
 def _mendable(faults: Iterable[Outcome]) -> bool:
-    return all(
-        one.rule in OF_VALUES or one.rule == "quota/exceeded"
-        for outcome in faults
-        if outcome.refusal is not None
-        for one in outcome.refusal.findings
-    )
+    return all(any(one.rule in OF_VALUES for one in findings_of(outcome)) for outcome in faults)
 
 
 def _fewest(
     pod: Pod, values: dict[Place, str | None], policies: Policies, server: Server
 ) -> tuple[dict[Place, str | None], Judged]:
     """Without the values that nothing asks for."""
-    kept = {place: text for place, text in values.items() if written(pod, place) != text}
-    for place in sorted(kept, key=lambda one: (one.side == "limits", one)):
-        fewer = {one: text for one, text in kept.items() if one != place}
-        if not judge(write(pod, fewer), policies, server).faults:
-            kept = fewer
+
+    def passes(fewer: Values) -> bool:
+        return not judge(write(pod, fewer), policies, server).faults
+
+    kept = needed_values(pod, values, passes)
     return kept, judge(write(pod, kept), policies, server)
+
+
+def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) -> dict[Place, str | None]:
+    """The values of which none can be left out, however often one is tried: what goes may make another needless."""
+    kept = {place: text for place, text in values.items() if written(pod, place) != text}
+    changed = True
+    while changed:
+        changed = False
+        for place in sorted(kept, key=lambda one: (one.side == "limits", one)):
+            fewer = {one: text for one, text in kept.items() if one != place}
+            if passes(fewer):
+                kept, changed = fewer, True
+    return kept
 
 
 def _step(pod: Pod, values: Values, judged: Judged, policies: Policies, way: Way) -> dict[Place, str | None]:
@@ -93,7 +95,7 @@ def _step(pod: Pod, values: Values, judged: Judged, policies: Policies, way: Way
     if draft is None or outcome.refusal is None:
         return found
     needed = needed_sides(outcome.refusal.findings)
-    for name in sorted({resource_of(one) for one in outcome.refusal.findings if one.rule != "quota/exceeded"}):
+    for name in sorted({resource_of(one) for one in outcome.refusal.findings if one.rule in OF_VALUES}):
         solved = Resource(name, draft, policies.limits, needed.get(name, set()), way)
         solved.solve()
         found.update(solved.changes(pod, values))

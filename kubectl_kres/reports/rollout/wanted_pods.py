@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubectl_kres.errors import UsageError
-from kubectl_kres.model.pod import Pod
+from msgspec import structs
+
+from kubectl_kres.errors import QuantityError, UsageError
+from kubectl_kres.model.pod import Pod, ResourceRequirements
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
-from kubectl_kres.reports.common.pod_template import manifest_workload
-from kubectl_kres.reports.common.replicas import Replicas, replicas_of
+from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_template, template_of
+from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.pod import preflight
@@ -51,9 +55,10 @@ def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas 
     if start.live is not None:
         return 0
     if subject.raw is not None:
-        return _lacking(store, subject, pods)
+        found = _lacking(store, subject, pods)
+        return found if _of_pods(analysis) else max(1, found)
     if pods is None:
-        return 0 if start.owner is not None and start.owner.spec.suspend else 1
+        return _of_next_job(start.owner) if start.owner is not None else 1
     # Where the ReplicaSets were not read, a condition alone says that no new pods are created.
     return pods.missing or int(pods.failing)
 
@@ -82,13 +87,73 @@ def _of_older_set(store: Store, subject: Subject, analysis: Analysis, fact: Fact
     return newest is not None and fact.source.kind == "ReplicaSet" and fact.source.name != newest.metadata.name
 
 
+def _beside_stored(store: Store, subject: Subject, workload: Workload) -> int:
+    """What a file adds to a workload that exists: nothing but a larger number, where its pods stay as they are."""
+    stored = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    if not isinstance(stored, Workload) or not _same_pods(stored, workload, subject):
+        return 1
+    try:
+        found = replicas_of(subject.ref.kind, structs.replace(workload, status=stored.status))
+    except UsageError:
+        return 1
+    return found.missing if found is not None else 1
+
+
+def _same_pods(stored: Workload, workload: Workload, subject: Subject) -> bool:
+    """Whether both templates make pods that admission cannot tell apart; what the server fills in plays no part."""
+    return _shape(stored, subject) == _shape(workload, subject)
+
+
+def _shape(workload: Workload, subject: Subject) -> object:
+    template = template_of(workload)[1]
+    if template is None:
+        return None
+    spec = pod_of_template(template, subject).spec
+    groups = (spec.containers or (), spec.init_containers or ())
+    return (
+        [[(one.name, one.image, one.restart_policy or "", _amounts(one.resources)) for one in it] for it in groups],
+        _amounts(spec.resources),
+        spec.runtime_class_name or "",
+        spec.priority_class_name or "",
+    )
+
+
+def _amounts(resources: ResourceRequirements | None) -> list[dict[str, object]]:
+    sides = (resources.limits, resources.requests) if resources is not None else (None, None)
+    return [{name: _amount(str(text)) for name, text in (side or {}).items()} for side in sides]
+
+
+def _amount(text: str) -> object:
+    try:
+        return parse(text).nano
+    except QuantityError:
+        return text
+
+
+def _of_pods(analysis: Analysis) -> bool:
+    """Whether what refuses, if anything does, are policies that pods come under, and not what the object is."""
+    findings = [one for outcome in analysis.outcomes if outcome.refusal for one in outcome.refusal.findings]
+    return not analysis.then and all(one.rule.startswith(("quota/", "limitrange/")) for one in findings)
+
+
+def _of_next_job(owner: Workload) -> int:
+    """Of what keeps no number of pods the next one; of a CronJob all that one Job runs at once."""
+    if owner.spec.suspend:
+        return 0
+    return pods_of_one_job(owner) if owner.spec.job_template is not None else 1
+
+
 def _lacking(store: Store, subject: Subject, pods: Replicas | None) -> int:
     """How many pods are missing; of a file's workload that is new all that it wants. At least the next one."""
     if pods is not None:
         return max(1, pods.missing)
     workload = manifest_workload(subject)
-    if workload is None or preflight.exists(store, subject):
+    if workload is None:
         return 1
+    if subject.ref.kind == "CronJob":
+        return max(1, _of_next_job(workload))
+    if preflight.exists(store, subject):
+        return _beside_stored(store, subject, workload)
     try:
         found = replicas_of(subject.ref.kind, workload)
     except UsageError:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct, convert, structs
 
 from kubectl_kres.admission.base.draft import SIDES, Draft, Side, Slot, Unparsable
-from kubectl_kres.admission.base.outcome import Finding, Outcome
+from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
 from kubectl_kres.admission.limitrange.limitrange_object import parse as parsed_range
 from kubectl_kres.admission.pod.aggregate import of_containers
@@ -26,10 +26,10 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.remedy import Admits, CreateObject, Edit, Remedy, SetBound, SetValue
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies.composed import composed, raises
-from kubectl_kres.reports.remedies.pods import Judged, amounts, dearest, full, price_of
+from kubectl_kres.reports.remedies.pods import OF_VALUES, TRIED, Judged, amounts, dearest, findings_of, full, price_of
 from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
-from kubectl_kres.reports.remedies.shape import OF_VALUES, Resource, Way, needed_sides, resource_of, scale, units
+from kubectl_kres.reports.remedies.shape import Resource, Way, needed_sides, resource_of, scale, units
 from kubectl_kres.reports.tekton.run_values import RunCase, RunField
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.result import Gap
@@ -37,7 +37,6 @@ from kubectl_kres.tekton.base.variables import variables_of
 from kubectl_kres.tekton.controller.taskrun import task_run, world_of
 from kubectl_kres.tekton.resources.containers import layout
 
-_TRIED = OF_VALUES | {"quota/exceeded"}
 #: What is divided and comes in whole numbers has no value for the whole Task that is right.
 _WHOLE = frozenset({"validation/integer", "validation/request-equals-limit", "validation/hugepages"})
 _ROUNDS = 8
@@ -62,8 +61,8 @@ class RunTrial(Struct, frozen=True):
 def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Remedy, ...]:
     """The ways in which the run, or one more like it, gets its pod; none where no such edits were found."""
     case = analysis.maker
-    findings = [one for outcome in analysis.outcomes for one in _findings(outcome)]
-    if not isinstance(case, RunCase) or not findings or any(one.rule not in _TRIED for one in findings):
+    findings = [one for outcome in analysis.outcomes for one in findings_of(outcome)]
+    if not isinstance(case, RunCase) or not findings or any(one.rule not in TRIED for one in findings):
         return ()
     if case.run.spec.compute_resources is not None and any(one.rule in _WHOLE for one in findings):
         return ()
@@ -71,10 +70,6 @@ def run_remedies(store: Store, subject: Subject, analysis: Analysis) -> tuple[Re
         return tuple(_Search(store, subject, analysis, case).remedies())
     except (Unparsable, QuantityError):
         return ()
-
-
-def _findings(outcome: Outcome) -> Sequence[Finding]:
-    return outcome.refusal.findings if outcome.refusal is not None else ()
 
 
 class _Search:
@@ -150,7 +145,7 @@ class _Search:
     def _mend(self, fault: Outcome, values: Values, defaults: dict[Default, str], way: Way) -> bool:
         """What the refusal asks for, added to values and defaults; False: it cannot be given."""
         draft: Draft | None = fault.draft
-        findings = [one for one in _findings(fault) if one.rule != "quota/exceeded"]
+        findings = [one for one in findings_of(fault) if one.rule != "quota/exceeded"]
         if draft is None or any(one.rule not in OF_VALUES for one in findings):
             return False
         needed = needed_sides(findings)
