@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.remedy import Remedy
 
-#: Why pods do not come at once where their controller was refused before.
+#: Where a controller was refused before, its next pods take a while.
 BACK_OFF = "controllers retry with back-off; new pods can take minutes"
 _INDENT = " " * 8
 
