@@ -26,6 +26,7 @@ from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.render.capsule import claim as render_claim
 from kubectl_kres.render.capsule import claims as render
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail, with_ways
@@ -45,7 +46,8 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         return sizing.plan(options, words)
     if words and (options.pool or options.waiting):
         raise UsageError("--pool and --waiting choose among claims; names do not go with them")
-    return Query(partial(ClaimsPage, options, whole=bool(words)), words, claims)
+    unread = () if words or options.filenames else (*WORKLOADS, "ControllerRevision")
+    return Query(partial(ClaimsPage, options, whole=bool(words)), words, claims, unread=unread)
 
 
 class ClaimsPage(Page):

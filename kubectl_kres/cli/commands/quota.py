@@ -26,6 +26,7 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.quotas import fitted, quotas, workloads
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
+from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render.describe import describe_policy
 from kubectl_kres.render.quota import fit as render_fit
@@ -36,6 +37,9 @@ from kubectl_kres.reports.quota.describe import quota_block
 from kubectl_kres.reports.quota.fit import Fit, fit
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports, shared_reports
 
+#: What quotas are not looked at with, unless what they count is.
+_UNREAD = (*WORKLOADS, "ControllerRevision")
+
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Quotas, or with ``--fit`` and ``--denied`` another answer each."""
@@ -44,7 +48,8 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         return Query(partial(FitPage, options), words, fitted)
     if options.denied:
         return Query(partial(DeniedPage, options), words, workloads)
-    return Query(partial(QuotaPage, options), words, quotas)
+    counted = words or options.filenames or options.recount or options.by
+    return Query(partial(QuotaPage, options), words, quotas, unread=() if counted else _UNREAD)
 
 
 def _refuse(options: Options) -> None:

@@ -78,7 +78,10 @@ def _answer(task: Task, notes: list[str]) -> ClusterStatus:
     summary = summary_of(task.report)(task.cluster)
     frame = Frame(query, f"kubectl kres {task.report}", described(options))
     count = 0
-    with opened(options) as (source, given), written(task.file, task.part, task.format, summary.row) as write:
+    with (
+        opened(options, query.unread) as (source, given),
+        written(task.file, task.part, task.format, summary.row) as write,
+    ):
         for answered in page.run(frame, source, given, tally):
             rows = list(summary.add(answered.report))
             count += len(rows)

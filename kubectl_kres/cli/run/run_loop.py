@@ -6,7 +6,7 @@ A command makes a ``Query`` of its flags; ``answer`` prints what it comes to, ``
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import click
@@ -109,13 +109,15 @@ class Page:
 class Query(NamedTuple):
     """What a command asks: of which objects, and what makes the reports.
 
-    ``needed``: without words or files there is nothing to answer.
+    ``needed``: without words or files there is nothing to answer. ``unread``: kinds that no answer looks at; those of
+    a snapshot are passed over.
     """
 
     page: Callable[[], Page]
     words: Sequence[str]
     choose: Choose = chosen
     needed: bool = False
+    unread: Collection[str] = ()
 
 
 class Frame(NamedTuple):
@@ -139,7 +141,7 @@ def answer(options: Options, query: Query) -> int:
     frame, page = framed(options, query), query.page()
     tally = Tally(options, say)
     drawn: list[Answered] = []
-    with Items(options.output) as items, opened(options) as (source, given):
+    with Items(options.output) as items, opened(options, query.unread) as (source, given):
         for answered in page.run(frame, source, given, tally):
             if options.output in DOCUMENTS:
                 items.add(answered.report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -32,21 +32,22 @@ _NOTHING_ELSE = "--offline: there are no LimitRanges and quotas but those in the
 _PAGE = 500
 
 
-def open_held(options: Options) -> tuple[OfflineSource, Input]:
-    """The source, and what ``-f`` named. Raises SnapshotError, InputError."""
+def open_held(options: Options, unread: Collection[str] = ()) -> tuple[OfflineSource, Input]:
+    """The source, of a snapshot without ``unread`` kinds, and what ``-f`` named. Raises SnapshotError, InputError."""
     given = Input(options)
     if options.offline:
         given.place((*options.namespaces, "default")[0])
         return OfflineSource(options, given.policies), given
-    held = OfflineSource(options, *_snapshot(str(demo.path()) if options.demo else options.snapshot))
+    path = str(demo.path()) if options.demo else options.snapshot
+    held = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread)), unread)
     given.place(held.namespaces[0] if len(held.namespaces) == 1 else "default")
     given.lay_over(held.store)
     return held, given
 
 
-def _snapshot(path: str) -> tuple[Store, Store, str]:
-    """A snapshot without its numerous objects, a store that holds only what is known of all, and the path."""
-    store = snapshots.read(path, without=_NUMEROUS)
+def _snapshot(path: str, without: Collection[str]) -> tuple[Store, Store, str]:
+    """A snapshot without objects of some kinds, a store that holds only what is known of all, and the path."""
+    store = snapshots.read(path, without=without)
     known = Store(store.origin)
     for need, coverage in store.needs().items():
         known.cover(need, coverage)
@@ -60,7 +61,10 @@ class OfflineSource:
 
     warnings: tuple[str, ...] = ()
 
-    def __init__(self, options: Options, store: Store, known: Store | None = None, path: str = "") -> None:
+    def __init__(
+        self, options: Options, store: Store, known: Store | None = None, path: str = "", unread: Collection[str] = ()
+    ) -> None:
+        self._unread = frozenset(unread)
         self.store, self._known, self._path = store, known, path
         self.skipped: list[str] = []
         self.supposed: tuple[str, ...] = () if path else (_NOTHING_ELSE,)
@@ -134,6 +138,8 @@ class OfflineSource:
             if need.kind == "Pod" or need.kind in WORKLOADS:
                 lacking = f"a {which} of a file does not exist yet"
             return Coverage("unread", f"{lacking}, and --offline reads nothing else")
+        if need.kind in self._unread:
+            return Coverage("unread", f"the {need.kind} objects of {self._path} were passed over")
         coverage = self._known.covered(need)
         if coverage.state == "unread" and not coverage.message:
             return Coverage("unread", self._not_held(need))
@@ -153,7 +159,7 @@ class OfflineSource:
         if not coverage.known:
             raise coverage.error()
         for page in self._stream(need) if need.kind in _NUMEROUS and self._path else self._kept(need):
-            if need.kind in _NUMEROUS:
+            if need.kind in _NUMEROUS and not self._unread:  # else the pages are all that is looked at
                 self.store.forget(need.kind)
                 for item in page:
                     self.store.add(need.kind, item)

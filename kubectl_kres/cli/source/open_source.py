@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from kubectl_kres.cli.args.options import Options
@@ -21,8 +21,10 @@ def excluding(options: Options) -> None:
 
 
 @contextmanager
-def opened(options: Options) -> Iterator[tuple[ObjectSource, Input]]:
+def opened(options: Options, unread: Collection[str] = ()) -> Iterator[tuple[ObjectSource, Input]]:
     """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
+
+    ``unread``: kinds that need not be kept of a snapshot.
 
     Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
     """
@@ -32,7 +34,7 @@ def opened(options: Options) -> Iterator[tuple[ObjectSource, Input]]:
     if options.recursive and not options.filenames:
         raise UsageError("-R goes with -f DIR")
     try:
-        source, given = _choose(options)
+        source, given = _choose(options, unread)
         try:
             yield source, given
         finally:
@@ -44,11 +46,11 @@ def opened(options: Options) -> Iterator[tuple[ObjectSource, Input]]:
         raise
 
 
-def _choose(options: Options) -> tuple[ObjectSource, Input]:
+def _choose(options: Options, unread: Collection[str]) -> tuple[ObjectSource, Input]:
     if options.offline or options.demo or options.snapshot:
         from kubectl_kres.cli.source.offline import open_held
 
-        return open_held(options)
+        return open_held(options, unread)
     from kubectl_kres.cli.source.live import open_live  # a quarter of a second
 
     return open_live(options)

@@ -12,15 +12,19 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.variants.pod_pages import pod_pages
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod import qos as render
 from kubectl_kres.reports.qos.qos_sums import Adding
+
+#: Pods are all that is added up, and a namespace that does not exist is told.
+_UNREAD = frozenset(BY_KIND) - {"Pod", "Namespace"}
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Nothing but pods is read."""
     _check(options, words)
-    return Query(partial(SummaryPage, options), words)
+    return Query(partial(SummaryPage, options), words, unread=() if words else _UNREAD)
 
 
 class SummaryPage(Page):

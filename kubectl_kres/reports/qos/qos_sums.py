@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import msgspec
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, draft_pod
@@ -12,8 +13,13 @@ from kubectl_kres.admission.pod.aggregate import add_into, of_pod, with_status
 from kubectl_kres.admission.pod.qos import class_of
 from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.qos.qos_reach import CLASSES
+
+#: Kinds of pods that are kept at a time.
+_MOST = 10_000
+_ENCODER = msgspec.msgpack.Encoder()
 
 
 class NamespaceSums(Record, frozen=True):
@@ -55,15 +61,26 @@ def amounts(pod: Pod, server: Server) -> PodAmounts | None:
 
 
 class _Space:
-    """What was added up so far."""
+    """What was added up so far. ``alike``: how many pods of each kind are still to be added, in the order they came."""
 
-    __slots__ = ("classes", "finished", "limits", "requests")
+    __slots__ = ("alike", "classes", "finished", "limits", "requests")
 
     def __init__(self) -> None:
         self.classes = dict.fromkeys(CLASSES, 0)
         self.requests: Quantities = {}
         self.limits: Quantities = {}
         self.finished = 0
+        self.alike: dict[bytes, int] = {}
+
+    def fold(self, known: Mapping[bytes, PodAmounts | None]) -> None:
+        """Adds the pods that are alike."""
+        for key, count in self.alike.items():
+            found = known[key]
+            assert found is not None
+            self.classes[found.qos_class] += count
+            add_into(self.requests, _times(found.requests, count))
+            add_into(self.limits, _times(found.limits, count))
+        self.alike.clear()
 
     def add(self, other: _Space) -> None:
         for name, count in other.classes.items():
@@ -78,28 +95,58 @@ class Adding:
 
     def __init__(self, server: Server) -> None:
         self._server, self._spaces = server, dict[str, _Space]()
+        #: Most pods are copies: what one of them counts for, by all that this depends on.
+        self._known: dict[bytes, PodAmounts | None] = {}
 
     def add(self, pod: Pod) -> bool:
         """False for a pod with a quantity that does not parse, which is not counted."""
-        space = self._spaces.setdefault(pod.metadata.namespace, _Space())
+        space = self._spaces.get(pod.metadata.namespace)
+        if space is None:
+            space = self._spaces[pod.metadata.namespace] = _Space()
         if is_terminal(pod):
             space.finished += 1
             return True
-        found = amounts(pod, self._server)
-        if found is None:
+        key = _key(pod)
+        if key not in self._known:
+            if len(self._known) >= _MOST:
+                self._fold()
+                self._known.clear()
+            self._known[key] = amounts(pod, self._server)
+        if self._known[key] is None:
             return False
-        space.classes[found.qos_class] += 1
-        add_into(space.requests, found.requests)
-        add_into(space.limits, found.limits)
+        space.alike[key] = space.alike.get(key, 0) + 1
         return True
+
+    def _fold(self) -> None:
+        for space in self._spaces.values():
+            space.fold(self._known)
 
     def sums(self) -> Iterator[NamespaceSums]:
         """The namespaces by name, then the total."""
+        self._fold()
         whole = _Space()
         for name in sorted(self._spaces):
             whole.add(self._spaces[name])
             yield _shown(self._spaces[name], namespace=name)
         yield _shown(whole, total=True, namespaces=len(self._spaces))
+
+
+def _key(pod: Pod) -> bytes:
+    """All of a pod that ``amounts`` looks at."""
+    spec, status = pod.spec, pod.status
+    statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    actual = [(one.name, one.resources, one.allocated_resources) for one in statuses if one.resources is not None]
+    conditions = status.conditions if actual else None
+    return _ENCODER.encode(
+        (spec.containers, spec.init_containers, spec.resources, spec.overhead, actual, conditions, status.qos_class)
+    )
+
+
+def _times(values: Quantities, count: int) -> Quantities:
+    """The sum of so many of each."""
+    if count == 1:
+        return values
+    return {name: one + Quantity(one.nano * (count - 1), one.format) for name, one in values.items()}
 
 
 def _shown(space: _Space, *, namespace: str = "", total: bool = False, namespaces: int = 0) -> NamespaceSums:
