@@ -362,7 +362,7 @@ class Kres(App[None]):
 
     def do_reload(self) -> None:
         if self.session.setting.live:
-            self.session.want(())
+            self.session.feed.stop()
             self._wanted = None
             self._want()
             self.say("reading again")

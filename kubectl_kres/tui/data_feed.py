@@ -30,6 +30,10 @@ class DataFeed(Protocol):
         """Start reading these; stop reading what is no longer wanted."""
         ...
 
+    def stop(self) -> None:
+        """Read nothing any more; what is wanted next is read from its beginning."""
+        ...
+
     def drain(self, store: Store, *, most: int = ...) -> Changes:
         """Apply what arrived to the store. Never waits."""
         ...
@@ -82,6 +86,9 @@ class ReadOnce:
         if self._thread is None and self._asked:
             self._thread = threading.Thread(target=self._read, name="snapshot", daemon=True)
             self._thread.start()
+
+    def stop(self) -> None:
+        """What does not change need not be read again."""
 
     def drain(self, store: Store, *, most: int = 5_000) -> Changes:
         changes, left, until = Changes(), most, monotonic() + LONGEST

@@ -18,6 +18,7 @@ from kubectl_kres.store.coverage import READ, Coverage, Need
 
 PODS, OURS = Need("Pod"), Need("Pod", "a")
 WEB = Need("Pod", "a", "web")
+THERE = Need("Pod", "b")
 LABELLED = Need("Pod", "a", label_selector="app=web")
 
 
@@ -29,6 +30,10 @@ def cluster():
 
 def ref(name, namespace="a", kind="Pod"):
     return ObjectRef(kind, name, namespace)
+
+
+def lists(cluster: Cluster) -> int:
+    return sum(verb == "list" for verb, _ in cluster.asked)
 
 
 def names(follower, kind="Pod"):
@@ -110,6 +115,40 @@ def test_what_nobody_wants_any_more_leaves(cluster: Cluster):
         follower.until(lambda: not names(follower))
         follower.feed.want([])
         follower.until(lambda: not follower.feed.states())
+        assert follower.store.needs() == {}
+
+
+def test_a_list_that_was_just_left_is_not_read_again(cluster: Cluster):
+    """It is up to date when somebody comes back, and gone a minute after nobody did."""
+    cluster.put("pods", "a", "web")
+    with following(cluster, PODS, THERE, linger=60.0) as follower:
+        now = follower.feed.clock.now()
+        follower.feed.clock.now = lambda: now
+        follower.until(lambda: follower.phases() == {"watching"})
+        before = lists(cluster)
+        follower.feed.want([THERE])
+        cluster.put("pods", "a", "new")
+        follower.until(lambda: names(follower) == ["new", "web"])
+        assert set(follower.feed.states()) == {THERE}
+        follower.feed.want([PODS])
+        follower.until(lambda: follower.phases() == {"watching"})
+        assert names(follower) == ["new", "web"]
+        follower.feed.want([THERE])
+        now += 59
+        follower.drain()
+        assert names(follower) == ["new", "web"]
+        now += 2
+        follower.until(lambda: not names(follower))
+        assert follower.store.needs() == {THERE: READ}
+        assert lists(cluster) == before
+
+
+def test_what_is_to_be_read_again_does_not_linger(cluster: Cluster):
+    cluster.put("pods", "a", "web")
+    with following(cluster, PODS, linger=60.0) as follower:
+        follower.until(lambda: follower.phases() == {"watching"})
+        follower.feed.stop()
+        follower.until(lambda: not names(follower))
         assert follower.store.needs() == {}
 
 

@@ -30,6 +30,9 @@ class Still:
     def want(self, needs: Iterable[Need]) -> None:
         self.wanted = tuple(needs)
 
+    def stop(self) -> None:
+        self.wanted = ()
+
     def drain(self, store: Store, *, most: int = 0) -> Changes:
         changes = Changes()
         from_here, self.coming = self.coming, []

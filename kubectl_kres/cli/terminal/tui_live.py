@@ -20,6 +20,9 @@ from kubectl_kres.errors import ConfigError
 from kubectl_kres.store.store import Origin, Store
 from kubectl_kres.tui.session import Session, Setting
 
+#: Seconds for which a list that was left is kept: whoever looks at something else often comes back.
+_LINGER = 60.0
+
 
 def live(options: Options) -> Session:
     """A session that watches. Nothing has been sent yet but the question for the version. Raises ConfigError."""
@@ -28,7 +31,7 @@ def live(options: Options) -> Session:
 
 def _live(options: Options, *, ascii_only: bool) -> Session:
     target, connection = connected(options)
-    feed = Feed(connection, namespaces=options.namespaces, chunk_size=options.chunk_size)
+    feed = Feed(connection, namespaces=options.namespaces, chunk_size=options.chunk_size, linger=_LINGER)
     asked = start(partial(fill_store.version, connection))
 
     def version() -> str:

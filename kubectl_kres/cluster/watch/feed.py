@@ -39,10 +39,12 @@ class Feed:
         chunk_size: int = CHUNK_SIZE,
         clock: Clock | None = None,
         silence: float = SILENCE,
+        linger: float = 0.0,
     ) -> None:
         """``namespaces``: those that are read one by one if a list of all may not be.
 
-        ``silence``: seconds without a byte after which a watch is taken for broken.
+        ``silence``: seconds without a byte after which a watch is taken for broken. ``linger``: seconds for which a
+        list that nobody wants any more goes on being read, since whoever left it may come back.
         """
         describe()
         self.clock = clock or Clock()
@@ -53,13 +55,27 @@ class Feed:
         self._readers: dict[Need, Reader] = {}
         self._pulse = Pulse(connection, lambda: tuple(self._readers.values()), self.clock)
         self._leaving: list[Reader] = []
+        self._linger = linger
+        #: Lists that nobody wants any more, and until when they are read.
+        self._lingering: dict[Need, float] = {}
 
     def want(self, needs: Iterable[Need]) -> None:
-        """Read these from now on, and no others. What nobody wants any more leaves the store at the next ``drain``.
+        """Read these from now on, and no others. What nobody wants any more, and does not linger, leaves the store at
+        the next ``drain``.
 
         Raises KeyError for a kind that is not known.
         """
-        self._wanted = tuple(dict.fromkeys(needs))
+        wanted = dict.fromkeys(needs)
+        if self._linger:
+            until = self.clock.now() + self._linger
+            self._lingering.update((need, until) for need in self._wanted if not need.name)
+            self._lingering = {need: end for need, end in self._lingering.items() if need not in wanted}
+        self._wanted = tuple(wanted)
+        self._settle()
+
+    def stop(self) -> None:
+        """Read nothing any more; what is wanted next is read from its beginning."""
+        self._wanted, self._lingering = (), {}
         self._settle()
 
     def drain(self, store: Store, *, most: int = MOST) -> Changes:
@@ -68,6 +84,9 @@ class Feed:
         No changes: there is nothing more for now.
         """
         changes, left, end = Changes(), most, monotonic() + LONGEST
+        if self._lingering and min(self._lingering.values()) <= (now := self.clock.now()):
+            self._lingering = {need: until for need, until in self._lingering.items() if until > now}
+            self._settle()
         leaving, self._leaving = self._leaving, []
         for reader in leaving:
             self._landing.close(reader, store, changes)
@@ -83,9 +102,11 @@ class Feed:
     def states(self) -> Mapping[Need, FeedState]:
         """How the reading of each need goes on, also of the single namespaces that are read instead of all.
 
-        A watch on which nothing happens is as fresh as the server's last answer to anything.
+        Of what lingers nothing is told. A watch on which nothing happens is as fresh as the server's last answer to
+        anything.
         """
-        states = {need: reader.state for need, reader in dict(self._readers).items()}
+        lingering = self._lingering
+        states = {need: reader.state for need, reader in dict(self._readers).items() if need not in lingering}
         heard = self._pulse.heard
         return {
             need: replace(state, heard=heard) if state.phase == "watching" and state.heard < heard else state
@@ -101,8 +122,9 @@ class Feed:
 
     def _settle(self) -> None:
         """Start what is wanted and not read yet, and stop the rest."""
-        wanted = dict.fromkeys(self._wanted)
-        for need in self._wanted:
+        asked = (*self._wanted, *self._lingering)
+        wanted = dict.fromkeys(asked)
+        for need in asked:
             wanted |= dict.fromkeys(self._instead(need))
         for need in [need for need in self._readers if need not in wanted]:
             reader = self._readers.pop(need)

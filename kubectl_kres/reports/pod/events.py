@@ -10,6 +10,7 @@ from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact, gist
 from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.store.store import Store
 
 #: Conditions that say why no pods are created.
@@ -92,9 +93,12 @@ def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]
         family |= _replica_sets(store, workload)
     for child in ("ReplicaSet", "Job"):
         if child != kind:
-            family |= {(child, one.metadata.name) for one in store.all(child, namespace) if controller(one) in family}
-    family |= {("Pod", pod.metadata.name) for pod in store.all("Pod", namespace) if controller(pod) in family}
-    return family
+            family |= {(child, name) for name in _children(store, child, namespace, family)}
+    return family | {("Pod", name) for name in _children(store, "Pod", namespace, family)}
+
+
+def _children(store: Store, kind: str, namespace: str, owners: Iterable[tuple[str, str]]) -> set[str]:
+    return {one.metadata.name for owner in owners for one in owned_by(store, kind, namespace, owner)}
 
 
 def _replica_sets(store: Store, deployment: Workload) -> set[tuple[str, str]]:

@@ -23,6 +23,7 @@ from kubectl_kres.reports.common.replicas import Replicas, pods_of_one_job, repl
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod import preflight
 from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.pod.pod_claims import missing_claims
 from kubectl_kres.reports.remedies.rollout import Group, Key, Plan, Price
 from kubectl_kres.store.store import Store
@@ -112,8 +113,7 @@ def _own_pods(store: Store, subject: Subject, workload: Workload) -> tuple[Pod, 
 
 def _replica_sets(store: Store, name: str, namespace: str) -> list[Workload]:
     """Those of a Deployment, by revision."""
-    owned = [one for one in store.all("ReplicaSet", namespace) if controller(one) == ("Deployment", name)]
-    return sorted(owned, key=_revision)
+    return sorted(owned_by(store, "ReplicaSet", namespace, ("Deployment", name)), key=_revision)
 
 
 def _revision(one: Workload) -> int:

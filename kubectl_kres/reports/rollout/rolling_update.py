@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.pod_template import manifest_workload, pod_of_t
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.pod.pod_claims import ordinals_with_claims
 from kubectl_kres.reports.rollout.workload_pods import newest_set, revision_of
 from kubectl_kres.simulate.rollout import Prices, Rest, deployment_rests, stateful_set_rests
@@ -220,11 +220,7 @@ class _Rollout:
 
     def _replica_sets(self, price: Charges) -> Iterator[tuple[str | None, _Set]]:
         """Those of the Deployment, the oldest first."""
-        owned = [
-            item
-            for item in self.store.all("ReplicaSet", self.namespace)
-            if controller(item) == ("Deployment", self.name)
-        ]
+        owned = owned_by(self.store, "ReplicaSet", self.namespace, ("Deployment", self.name))
         for item in sorted(owned, key=revision_of):
             count = item.status.replicas
             known = self._costs(("ReplicaSet", item.metadata.name))
@@ -250,7 +246,7 @@ class _Rollout:
     def _pods(self, owner: tuple[str, str]) -> list[Pod]:
         pods = [
             pod
-            for pod in self.store.all("Pod", self.namespace)
-            if isinstance(pod, Pod) and controller(pod) == owner and pod.status.phase not in _ENDED
+            for pod in owned_by(self.store, "Pod", self.namespace, owner)
+            if isinstance(pod, Pod) and pod.status.phase not in _ENDED
         ]
         return sorted(pods, key=lambda pod: pod.metadata.creation_timestamp or "")

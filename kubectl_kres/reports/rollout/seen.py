@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.live_differences import VPA
 from kubectl_kres.reports.pod.manifest_source import annotation_sets
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.rollout.workload_pods import newest_set
 from kubectl_kres.store.store import Store
 
@@ -95,9 +95,8 @@ def _alike(store: Store, subject: Subject, owner: Workload) -> Iterator[Pod]:
         return
     held = [
         one
-        for one in store.all("Pod", subject.ref.namespace)
-        if controller(one) == by
-        and one.metadata.deletion_timestamp is None
+        for one in owned_by(store, "Pod", subject.ref.namespace, by)
+        if one.metadata.deletion_timestamp is None
         and (not revision or (one.metadata.labels or {}).get("controller-revision-hash") == revision)
     ]
     held.sort(key=lambda one: one.metadata.creation_timestamp or "", reverse=True)

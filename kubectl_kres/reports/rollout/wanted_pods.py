@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import made_by
 from kubectl_kres.reports.pod import preflight
 from kubectl_kres.reports.pod.last_refusal import blocked_by
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.pod.verdict import Needed
 from kubectl_kres.reports.rollout.rolling_update import under_way
 from kubectl_kres.reports.rollout.room import pods_in_a_row
@@ -75,8 +75,8 @@ def newest_pod(store: Store, subject: Subject, analysis: Analysis) -> str:
     if subject.ref.kind == "Deployment":
         newest = newest_set(store, owner)
         by = ("ReplicaSet", newest.metadata.name) if newest is not None else by
-    pods = store.all("Pod", subject.ref.namespace)
-    times = [one.metadata.creation_timestamp or "" for one in pods if isinstance(one, Pod) and controller(one) == by]
+    pods = owned_by(store, "Pod", subject.ref.namespace, by)
+    times = [one.metadata.creation_timestamp or "" for one in pods if isinstance(one, Pod)]
     return max(times, default="")
 
 

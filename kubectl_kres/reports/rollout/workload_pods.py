@@ -6,7 +6,7 @@ from msgspec import structs
 
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.replicas import Replicas, is_failing, replicas_of
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.store.store import Store
 
 _REVISION = "deployment.kubernetes.io/revision"
@@ -34,7 +34,7 @@ def newest_set(store: Store, deployment: Workload) -> Workload | None:
     Source: controller/deployment sync.go getReplicaFailures; util/deployment_util.go SetNewReplicaSetAnnotations.
     """
     name, namespace = deployment.metadata.name, deployment.metadata.namespace
-    owned = [item for item in store.all("ReplicaSet", namespace) if controller(item) == ("Deployment", name)]
+    owned = owned_by(store, "ReplicaSet", namespace, ("Deployment", name))
     if not owned or any(revision_of(item) < 0 for item in owned):
         return None
     newest: Workload = max(owned, key=revision_of)
