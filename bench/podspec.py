@@ -332,6 +332,8 @@ class Specs:
         )
         if shape == "podlevel":
             spec["resources"] = self.resources(r.choice(["Guaranteed", "Burstable"]))
+            # The server refuses it at the pod level.
+            spec["resources"]["requests"].pop("ephemeral-storage", None)
             for c in containers:
                 c["resources"] = {}
         if shape == "overhead":

@@ -5,8 +5,10 @@
     python bench/run.py --pods 100000 --runs 3
     python bench/run.py --only quota --only claims
 
-Parts: start (commands that ask no cluster), pods (all pods explained), quota (all quotas recounted), taskruns (all runs
-of a namespace explained), claims, feed (watched events), tui (the program in a terminal, under events).
+Parts: start (commands that ask no cluster), sums (all pods added up), pods (all pods and Deployments explained, and
+compared with what they would get), quota (all quotas recounted), taskruns (all runs of a namespace explained), claims,
+sizes (some of these on clusters from a tenth of --pods to twice as many, into a plot in docs), feed (watched events),
+tui (the program in a terminal, under events).
 Commands take turns, so that other load on the machine meets all of them; each figure is a median.  Figures are for
 comparing within one run, not between machines.  A command whose answer is wrong has no figures: the run ends with 1.
 kube-capacity takes part where it is on PATH.
@@ -26,10 +28,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from measure import KRES, Subject, WrongError, compared, in_turn, kres, median, table
+from plot import svg
 from podspec import add, milli
 from served import CACHE, HERE, cluster, served, truth
 
 STARTS = 9
+#: What the plot of sizes shows, of --pods.
+SHARES = (0.1, 0.5, 1, 2)
+PLOT = HERE.parent / "docs" / "pods.svg"
 FEW_PODS = 1000
 
 
@@ -109,16 +115,72 @@ def modules(command: Sequence[str]) -> str:
     return str(sum(line.startswith("import time:") for line in traced.stderr.splitlines()) - 1)
 
 
+def sums(kubectl: str, options: argparse.Namespace) -> str:
+    """All pods added up, which is held against what was counted while they were made."""
+    folder = cluster(options.pods)
+    subjects = [all_pods(kubectl, options.pods), summary(folder), *capacity()]
+    with served(folder) as environment:
+        return table(*compared(f"{options.pods:,} pods, sums", subjects, options.runs, environment))
+
+
+def summary(folder: Path) -> Subject:
+    """The sums of each namespace, as the truth has them."""
+    told = {
+        name: (one["active"], one["requests"], one["limits"])
+        for name, one in truth(folder)["namespaces"].items()
+        if one["pods"]
+    }
+    return kres("qos", "-A", "--summary", "-o", "json", right=lambda out, _: sums_in(out) == told)
+
+
+def sums_in(out: str) -> dict[str, tuple[int, dict[str, str], dict[str, str]]]:
+    """For each namespace how many pods are active, and what they request and are limited to, in thousandths."""
+
+    def thousandths(one: dict, side: str) -> dict[str, str]:
+        return {name: str(milli(text)) for name, text in one.get(side, {}).items()}
+
+    found = [one for one in json.loads(out)["items"] if "namespace" in one]
+    return {
+        one["namespace"]: (one.get("pods", 0), thousandths(one, "requests"), thousandths(one, "limits"))
+        for one in found
+    }
+
+
 def pods(kubectl: str, options: argparse.Namespace) -> str:
-    """All pods, admitted anew."""
+    """All pods, admitted anew, and all Deployments."""
     count, diff = options.pods, ("diff", "pods", "-A")
+    workloads = json.loads((cluster(count) / "index.json").read_text())["counts"]["deployments"]
     subjects = [
         all_pods(kubectl, count),
+        kres("explain", "pods", "-A", right=lambda out, _: f"{count} objects: " in out),
+        kres("explain", "deployments", "-A", right=lambda out, _: f"{workloads} objects: " in out),
+        # The server lacks kinds that hold nothing, which is said.
+        kres("quota", "--denied", "-A", right=lambda out, _: "workloads are being refused" in out, code=4),
         kres(*diff, right=lambda _, err: f" of {count} objects differ" in err, code=1),
         kres(*diff, "-o", "name", right=lambda out, err: f"{lines(out)} of {count} objects differ" in err, code=1),
     ]
     with served(cluster(count)) as environment:
         return table(*compared(f"{count:,} pods", subjects, options.runs, environment))
+
+
+def sizes(_: str, options: argparse.Namespace) -> str:
+    """Seconds of CPU and the most memory at several sizes, into a plot; a row for each command and size."""
+    counts = [int(options.pods * share) for share in SHARES]
+    rows: list[list[str]] = []
+    seconds: dict[str, list[tuple[float, float]]] = {}
+    for count in counts:
+        folder = cluster(count)
+        told = f"{count} objects: "
+        subjects = [summary(folder), kres("explain", "pods", "-A", right=lambda out, _, told=told: told in out)]
+        with served(folder) as environment:
+            in_turn(subjects[:1], 1, environment)  # the server compresses each page once
+            for one, runs in zip(subjects, in_turn(subjects, options.runs, environment), strict=True):
+                found = median(runs)
+                seconds.setdefault(one.name, []).append((count, found.cpu))
+                each = f"{1e6 * found.cpu / count:.0f}"
+                rows.append([one.name, f"{count:,}", f"{found.cpu:.2f}", each, f"{found.peak:.0f}"])
+    PLOT.write_text(svg("CPU seconds", "pods", seconds))
+    return table(["command", "pods", "CPU s", "µs a pod", "peak MiB"], rows) + f"\nwritten: {PLOT}\n"
 
 
 def quota(kubectl: str, options: argparse.Namespace) -> str:
@@ -247,7 +309,9 @@ def items(text: str) -> int:
 
 PARTS: dict[str, Callable[[str, argparse.Namespace], str]] = {
     "start": start,
+    "sums": sums,
     "pods": pods,
+    "sizes": sizes,
     "quota": quota,
     "taskruns": taskruns,
     "claims": claims,
