@@ -166,7 +166,14 @@ class _Located:
     def __call__(self, found: CheckFinding) -> CheckFinding:
         manifest = self._manifests.get(found.object)
         if manifest is None:
-            return structs.replace(found, commands=tuple(f"{command}{self._flags}" for command in found.commands))
+            ours = (command.startswith("kubectl kres") for command in found.commands)
+            return structs.replace(
+                found,
+                commands=tuple(
+                    f"{command}{self._flags}" if own else command
+                    for own, command in zip(ours, found.commands, strict=True)
+                ),
+            )
         line, column = manifest.position_of(found.field)
         commands = (f"kubectl kres explain{self._flags}",)
         return structs.replace(found, file=manifest.file, line=line, column=column, commands=commands)

@@ -14,33 +14,35 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.check.needs import WORKLOADS, check_needs, cluster_needs
-from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.check.scene import Scene, Tries
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.unseen import unread, unseen
 from kubectl_kres.reports.pod.needs import controller, needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs
+from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.store.coverage import READ, Coverage, Need
 
-_POD = BY_KIND["Pod"]
+_POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 #: What a controller of Kubernetes, or Tekton, makes pods of; pods of all others are judged themselves.
 _MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
 
 
 def scenes(source: ObjectSource, given: Input, options: Options, ask: Ask) -> Iterator[Scene]:
     """Each holds until the next one is asked for. Raises ClusterError where nothing can be read at all."""
+    tries = Tries()
     if options.filenames:
-        yield from _of_files(source, given, options, ask)
+        yield from _of_files(source, given, options, ask, tries)
         return
     spaces = source.namespaces
     for space in spaces or ("",):
-        yield from _of_cluster(source, ask, space)
+        yield from _of_cluster(source, ask, space, tries)
     source.fill(need for _ in range(2) for need in cluster_needs(source.store))
     yield Scene(source.store, ask, spaces=spaces)
 
 
-def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask) -> Iterator[Scene]:
+def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tries: Tries) -> Iterator[Scene]:
     """Only what the files hold is asked about, in a cluster that has them."""
     subjects = asked_for(source, given, in_files(given, options.selector))
     policies = [ref for ref in given.policies.files if ref.kind in {"LimitRange", "ResourceQuota"}]
@@ -52,13 +54,13 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask) ->
         wanted = (Need("LimitRange", space), Need("ResourceQuota", space), Need("PriorityClass", required=False))
         source.fill(wanted)
         here = [one for one in subjects if one.ref.namespace == space]
-        yield Scene(source.store, ask, space, here, tuple(unread(source.store, wanted)), of_files=True)
+        yield Scene(source.store, ask, space, here, tuple(unread(source.store, wanted)), of_files=True, tries=tries)
     if any(BY_KIND[ref.kind].group for ref in given.policies.files):
         source.fill(cluster_needs(source.store))
         yield Scene(source.store, ask, of_files=True)
 
 
-def _of_cluster(source: ObjectSource, ask: Ask, scope: str) -> Iterator[Scene]:
+def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Iterator[Scene]:
     """``scope``: a namespace; empty: all, whose pods come in the order of their namespaces."""
     wanted = check_needs(scope)
     source.fill(wanted)
@@ -66,6 +68,9 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str) -> Iterator[Scene]:
     lacking = [one for one in unread(source.store, wanted) if one.required]
     by_space = _subjects(source, scope)
     complete(source, (one for group in by_space.values() for one in group), needs, scope=scope, listed=True)
+    runs = (ObjectRef(_RUN.kind, one.metadata.name, one.metadata.namespace)
+            for one in source.store.all(_RUN.kind, scope or None))  # fmt: skip
+    complete(source, [Subject(ref, _RUN) for ref in runs], pipeline_needs, scope=scope, listed=True)
     quotas = tuple(source.store.all("ResourceQuota", scope or None))
     source.fill(need for need in counting_needs(quotas, Server(), scope) if need.kind != _POD.kind)
     policed = {one.metadata.namespace for kind in ("LimitRange", "ResourceQuota") for one in source.store.all(kind)}
@@ -73,17 +78,17 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str) -> Iterator[Scene]:
     try:
         for space, pods in _by_namespace(source.pages(Need(_POD.kind, scope))):
             while waiting and waiting[0] < space:
-                yield _scene(source, ask, waiting.pop(0), (), by_space, lacking)
+                yield _scene(source, ask, waiting.pop(0), (), by_space, lacking, tries)
             waiting = [one for one in waiting if one != space]
-            yield _scene(source, ask, space, pods, by_space, lacking)
+            yield _scene(source, ask, space, pods, by_space, lacking, tries)
     except Forbidden as error:
         need = Need(_POD.kind, scope)
         lacking.append(unseen(need, Coverage("denied", error.message, error.code, error.reason, error.hint)))
         for space in waiting:
-            yield _scene(source, ask, space, None, by_space, lacking)
+            yield _scene(source, ask, space, None, by_space, lacking, tries)
         return
     for space in waiting:
-        yield _scene(source, ask, space, (), by_space, lacking)
+        yield _scene(source, ask, space, (), by_space, lacking, tries)
 
 
 def _scene(
@@ -93,6 +98,7 @@ def _scene(
     pods: Sequence[Pod] | None,
     by_space: dict[str, list[Subject]],
     lacking: list[Unseen],
+    tries: Tries,
 ) -> Scene:
     """``pods`` None: they could not be read. What could not be read is told once, with the first scene."""
     store = source.store
@@ -106,7 +112,7 @@ def _scene(
         complete(source, alone, needs, scope=space, listed=True)
         subjects += alone
     told, lacking[:] = tuple(lacking), ()
-    return Scene(store, ask, space, subjects, told)
+    return Scene(store, ask, space, subjects, told, tries=tries)
 
 
 def _subjects(source: ObjectSource, scope: str) -> dict[str, list[Subject]]:

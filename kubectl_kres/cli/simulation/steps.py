@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, structs
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.source.object_source import Input
@@ -205,7 +206,38 @@ def placed(
         elif isinstance(one.step, Apply):
             yield from (Placed(one.step, space) for space in (spaces if everywhere else (default,)))
         else:
-            yield Placed(one.step, _found(one, store, spaces, default))
+            space = _found(one, store, spaces, default)
+            yield Placed(_by_name(one.step, store, space) if isinstance(one.step, Patch) else one.step, space)
+
+
+def _by_name(step: Patch, store: Store, space: str) -> Patch:
+    """The patch with elements of lists by their names where it numbers them, as paths of the server do."""
+    stored = store.get(step.kind, step.name, space)
+    if stored is None:
+        return step
+    return structs.replace(step, patch=_named(step.patch, msgspec.to_builtins(stored, enc_hook=str)))
+
+
+def _named(patch: Any, stored: Any) -> Any:
+    if not isinstance(patch, dict) or not isinstance(stored, dict):
+        return patch
+    found = {}
+    for key, value in patch.items():
+        held = stored.get(key)
+        if key in _LISTS and isinstance(value, list) and isinstance(held, list | tuple):
+            found[key] = [_element(one, _LISTS[key], held) for one in value]
+        else:
+            found[key] = _named(value, held)
+    return found
+
+
+def _element(patch: Any, key: str, held: Sequence[Any]) -> Any:
+    """``held``: the elements that there are. An element that has the number for its name is meant itself."""
+    name = patch[key]
+    own = next((one for one in held if one.get(key) == name), None)
+    if own is None and name.isdecimal() and int(name) < len(held):
+        own = held[int(name)]
+    return {**_named(patch, own), key: own[key]} if own is not None else patch
 
 
 def _found(one: Wanted, store: Store, spaces: Sequence[str], default: str) -> str:

@@ -57,7 +57,7 @@ def _finding(rule: Rule, broken: Broken, ignored: str) -> CheckFinding:
         broken.object,
         rule.message.format_map(broken.values),
         broken.remedy or rule.remedy,
-        broken.commands or _asking(broken.object),
+        (*broken.commands, *_asking(broken.object)),
         broken.field,
         broken.values,
         ignored=ignored,

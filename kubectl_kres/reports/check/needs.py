@@ -13,7 +13,7 @@ WORKLOADS = (*KINDS, "CronJob")
 
 def check_needs(namespace: str) -> tuple[Need, ...]:
     """The reads for the workloads of a namespace; empty: of all. The pods are read page by page."""
-    return (*denied_needs(namespace), Need("CronJob", namespace))
+    return (*denied_needs(namespace), Need("CronJob", namespace), Need("PipelineRun", namespace, required=False))
 
 
 def cluster_needs(store: Store) -> tuple[Need, ...]:

@@ -17,6 +17,7 @@ _MODULES = (
     "refused.claim_never",
     "refused.claim_waits",
     "refused.run_never",
+    "refused.pipeline_width",
     "conflicts.empty_range",
     "conflicts.default_outside",
     "conflicts.ratio",

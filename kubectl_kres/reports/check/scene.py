@@ -17,9 +17,10 @@ from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Demand, Unseen
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.explain.explain import analysis_of
+from kubectl_kres.reports.explain.explain import analysis_of, explain
 from kubectl_kres.reports.explain.summary import Outline, Outlines
 from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
 from kubectl_kres.reports.pod.must_specify import demands
@@ -55,6 +56,13 @@ class Judged(Struct, frozen=True):
         return all(outcome.allowed for outcome in self.analysis.outcomes)
 
 
+class Tries:
+    """How many refused workloads of a run still get a remedy that was tried, which takes longer than to find them."""
+
+    def __init__(self, left: int = 25) -> None:
+        self.left = left
+
+
 class Scene:
     """A namespace of a store; without one, all that is beside namespaces.
 
@@ -72,12 +80,13 @@ class Scene:
         *,
         of_files: bool = False,
         spaces: Collection[str] = (),
+        tries: Tries | None = None,
     ) -> None:
         self.store, self.ask, self.namespace = store, ask, namespace
         self.subjects, self.unread, self.of_files, self.spaces = subjects, unread, of_files, spaces
         #: The objects that no answer could be given about, with the error.
         self.unanswered: list[tuple[Subject, KresError]] = []
-        self._outlines = Outlines(store, ask)
+        self._outlines, self._tries = Outlines(store, ask), tries or Tries()
 
     def asks(self, ref: ObjectRef) -> bool:
         """Whether findings about an object are wanted."""
@@ -127,6 +136,13 @@ class Scene:
     def outline(self, judged: Judged) -> Outline:
         """The verdict of a subject, and what would let its pods in."""
         return self._outlines.outline(judged.subject)
+
+    def remedy(self, judged: Judged) -> Remedy | None:
+        """The first of the tried ways to get its pods admitted; None: there is none, or enough were tried."""
+        if not self._tries.left:
+            return None
+        self._tries.left -= 1
+        return next(iter(explain(self.store, judged.subject, self.ask).remedies), None)
 
     @cached_property
     def quota_reports(self) -> Sequence[QuotaReport]:

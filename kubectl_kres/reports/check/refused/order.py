@@ -18,7 +18,7 @@ def find(scene: Scene) -> Iterator[Broken]:
             continue
         outline = scene.outline(judged)
         if not outline.ended and not outline.verdict.missing:
-            yield Broken(judged.ref, {"why": cause(outline.verdict)}, remedy=outline.remedy)
+            yield Broken(judged.ref, {"why": cause(outline.verdict)})
 
 
 RULE = Rule(

@@ -17,11 +17,12 @@ def find(scene: Scene) -> Iterator[Broken]:
     for judged in scene.judged:
         if not _may_lack(scene, judged) or never_fits(judged):
             continue
-        outline = scene.outline(judged)
-        verdict = outline.verdict
+        verdict = scene.outline(judged).verdict
         if verdict.missing and is_negative(verdict):
             values = {"outcome": verdict.outcome, "missing": str(verdict.missing), "why": cause(verdict)}
-            yield Broken(judged.ref, values, remedy=outline.remedy)
+            remedy = scene.remedy(judged)
+            text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
+            yield Broken(judged.ref, values, remedy=text, commands=commands)
 
 
 def _may_lack(scene: Scene, judged: Judged) -> bool:
