@@ -94,7 +94,7 @@ def test_sentences_of_a_command(kres: Kres, api, text: str, message: str):
             "explain pods a",
             "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
         ),
-        ("explain pods/a", "resource/name arguments cannot be provided when a path is specified"),
+        ("qos pods/a", "resource/name arguments cannot be provided when a path is specified"),
         ("diff --field-selector a=b", "--field-selector does not go with -f"),
         ("diff -n a -n b", "-f takes one namespace, not several"),
     ],

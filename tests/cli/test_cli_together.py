@@ -134,3 +134,43 @@ def test_what_could_not_be_read_is_told(kres: Kres, tmp_path: Path):
     code, out, _ = kres(f"explain -f {path} --demo")
     assert code in {0, 4}
     assert "pods" in out
+
+
+LIMITS = """
+apiVersion: v1
+kind: LimitRange
+metadata: {name: small, namespace: shop}
+spec: {limits: [{type: Container, max: {cpu: 100m}}]}
+"""
+
+
+def test_what_is_named_is_explained_after_the_change(kres: Kres, tmp_path: Path):
+    ask = "explain deploy/storefront -n shop --demo"
+    code, out, err = kres(f"{ask} -f {written(tmp_path, LIMITS)}")
+    assert (code, err) == (0, "")
+    text = "maximum cpu usage per Container is 100m"
+    assert (text in kres(ask).out, text in " ".join(out.split())) == (False, True)
+
+
+def test_what_is_named_is_explained_beside_what_the_change_brings(kres: Kres, tmp_path: Path):
+    """The quota of the file counts what runs, and a Deployment of the file has taken what was left of it."""
+    ask = "explain deploy/storefront -n shop --demo -o json"
+    change = written(tmp_path, quota("requests.cpu: '4'").replace("team", "all"), deployment("new", 1))
+    after = json.loads(kres(f"{ask} -f {change}").out)["items"][0]
+    [charge] = [one["charge"] for one in after["quotas"] if one["quota"] == "all"]
+    assert (charge["hard"], charge["used"]) == ({"requests.cpu": "4"}, {"requests.cpu": "3850m"})
+
+
+def test_the_file_s_own_form_of_what_is_named_is_explained(kres: Kres, tmp_path: Path):
+    change = written(tmp_path, deployment("storefront", 2), LIMITS)
+    found = json.loads(kres(f"explain deploy/storefront -n shop --demo -o json -f {change}").out)["items"]
+    assert [one["subject"]["name"] for one in found] == ["storefront"]
+    assert "600m" in json.dumps(found[0]["containers"])
+
+
+def test_diff_of_what_is_named_takes_the_change(kres: Kres, tmp_path: Path):
+    defaults = LIMITS.replace("max: {cpu: 100m}", "default: {ephemeral-storage: 1Gi}")
+    before = kres("diff deploy/cart -n shop --demo").out
+    after = kres(f"diff deploy/cart -n shop --demo -f {written(tmp_path, defaults)}").out
+    assert before != after
+    assert "LimitRange/small" in after

@@ -26,7 +26,9 @@ from kubectl_kres.store.store import Store
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """The differences of all objects; 1 if there is any."""
-    return Query(partial(DiffPage, options), words, partial(chosen, wants=_wants, beside=_is_counted), needed=True)
+    return Query(
+        partial(DiffPage, options), words, partial(chosen, wants=_wants, beside=_is_counted, changed=True), needed=True
+    )
 
 
 def _is_counted(kind: Kind) -> bool:
@@ -131,6 +133,9 @@ command = Command(
 
         # What does it change in the pods of this deployment?
         kubectl kres diff deploy/web -n shop
+
+        # And once this change is made?
+        kubectl kres diff deploy/web -n shop -f limitrange.yaml
 
         # Would this pod be the same if it were made today?
         kubectl kres diff pod/web-5d9c7b-x2x4q

@@ -64,8 +64,9 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         from kubectl_kres.cli.variants import resize
 
         return resize.plan(options, words)
-    choose = _listed(options, words) or partial(chosen, wants=_wants, takes=is_explained)
-    return Query(partial(ExplainPage, options), words, choose, needed=True)
+    choose = _listed(options, words) or partial(chosen, wants=_wants, takes=is_explained, changed=True)
+    after_change = bool(words and options.filenames)
+    return Query(partial(ExplainPage, options, after_change=after_change), words, choose, needed=True)
 
 
 def _listed(options: Options, words: tuple[str, ...]) -> Choose | None:
@@ -87,8 +88,10 @@ class ExplainPage(Page):
     kind = "Explanation"
     most_rows = 500
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, after_change: bool = False) -> None:
+        """``after_change``: the files are a change, and what is named is asked about after it."""
         super().__init__(options)
+        self._after_change = after_change
         self._words: list[str] = []
         self._blocks = 0
         self._lined = False
@@ -117,12 +120,13 @@ class ExplainPage(Page):
 
     def _read(self, source: ObjectSource, given: Input) -> None:
         """What is there is read only where the objects of the files have to be counted beside it."""
-        if len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota":
+        alone = len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota"
+        if alone and not self._after_change:
             return
         from kubectl_kres.cli.simulation.steps import files_of
 
         files = files_of(given)
-        if files.counting:
+        if files.counting or self._after_change:
             source.fill(() if self.options.offline else files.needs())
             self._files = files
 
@@ -130,12 +134,15 @@ class ExplainPage(Page):
         """The turn with quotas that count what is there, and with those that pools of the files make."""
         if self._files is None:
             return turn
-        from kubectl_kres.reports.changes.together import together, with_policies
+        from kubectl_kres.reports.changes.together import together, with_others, with_policies
 
         if self._judged is None or self._judged[0] is not turn.store:
-            store = with_policies(turn.store, self._files, turn.ask.server)
+            if self._after_change:
+                store = with_others(turn.store, self._files, turn.ask.server, [one.ref for one in turn.found.subjects])
+            else:
+                store = with_policies(turn.store, self._files, turn.ask.server)
             self._judged = turn.store, turn._replace(store=store)
-            if self._files.several:
+            if self._files.several and not self._after_change:
                 self._together = together(turn.store, self._files, turn.ask.server)
         return turn._replace(store=self._judged[1].store)
 
@@ -338,6 +345,9 @@ command = Command(
 
         # What would become of this manifest, with the policies of the cluster?
         kubectl kres explain -f pod.yaml
+
+        # What becomes of this deployment once a change is made?
+        kubectl kres explain deploy/web -n shop -f limitrange.yaml
 
         # The same with nothing but the files, for a certain version
         kubectl kres explain -f manifests/ --offline --kube-version 1.31

@@ -76,14 +76,20 @@ def chosen(
     wants: Wants = needs,
     takes: Callable[[Kind], bool] = makes_one_pod,
     beside: Callable[[Kind], bool] | None = None,
+    *,
+    changed: bool = False,
 ) -> Iterator[Found]:
     """The objects that files or words name: all at once, or page by page where a type is listed.
 
     ``wants``: for objects that are named; of those in a list only what every answer needs is read. ``takes``: which
-    kinds there are answers about; beside: the same beside files' workloads, if that is more.
+    kinds there are answers about; beside: the same beside files' workloads, if that is more. ``changed``: files beside
+    TYPE/NAME are a change, and what is named is asked about after it.
     Raises UsageError, ClusterError if the type or the list cannot be read.
     """
     single = bool(options.container or options.question)
+    if options.filenames and changed and words and all("/" in word for word in words):
+        yield _after_change(source, given, asked(words, program=program, listing=False), wants, takes)
+        return
     if options.filenames:
         yield _from_files(source, given, options, words, wants, takes)
         several = len(given.workloads) > 1
@@ -108,6 +114,27 @@ def chosen(
         return
     for kind in kinds:
         yield from _listed(source, kind, options, wants)
+
+
+def _after_change(
+    source: ObjectSource,
+    given: Input,
+    names: Sequence[NamedObjects],
+    wants: Wants,
+    takes: Callable[[Kind], bool],
+) -> Found:
+    """What is named, as the files have it where they hold it."""
+    written = {(one.ref.kind, one.ref.name): one for one in asked_for(source, given, in_files(given))}
+    pairs = [(taken(source.kind(one.type), takes), one) for one in names]
+    own = tuple(written[kind.kind, name] for kind, one in pairs for name in one.names if (kind.kind, name) in written)
+    complete(source, own, wants)
+    left = [
+        (kind, one._replace(names=rest))
+        for kind, one in pairs
+        if (rest := tuple(name for name in one.names if (kind.kind, name) not in written))
+    ]
+    there = named(source, left, wants) if left else Found(())
+    return there._replace(subjects=(*own, *there.subjects))
 
 
 def _by_name(source: ObjectSource, word: str, wants: Wants, error: ClusterError) -> Found:

@@ -274,7 +274,8 @@ def _range(amount: _Amount | None) -> str:
 
 
 def _claims(before: Pools, after: Pools) -> Iterator[ClaimChange]:
-    for key in sorted({*before.claims, *after.claims}):
+    keys = {key for key in (*before.claims, *after.claims) if not _same(before, after, key)}
+    for key in sorted(keys):
         was, now = _claim_state(before, key), _claim_state(after, key)
         if was == now:
             continue
@@ -289,6 +290,15 @@ def _claims(before: Pools, after: Pools) -> Iterator[ClaimChange]:
         status = claim.status.pool
         pool = status.name if status is not None else claim.spec.pool
         yield ClaimChange(ObjectRef("ResourcePoolClaim", key[1], key[0]), effect, pool, was, now)
+
+
+def _same(before: Pools, after: Pools, key: tuple[str, str]) -> bool:
+    """Whether neither a claim nor its pool was touched, so that nothing has to be compared."""
+    claim = after.claims.get(key)
+    if claim is None or claim is not before.claims.get(key):
+        return False
+    named = claim.status.pool.name if claim.status.pool is not None else claim.spec.pool
+    return before.pools.get(named) is after.pools.get(named)
 
 
 def _claim_state(pools: Pools, key: tuple[str, str]) -> str:

@@ -129,7 +129,18 @@ def with_policies(store: Store, files: Files, server: Server) -> Store:
     kinds = {key_of_step(placed.step)[0] for placed in policies}
     if not kinds & COUNTING or (store.origin.kind == "files" and not kinds & {*POOLED}):
         return store
-    outcome = carried_out(without_files(store), policies, server, files.spaces)
+    return _after(store, files, policies, server)
+
+
+def with_others(store: Store, files: Files, server: Server, asked: Iterable[ObjectRef]) -> Store:
+    """The store after all of a change was made but the objects that are asked about: quotas count what it brings."""
+    own = {(ref.kind, ref.name) for ref in asked}
+    others = [placed for placed in files.steps if key_of_step(placed.step) not in own]
+    return _after(store, files, others, server) if others else store
+
+
+def _after(store: Store, files: Files, steps: Sequence[Placed], server: Server) -> Store:
+    outcome = carried_out(without_files(store), steps, server, files.spaces)
     after = _copied(store)
     for space in outcome.after.spaces:
         for quota in _quotas(outcome.after, space):
