@@ -16,9 +16,9 @@ __all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "describe", "find", "is_know
 W = workload.Workload
 
 
-def _policy(kind: str, plural: str, struct: Any = admitting.AdmissionPolicy) -> Kind:
+def _policy(kind: str, plural: str, struct: Any = admitting.AdmissionPolicy, *, short: tuple[str, ...] = ()) -> Kind:
     """A kind of the cluster that decides about requests."""
-    names = (plural, kind.lower())
+    names = (plural, kind.lower(), *short)
     return Kind(kind, names, "admissionregistration.k8s.io", namespaced=False, struct=struct)
 
 
@@ -62,7 +62,7 @@ KINDS: tuple[Kind, ...] = (
         ("persistentvolumeclaims", "persistentvolumeclaim", "pvc"),
         struct=quota_objects.PersistentVolumeClaim,
     ),
-    _policy("ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
+    _policy("ValidatingAdmissionPolicy", "validatingadmissionpolicies", short=("policies",)),
     _policy("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),
     _policy("MutatingAdmissionPolicy", "mutatingadmissionpolicies"),
     _policy("MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings"),

@@ -249,7 +249,8 @@ def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
         metadata["namespace"] = metadata.get("namespace") or namespace
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = f"{metadata['generateName']}xxxxx"
-    metadata["uid"], metadata["creationTimestamp"] = "", "1970-01-01T00:00:00Z"
+    metadata.pop("uid", None)
+    metadata["creationTimestamp"] = "1970-01-01T00:00:00Z"
     whole["metadata"] = metadata
     return whole
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
-from kubectl_kres.cli.args.options import ALLOW_PARTIAL, CHECKABLE, CHECKED, OUTPUT, SERVER, Options
+from kubectl_kres.cli.args.options import ALLOW_PARTIAL, CHECKABLE, CHECKED, NO_SEEN, OUTPUT, SERVER, Options
 from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
@@ -208,6 +208,6 @@ command = Command(
         # On the bundled example
         kubectl kres check --demo
         """,
-    flags=(*CHECKED, *CHECKABLE, OUTPUT, ALLOW_PARTIAL, *SERVER),
+    flags=(*CHECKED, *CHECKABLE, NO_SEEN, OUTPUT, ALLOW_PARTIAL, *SERVER),
     formats=("text", "wide", "json", "yaml", "sarif"),
 )

@@ -329,6 +329,9 @@ command = Command(
         Of a quota, a LimitRange or a namespace: what it allows, what it gives, what contradicts what. Of a
         PersistentVolumeClaim or a service: what it costs each quota. Of a pool or a claim of Capsule: how the pool was
         chosen, the queue with each comparison, the conditions, the managed quota, and what may be done to it.
+
+        "policies", or the plural of one of their kinds, names the admission policies that decide about pods of a
+        namespace, and what each makes of the pods that are there.
         """,
     examples="""
         # Why does this pod have the requests and limits that it has?
@@ -370,6 +373,9 @@ command = Command(
 
         # What does a namespace give, what does it allow, what contradicts what?
         kubectl kres explain ns/shop
+
+        # Which admission policies decide about pods here, and what of those there?
+        kubectl kres explain policies -n shop
 
         # Why does this claim on a resource pool wait?
         kubectl kres explain claim/batch -n shop --steps

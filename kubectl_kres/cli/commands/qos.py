@@ -12,6 +12,7 @@ from kubectl_kres.cli.args.options import (
     DRIVER,
     EXIT_CODE,
     INPUT,
+    NO_SEEN,
     OUTPUT,
     SERVER,
     SUMMARY,
@@ -147,7 +148,7 @@ command = Command(
         kubectl kres qos --demo deploy/ledger -n payments
         """,
     usage="[TYPE/NAME | TYPE [NAME...] | -f FILE]",
-    flags=(*INPUT, SUMMARY, UNBOUNDED, CGROUP, DRIVER, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(*INPUT, SUMMARY, UNBOUNDED, CGROUP, DRIVER, NO_SEEN, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "json", "yaml", "name"),
     completes=makes_one_pod,
 )

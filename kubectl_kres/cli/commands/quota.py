@@ -13,6 +13,7 @@ from kubectl_kres.cli.args.options import (
     EXIT_CODE,
     FIT,
     INPUT,
+    NO_SEEN,
     OUTPUT,
     RECOUNT,
     SERVER,
@@ -192,7 +193,7 @@ command = Command(
         kubectl kres quota --demo
         """,
     usage="[NAME...]",
-    flags=(RECOUNT, BY, FIT, DENIED, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(RECOUNT, BY, FIT, DENIED, NO_SEEN, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "json", "yaml", "name", "describe"),
     completes="resourcequotas",
 )

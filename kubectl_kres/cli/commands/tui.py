@@ -106,10 +106,10 @@ def _session(options: Options) -> Session:
 
 
 def _completes(kind: Kind) -> bool:
-    """Whether there is a screen for an object of the kind: for all that can be explained."""
-    from kubectl_kres.reports.common.kind_answers import is_explained  # asked only to complete a word
+    """Whether there is a screen for an object of the kind."""
+    from kubectl_kres.reports.common.kind_answers import is_shown  # asked only to complete a word
 
-    return is_explained(kind)
+    return is_shown(kind)
 
 
 command = Command(

@@ -31,6 +31,8 @@ def answers_about(kind: Kind) -> KindAnswers:
     for system in systems():
         if system.group and kind.group == system.group:
             return system.answers.get(kind.kind, _NOTHING)
+        if not system.group and is_known(kind) and kind.kind in system.answers:
+            return system.answers[kind.kind]
     if is_known(kind) and kind.kind in _OTHERS:
         return _OTHERS[kind.kind]
     return _POD if kind.struct in {Pod, Workload} and (kind.group or kind.kind in BY_KIND) else _NOTHING
@@ -39,6 +41,11 @@ def answers_about(kind: Kind) -> KindAnswers:
 def makes_one_pod(kind: Kind) -> bool:
     """Whether objects of the kind are pods, or make pods of one template."""
     return answers_about(kind).one_pod
+
+
+def is_shown(kind: Kind) -> bool:
+    """Whether an object of the kind can be opened on full screen."""
+    return is_explained(kind) and answers_about(kind).on_screen
 
 
 def is_explained(kind: Kind) -> bool:

@@ -49,7 +49,7 @@ class KindAnswers(NamedTuple):
     ``explained``: by what: ``pod``, ``policy``, or the name of a system that has an explainer; empty: not at all.
     ``one_pod``: they are pods, or make pods of one template, so that diff, qos, --fit and --resize answer, too.
     ``several``: what to ask about instead where they make several pods. ``as_sent``: those of a file are judged as they
-    stand there. ``counted``: quotas count them, and they make no pods.
+    stand there. ``counted``: quotas count them, and they make no pods. ``on_screen``: one can be opened on full screen.
     """
 
     explained: str = ""
@@ -57,6 +57,7 @@ class KindAnswers(NamedTuple):
     several: str = ""
     as_sent: bool = False
     counted: bool = False
+    on_screen: bool = True
 
 
 class Naming(NamedTuple):

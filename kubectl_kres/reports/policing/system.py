@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system import Right, Sentences, System
-from kubectl_kres.reports.policing.needs import DECIDING, ELSEWHERE, policing_needs
+from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
+from kubectl_kres.reports.policing.needs import DECIDING, ELSEWHERE, POLICIES, policing_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -19,6 +19,7 @@ class Policing(System):
     """What else admits."""
 
     name = "policing"
+    answers: Mapping[str, KindAnswers] = dict.fromkeys(POLICIES, KindAnswers("policing", on_screen=False))
     beside_lists = deciding = DECIDING
     said_if_refused = ELSEWHERE
     rights: Mapping[str, tuple[Right, ...]] = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.reports.common.kind_answers import is_explained
+from kubectl_kres.reports.common.kind_answers import is_shown
 from kubectl_kres.tui.keys import groups
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
@@ -34,7 +34,7 @@ _VIEWS: Mapping[str, type[Pane]] = {
 
 def has_screen(kind: Kind) -> bool:
     """Whether an object of the kind can be opened."""
-    return is_explained(kind)
+    return is_shown(kind)
 
 
 def pane_of(session: Session, place: Location, below: Pane | None) -> Pane:

@@ -1,0 +1,1 @@
+"""What admission policies do, as text."""
