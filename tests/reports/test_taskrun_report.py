@@ -483,3 +483,10 @@ def test_a_part_of_the_configuration_that_is_not_there_is_named():
     found = told("TaskRun/r", config("{}"), BUILD, run("r"))
     (one,) = (one.text for one in found.assumptions if one.code == "tekton/config-unknown")
     assert one.startswith("no ConfigMap pipelines-info or feature-flags in tekton-pipelines")
+
+
+def test_a_condition_that_nothing_has_yet_is_one_that_it_would_get():
+    ended = {"conditions": [{"type": "Succeeded", "status": "False", "reason": "PodCreationFailed"}]}
+    for name, status, label in (("Task/build", None, "would become"), ("TaskRun/r", ended, "status")):
+        found = told(name, most("100m"), BUILD, run("r", status=status))
+        assert f"{label}: Succeeded=False, PodCreationFailed: final;" in "\n".join(render.lines(found, width=400))

@@ -10,6 +10,8 @@ from kubectl_kres.reports.common.system_parts import TektonPart, Waiting
 from kubectl_kres.tekton.base.result import Problem, TooMuch
 
 _INDENT = " " * 8
+#: Where the run itself is refused.
+_UNSTORED = frozenset({"object", "validation"})
 
 
 def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[Line]:
@@ -17,17 +19,19 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[
     if part.about_another:
         text = f"Succeeded={part.status}, {part.reason}: the run has ended; the answer is about a new one"
         yield from toned("warn" if part.failed else "", wrapped(text, width, first="ended:  ", rest=_INDENT))
-    if part.problem is not None:
-        yield from toned("", wrapped(_condition(part, part.problem), width, first="status: ", rest=_INDENT))
     for one in part.never:
         yield from toned("bad", wrapped(never_text(one), width, first="never:  ", rest=_INDENT))
+    if part.problem is not None:
+        # A Task has no condition, nor has a run that no controller has seen.
+        label = "status: " if part.status or part.problem.stage in _UNSTORED else "would become: "
+        yield from toned("", wrapped(_condition(part, part.problem), width, first=label, rest=_INDENT))
     if part.waiting is not None:
         for text in waiting_texts(part.waiting, fits=verdict.allowed is True):
             yield from toned("warn", wrapped(text, width, first="waits:  ", rest=_INDENT))
 
 
 def _condition(part: TektonPart, problem: Problem) -> str:
-    if problem.stage in {"object", "validation"}:
+    if problem.stage in _UNSTORED:
         return f"the {problem.object} is not stored ({problem.code} {problem.reason}), so nothing runs"
     whose = "a new run gets " if part.about_another else ""
     return f"{whose}Succeeded={problem.status}, {problem.reason}: {_next(part, problem)}"
