@@ -25,6 +25,8 @@ _PATCH = "application/merge-patch+json"
 _READY = {"type": "Ready", "status": "True"}
 #: Seconds without any change after which nothing more is waited for; and in all.
 _STILL, _MOST = 3.0, 60.0
+#: Seconds after which admission has the quotas that were changed.
+_LATE = 10.0
 
 
 class Trial(Struct):
@@ -144,8 +146,13 @@ class Runs:
             put(manifest, FieldPath.parse(one["field"]), one["to"])
         if exists:
             self.run_kubectl(["delete", world.kind.lower(), "web", "-n", space, "--cascade=foreground", "--wait=true"])
-        status = self._create(manifest, space)
-        return "" if status == 201 else f"the edited manifest is refused: {status}"
+        # What quotas are enforced comes to admission by a watch, which may be late.
+        deadline = time.monotonic() + _LATE
+        reply = self.asking.create(manifest, space)
+        while reply.status == 403 and time.monotonic() < deadline:
+            time.sleep(0.5)
+            reply = self.asking.create(manifest, space)
+        return "" if reply.status == 201 else f"the edited manifest is refused: {reply.body.get('message')}"
 
     def _by_command(self, told: Raw, edit: Raw) -> bool:
         kind = edit["object"]["kind"].lower()
