@@ -83,7 +83,9 @@ LINES = {
     "qos": ["qos -n shop", "qos deploy/checkout --cgroup v2"],
     "summary": ["qos --summary"],
     "open": ["qos --open"],
-    "fleet": [f"fleet {report} --snapshots {demo.path()}" for report in ("qos", "quota", "claims")],
+    "fleet": [
+        f"fleet {report} --snapshots {demo.path()}" for report in ("qos", "quota", "overview", "check", "claims")
+    ],
     "resize": ['explain pod/sessions-0 --resize {"spec":{}}'],
 }
 

@@ -14,7 +14,13 @@ from kubectl_kres.cli.commands import fleet as command
 from kubectl_kres.snapshot import demo
 
 #: Flags of a single run that asks the same.
-SINGLE = {"qos": "qos -A --summary", "quota": "quota -A", "claims": "claims -A"}
+SINGLE = {
+    "qos": "qos -A --summary",
+    "quota": "quota -A",
+    "overview": "overview -A",
+    "check": "check -A",
+    "claims": "claims -A",
+}
 
 
 def qos(item: dict[str, Any]) -> list[Any]:
@@ -30,6 +36,20 @@ def quota(item: dict[str, Any]) -> list[Any]:
     ]
 
 
+def overview(item: dict[str, Any]) -> list[Any]:
+    return [
+        (area["name"], area["kind"], area.get("count"), part["word"], part["count"], part.get("severity", ""))
+        for area in item["areas"]
+        for part in area.get("parts") or [{"word": "", "count": 0}]
+    ]
+
+
+def check(item: dict[str, Any]) -> list[Any]:
+    subject = item["object"]
+    found = (item["severity"], item["code"], subject["kind"], subject.get("namespace", ""), subject["name"])
+    return [(*found, item["message"])]
+
+
 def claims(item: dict[str, Any]) -> list[Any]:
     subject, lacks = item["subject"], {one["name"]: one.get("lacks") for one in item.get("amounts", ())}
     return [
@@ -41,6 +61,8 @@ def claims(item: dict[str, Any]) -> list[Any]:
 COLUMNS = {
     "qos": "namespace pods finished requests_cpu limits_cpu requests_memory limits_memory",
     "quota": "namespace quota resource hard used percent",
+    "overview": "area kind total word parts severity",
+    "check": "severity code kind namespace name message",
     "claims": "namespace claim state resource asked lacks",
 }
 
@@ -101,7 +123,7 @@ def test_what_is_no_snapshot_is_a_row_and_costs_no_other(kres: Fleet, snapshots:
 def test_exit_codes_and_words(kres: Fleet, snapshots: Callable[..., Path]):
     snapshots("a")
     for words, code, said in (
-        ("fleet", 2, "fleet takes one report of qos, quota, claims"),
+        ("fleet", 2, "fleet takes one report of qos, quota, overview, check, claims"),
         ("fleet pods --snapshots snapshots", 2, 'there is no report "pods"'),
         ("fleet quota", 2, "--contexts and --snapshots: one of them is needed"),
         ("fleet quota --snapshots snapshots --contexts x", 2, "exclude each other"),

@@ -264,7 +264,7 @@ command = Command(
         lines, or Parquet with -o parquet. --resume goes on where a run was interrupted.
 
         It ends with 3 if no cluster has an answer, with 4 if one lacks an answer or a part of it, and with
-        --exit-code with 1 where a quota is exceeded or a claim waits.
+        --exit-code with 1 where a quota is exceeded, a claim waits or a check finds an error.
         """,
     examples="""
         # Which clusters have full quotas? Of all contexts

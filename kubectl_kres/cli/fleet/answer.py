@@ -90,7 +90,8 @@ def _answer(task: Task, notes: list[str]) -> ClusterStatus:
         origin = source.store.origin
         if tally.barren and tally.first is not None:
             raise tally.first
-    return _with(task, "partial" if code == Exit.PARTIAL else "answered", summary, origin, count, notes)
+    whole = code in {Exit.ANSWERED, Exit.NEGATIVE}
+    return _with(task, "answered" if whole else "partial", summary, origin, count, notes)
 
 
 def _with(

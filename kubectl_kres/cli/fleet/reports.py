@@ -17,6 +17,8 @@ _SUMMARIES: Final = "kubectl_kres.fleet.summaries"
 REPORTS: Final[Mapping[str, FleetReport]] = {
     "qos": FleetReport((f"{_SUMMARIES}.qos", "QosSummary"), {"summary": True}),
     "quota": FleetReport((f"{_SUMMARIES}.quota", "QuotaSummary")),
+    "overview": FleetReport((f"{_SUMMARIES}.overview", "OverviewSummary")),
+    "check": FleetReport((f"{_SUMMARIES}.check", "CheckSummary")),
     **{name: report for system in systems() for name, report in system.fleet.items()},
 }
 

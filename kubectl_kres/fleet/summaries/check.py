@@ -1,0 +1,73 @@
+"""``fleet check``: each finding of each cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.fleet.rows import FleetRow
+from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
+
+
+class CheckRow(FleetRow, frozen=True):
+    """One finding. ``field``: the path in the object that is to blame; empty: the whole of it. ``ignored``: why."""
+
+    severity: str
+    code: str
+    kind: str
+    namespace: str
+    name: str
+    field: str
+    message: str
+    remedy: str
+    ignored: str
+
+
+class CheckSummary:
+    """A cluster is the worse, the more errors there are, then warnings."""
+
+    row = CheckRow
+    summed = ("errors", "warnings", "notes", "ignored")
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+        self._counts = dict.fromkeys(SEVERITIES, 0)
+        self._ignored = 0
+        self._first: CheckFinding | None = None
+
+    def add(self, report: CheckFinding) -> Iterator[CheckRow]:
+        """A row for the finding. They come the worst first."""
+        if report.counts:
+            self._counts[report.severity] += 1
+            self._first = self._first or report
+        else:
+            self._ignored += 1
+        ref = report.object
+        yield CheckRow(
+            self._cluster,
+            report.severity,
+            report.code,
+            ref.kind,
+            ref.namespace,
+            ref.name,
+            report.field,
+            report.message,
+            report.remedy,
+            report.ignored,
+        )
+
+    def figures(self) -> dict[str, int | str]:
+        """How many there are, and which is the worst."""
+        errors, warnings, notes = self._counts.values()
+        found: dict[str, int | str] = {"errors": errors, "warnings": warnings, "notes": notes, "ignored": self._ignored}
+        if self._first is None:
+            return found
+        ref = self._first.object
+        return {**found, "rule": self._first.code, "namespace": ref.namespace, "kind": ref.kind, "name": ref.name}
+
+    def rank(self) -> tuple[int, ...]:
+        """How many there are, by severity."""
+        return tuple(self._counts.values())
+
+    def negative(self) -> bool:
+        """Whether there is an error, as for ``check`` itself."""
+        return self._counts["error"] > 0
