@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from cli.running import Kres
@@ -12,8 +13,11 @@ from cli.running import Kres
 from kubectl_kres.cli.program import COMMANDS
 from kubectl_kres.snapshot import demo
 
-#: Commands that cannot run here: they stay, need a cluster, write files, or draw a screen.
-ELSEWHERE = {"-w", "--watch", "--install", "--uninstall", "--out", "version", "tui", "-o describe", "-f -"}
+#: Commands that cannot run here: they stay, need a cluster or an earlier answer, write files, or draw a screen.
+ELSEWHERE = {
+    "-w", "--watch", "--install", "--uninstall", "--out", "--baseline", "-o describe", "-f -", "version", "tui",
+    "fleet",
+}  # fmt: skip
 ANSWERS = (
     "explain deployments -A",
     "explain deploy/checkout -n checkout",
@@ -45,7 +49,7 @@ FILES = {
     **dict.fromkeys(("pod.yaml", "run.yaml", "manifests/pod.yaml"), POD),
     "pools.yaml": POOL + b"---\n" + CLAIM,
     "limitrange.yaml": b"apiVersion: v1\nkind: LimitRange\nmetadata: {name: small}\nspec: {limits: []}\n",
-    "chart/pod.yaml": POD,
+    **dict.fromkeys(("chart/pod.yaml", "deploy/pod.yaml"), POD),
     "yesterday.kres": demo.path().read_bytes(),
     "config.yaml": b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config-defaults}\n",
     **dict.fromkeys(("prod.kres", "prod.kres.gz"), demo.path().read_bytes()),
@@ -78,8 +82,8 @@ def test_examples_are_understood(kres: Kres, command: str, tmp_path, monkeypatch
         (tmp_path / name).write_bytes(content)
     text = kres(f"{command} --help").out.partition("Examples:")[2].partition("Flags:")[0].partition("Usage:")[0]
     for one in re.findall("kubectl kres (.+)", re.sub(r"\n {6,}", " ", text)):
-        asked = shlex.split(one)
-        if not ELSEWHERE & {*asked, " ".join(asked[-2:])}:
+        asked = shlex.split(one.partition(" > ")[0])
+        if not ELSEWHERE & {*asked, *map(" ".join, pairwise(asked))}:
             code, _, err = kres("", *asked, *_held(asked))
             assert code != 2, (one, err)
 
