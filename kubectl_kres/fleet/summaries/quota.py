@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from kubectl_kres.fleet.rows import FleetRow, number_of
 from kubectl_kres.quantity import parse
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
 
-#: Percent used from which a resource counts as nearly full, and as full.
-_NEARLY, _FULL = 90, 100
+_FULL = 100
 
 
 class QuotaRow(FleetRow, frozen=True):
@@ -78,7 +78,7 @@ class QuotaSummary:
     def _count(self, report: QuotaReport, use: Use) -> None:
         percent = -1 if use.percent is None else use.percent
         self._full += percent >= _FULL
-        self._nearly += _NEARLY <= percent < _FULL
+        self._nearly += NEARLY_FULL <= percent < _FULL
         self._over += use.over
         if percent > self._worst:
             self._worst, self._where = percent, (report.subject.namespace, report.subject.name, use.name)

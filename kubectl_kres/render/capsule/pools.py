@@ -11,10 +11,10 @@ from kubectl_kres.render.text.bar import gauge
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.reports.capsule.pool.pool_report import PoolNamespace, PoolReport, PoolUse, Queued
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 
 _LABEL, _CELL = 32, 20
 _HEADS = ("CLAIMED", "HARD", "LEFT", "IN USE")
-_NEARLY = 90
 #: Holders that are listed; the largest part of the rest is in the sums of namespaces.
 _HOLDERS = 20
 
@@ -111,7 +111,7 @@ def _uses(uses: Sequence[PoolUse], *, ascii_only: bool, width: int) -> Iterator[
     yield [("quiet", f"  {padded('RESOURCE', label)}  {'  '.join(map(padded, _HEADS, widths))}".rstrip())]
     for one, row in zip(uses, rows, strict=True):
         text = f"  {'  '.join(map(padded, row, widths))}"
-        tone: Tone = "bad" if one.over else "warn" if (one.percent or 0) >= _NEARLY else ""
+        tone: Tone = "bad" if one.over else "warn" if (one.percent or 0) >= NEARLY_FULL else ""
         drawn = (tone, gauge(one.percent, width - label - 2 - size(text), over=one.over, ascii_only=ascii_only))
         if size(one.name) <= label:
             yield [("", f"  {padded(one.name, label)}{text}"), drawn]

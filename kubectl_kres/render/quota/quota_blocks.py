@@ -8,13 +8,11 @@ from kubectl_kres.admission.quota.usage_drift import Drift
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.render.text.bar import gauge
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
-from kubectl_kres.reports.common.resource_lists import listed
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL, listed
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
 
 #: Widest column of names and of figures; what is wider gets a line of its own or is clipped.
 _LABEL, _CELL = 32, 20
-#: From here on a bar warns.
-_NEARLY = 90
 #: Pods named as the cause of a drift.
 _NAMED = 5
 
@@ -80,7 +78,7 @@ class _Table:
         return tuple(clipped(text, _CELL) for text in shown)
 
     def _use(self, use: Use) -> Iterator[Line]:
-        tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= _NEARLY else ""
+        tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL else ""
         head, shown = f"  {use.name}", f"  {row(self._cells(use), self.widths)}"
         room = self.width - self.label - 2 - size(shown)
         tail: Line = [("", shown), (tone, gauge(use.percent, room, over=use.over, ascii_only=self.ascii_only))]

@@ -13,8 +13,9 @@ from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.reports.common.remedy import Remedy
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.overview.area import AreaMaker, Made, OverviewArea, Problem, Scene, Severity, parts_of
-from kubectl_kres.reports.overview.areas import MOST, NEAR
+from kubectl_kres.reports.overview.areas import MOST
 
 #: States of claims from the worst on.
 CLAIM_STATES: Mapping[str, Severity] = {
@@ -102,7 +103,7 @@ def pool_state(report: PoolReport) -> str:
         return "failing"
     if report.exhausted or report.queue:
         return "exhausted"
-    return "near" if any((use.percent or 0) >= NEAR for use in report.uses) else "ok"
+    return "near" if any((use.percent or 0) >= NEARLY_FULL for use in report.uses) else "ok"
 
 
 def _pools(scene: Scene) -> Made:

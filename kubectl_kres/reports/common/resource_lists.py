@@ -1,10 +1,13 @@
-"""Names in a sentence, and shares of an amount."""
+"""Names in a sentence, shares of an amount, and from which share on a quota or pool counts as nearly full."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from kubectl_kres.quantity import Quantity
+
+#: Percent that is used from which a quota or a pool is nearly full, wherever that is shown.
+NEARLY_FULL = 90
 
 
 def percent_of(part: Quantity, whole: Quantity) -> int | None:

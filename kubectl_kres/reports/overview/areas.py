@@ -10,6 +10,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.remedy import RaiseQuota, Remedy
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.namespace.effective_limits import merged
 from kubectl_kres.reports.overview.area import (
@@ -31,8 +32,6 @@ from kubectl_kres.reports.remedies.commands import commands
 from kubectl_kres.reports.remedies.keepers import keeper
 from kubectl_kres.store.store import Store
 
-#: From here on a quota or a pool is near its end, in percent.
-NEAR = 90
 #: Problems of an area that are listed; its list has all of them.
 MOST = 50
 
@@ -66,7 +65,7 @@ def quota_state(report: QuotaReport | str) -> str:
     if tight.over:
         return "over"
     percent = tight.percent or 0
-    return "full" if percent >= 100 else "near" if percent >= NEAR else "ok"
+    return "full" if percent >= 100 else "near" if percent >= NEARLY_FULL else "ok"
 
 
 def read_quota(store: Store, ask: Ask, quota: ResourceQuota) -> QuotaReport | str:

@@ -22,7 +22,7 @@ from kubectl_kres.reports.capsule.explain.claim_or_pool import PoolExplanation
 from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import explain_pool
 from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.reports.common.explanation import LastEdit
-from kubectl_kres.reports.overview.areas import NEAR
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.capsule.items import condition_item, way_items
@@ -101,7 +101,9 @@ class PoolPane(OutlinePane):
         return claim_detail(Claims(scene_of(self.session)), claim) if claim is not None else None
 
     def _use(self, use: PoolUse) -> OutlineItem:
-        tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEAR or use.wanted is not None else ""
+        tone: Tone = (
+            "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL or use.wanted is not None else ""
+        )
         wanted = f"  {use.wanted} wanted" if use.wanted is not None else ""
         said = f"{use_bar(use, ascii_only=self.session.setting.ascii_only)}{wanted}"
         edit = self.report.edits.get(f"spec.quota.hard[{use.name}]")

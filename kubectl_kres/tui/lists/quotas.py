@@ -12,7 +12,8 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.bar import bar
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
-from kubectl_kres.reports.overview.areas import NEAR, quota_state, read_quota, tightest
+from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
+from kubectl_kres.reports.overview.areas import quota_state, read_quota, tightest
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
@@ -73,7 +74,7 @@ def sign(row: QuotaRow) -> tuple[str, Tone]:
         return ("x", "bad") if row.tight is not None and row.tight.over else ("", "")
     if row.tight.over or row.percent >= 100:
         return "x", "bad"
-    return ("!", "warn") if row.percent >= NEAR else ("", "")
+    return ("!", "warn") if row.percent >= NEARLY_FULL else ("", "")
 
 
 def _tone(row: QuotaRow) -> Tone:
