@@ -6,7 +6,7 @@ The only room of this package that compiles CEL. Source: apiserver admission/plu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from msgspec import Struct
@@ -268,13 +268,14 @@ def names_of(
 ) -> dict[str, Any]:
     """What the names of an expression hold. ``original``: the request before it was matched in another version."""
     groups = () if request.user is None else request.user.groups
+    # What few expressions ask for is made when one does.
     names: dict[str, Any] = {
         "object": request.object,
         "oldObject": request.old,
-        "request": _request(request, original),
-        "namespaceObject": None if namespace is None else _namespace(namespace),
-        "authorizer": authorizer_of(groups),
-        "authorizer.requestResource": request_check_of(groups),
+        "request": partial(_request, request, original),
+        "namespaceObject": None if namespace is None else partial(_namespace, namespace),
+        "authorizer": partial(authorizer_of, groups),
+        "authorizer.requestResource": partial(request_check_of, groups),
     }
     if has_params:
         names["params"] = params

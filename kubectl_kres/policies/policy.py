@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +25,7 @@ from kubectl_kres.policies.matching import selects
 from kubectl_kres.policies.request import Request
 
 Raw = Mapping[str, Any]
+_WORD = re.compile(r"[A-Za-z]+")
 #: Objects of a kind in a namespace; None: no such kind is served. Raises NotComputed where they could not be read.
 FindParams = Callable[[str, str, str], Sequence[Raw] | None]
 
@@ -52,9 +55,17 @@ class Policy:
         self._variables: dict[str, Expression] | None = None
         self._conditions: list[Expression] | None = None
         self.known: dict[Any, Expression] = {}
+        self._words: frozenset[str] | None = None
 
     def accepts(self, *, authorizer: bool = True, patch: bool = False) -> Accepts:
         return Accepts(self.param_kind is not None, authorizer, patch)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every word in its spec, names of fields among them."""
+        if self._words is None:
+            self._words = frozenset(_WORD.findall(json.dumps(self.spec)))
+        return self._words
 
     @property
     def variables(self) -> dict[str, Expression]:

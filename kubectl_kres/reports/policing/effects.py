@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -27,7 +26,7 @@ from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.policing.needs import POLICIES, WEBHOOKS, deciding_needs
 from kubectl_kres.reports.policing.pods import on_wire
-from kubectl_kres.reports.policing.scene import WORDS, Scene, scene_of
+from kubectl_kres.reports.policing.scene import Scene, scene_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -137,7 +136,7 @@ def _effect(
     effect = PolicyEffect(
         kind, bound.policy.name, tuple(map(name_of, bindings)), tuple(actions), faults=tuple(map(str, errors))
     )
-    words = set(WORDS.findall(json.dumps(bound.policy.spec))) & _UNREAD
+    words = bound.policy.words & _UNREAD
     if words:
         yield structs.replace(effect, unknown=f"it asks for {', '.join(sorted(words))}, which is not read of pods")
         return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -30,7 +28,6 @@ Raw = Mapping[str, Any]
 #: Cost of an expression after which it is not computed: some fifty milliseconds.
 MOST = 30_000
 _KINDS = (*sorted(DECIDING), "Namespace", "ServiceAccount")
-WORDS = re.compile(r"[A-Za-z]+")
 _NEWEST_KNOWN = 36
 
 
@@ -129,7 +126,7 @@ def without_withheld(bound: Sequence[Bound], request: Request, scene: Scene) -> 
     """The policies that ask for nothing that is not kept of a template, and what is said of the others that match."""
     kept, gaps = [], []
     for one in bound:
-        words = set(WORDS.findall(json.dumps(one.policy.spec))) & WITHHELD
+        words = one.policy.words & WITHHELD
         if not words:
             kept.append(one)
         elif matched(one.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None:
