@@ -137,9 +137,12 @@ def _key(pod: Pod) -> bytes:
     statuses = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
     actual = [(one.name, one.resources, one.allocated_resources) for one in statuses if one.resources is not None]
     conditions = status.conditions if actual else None
-    return _ENCODER.encode(
-        (spec.containers, spec.init_containers, spec.resources, spec.overhead, actual, conditions, status.qos_class)
-    )
+    parts = (spec.containers, spec.init_containers, spec.resources, spec.overhead, actual, conditions, status.qos_class)
+    try:
+        return _ENCODER.encode(parts)
+    except UnicodeEncodeError:
+        # Half of a surrogate pair in a snapshot is no UTF-8.
+        return repr(parts).encode("utf-8", "surrogatepass")
 
 
 def _times(values: Quantities, count: int) -> Quantities:
