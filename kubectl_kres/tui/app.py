@@ -120,7 +120,10 @@ class Kres(App[None]):
 
     def show(self) -> None:
         """The screen of where the history stands."""
-        place = self.history.here
+        place, body = self.history.here, self.screen.query_one("#body")
+        if not body.is_attached:
+            # The program is ending: what was asked for before has nowhere to go.
+            return
         if place.view in LISTINGS:
             self.session.visit(place.namespace)
         old, key = self.pane, self._key(place)
@@ -129,7 +132,7 @@ class Kres(App[None]):
             new = pane_of(self.session, place, old)
             self.panes[key] = new
             self.pane = new
-            self.screen.query_one("#body").mount(new)
+            body.mount(new)
         else:
             self.pane = new
             new.display = True

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 
 #: What a time limit of a CI sends, and what goes out when a terminal is closed.
@@ -18,6 +19,10 @@ class Ended(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
+
+
+#: Seconds after which the program is told once more: what is raised while a module is loaded may be lost there.
+AGAIN = 5.0
 
 
 @contextmanager
@@ -33,6 +38,7 @@ def heeded() -> Iterator[None]:
     try:
         yield
     finally:
+        _remind(0)
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -40,6 +46,23 @@ def heeded() -> Iterator[None]:
 def _raise(number: int, _frame: FrameType | None) -> None:
     # The next one ends the program at once.
     signal.signal(number, signal.SIG_DFL)
+    _remind(number)
+    raise Ended(number)
+
+
+def _remind(number: int) -> None:
+    """Raise Ended again and again until it has come through; 0: it has. Windows has no such timer."""
+    if not hasattr(signal, "setitimer"):
+        return
+    if number:
+        signal.signal(signal.SIGALRM, partial(_raise_again, number))
+        signal.setitimer(signal.ITIMER_REAL, AGAIN, AGAIN)
+    elif isinstance(signal.getsignal(signal.SIGALRM), partial):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _raise_again(number: int, _alarm: int, _frame: FrameType | None) -> None:
     raise Ended(number)
 
 
