@@ -266,3 +266,13 @@ def test_a_container_is_set_by_its_place_as_the_server_writes_paths(kres: Kres):
     by_place = kres(f"simulate --demo -n shop -o json --set deploy/cart:{place}[0].resources.limits[memory]=64Mi")
     by_name = kres(f"simulate --demo -n shop -o json --set deploy/cart:{place}[app].resources.limits[memory]=64Mi")
     assert items(by_place.out)[0]["workloads"] == items(by_name.out)[0]["workloads"] != []
+
+
+def test_workloads_of_files_are_looked_at_side_by_side(kres: Kres, tmp_path: Path):
+    rule = BY_CODE["KRES109"]
+    (tmp_path / "app.yaml").write_text(rule.failing)
+    (one,) = items(kres("check -f app.yaml --offline --allow-partial --select KRES1 -o json").out)
+    assert (one["code"], one["object"]["name"], one["line"]) == ("KRES109", "web", 19)
+    assert one["message"] == "beside the others 0 of 2 pods are admitted: quota team lacks 600m of requests.cpu"
+    (tmp_path / "app.yaml").write_text(rule.passing)
+    assert items(kres("check -f app.yaml --offline --allow-partial --select KRES1 -o json").out) == []

@@ -8,11 +8,13 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.select.workloads import asked_for, complete, in_files
+from kubectl_kres.cli.simulation.steps import files_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import Forbidden, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.reports.changes.together import Files, Together, together, with_policies
 from kubectl_kres.reports.check.needs import WORKLOADS, check_needs, cluster_needs
 from kubectl_kres.reports.check.scene import Scene, Tries
 from kubectl_kres.reports.common.explanation import Unseen
@@ -23,6 +25,7 @@ from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
 from kubectl_kres.store.coverage import READ, Coverage, Need
+from kubectl_kres.store.store import Store
 
 _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
 #: What a controller of Kubernetes, or Tekton, makes pods of; pods of all others are judged themselves.
@@ -50,14 +53,28 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
     complete(source, subjects, needs)
     spaces = dict.fromkeys(ref.namespace for ref in (*(one.ref for one in subjects), *policies))
+    wanted = {
+        space: (Need("LimitRange", space), Need("ResourceQuota", space), Need("PriorityClass", required=False))
+        for space in spaces
+    }
+    source.fill(need for needs_ in wanted.values() for need in needs_)
+    store, side_by_side = _applied(source, files_of(given), options, ask)
     for space in spaces:
-        wanted = (Need("LimitRange", space), Need("ResourceQuota", space), Need("PriorityClass", required=False))
-        source.fill(wanted)
         here = [one for one in subjects if one.ref.namespace == space]
-        yield Scene(source.store, ask, space, here, tuple(unread(source.store, wanted)), of_files=True, tries=tries)
+        lacking = tuple(unread(source.store, wanted[space]))
+        yield Scene(store, ask, space, here, lacking, of_files=True, tries=tries, together=side_by_side)
     if any(BY_KIND[ref.kind].group for ref in given.policies.files):
         source.fill(cluster_needs(source.store))
         yield Scene(source.store, ask, of_files=True)
+
+
+def _applied(source: ObjectSource, files: Files, options: Options, ask: Ask) -> tuple[Store, Together | None]:
+    """The store with quotas that count what is there, and how far several workloads of the files get."""
+    if not files.counting:
+        return source.store, None
+    source.fill(() if options.offline else files.needs())
+    found = together(source.store, files, ask.server) if files.several else None
+    return with_policies(source.store, files, ask.server), found
 
 
 def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Iterator[Scene]:

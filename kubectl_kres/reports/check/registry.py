@@ -18,6 +18,7 @@ _MODULES = (
     "refused.claim_waits",
     "refused.run_never",
     "refused.pipeline_width",
+    "refused.side_by_side",
     "conflicts.empty_range",
     "conflicts.default_outside",
     "conflicts.ratio",

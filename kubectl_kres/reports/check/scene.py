@@ -14,6 +14,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+from kubectl_kres.reports.changes.together import Together
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Demand, Unseen
@@ -81,9 +82,12 @@ class Scene:
         of_files: bool = False,
         spaces: Collection[str] = (),
         tries: Tries | None = None,
+        together: Together | None = None,
     ) -> None:
         self.store, self.ask, self.namespace = store, ask, namespace
         self.subjects, self.unread, self.of_files, self.spaces = subjects, unread, of_files, spaces
+        #: How far the workloads of several files get side by side.
+        self.together = together
         #: The objects that no answer could be given about, with the error.
         self.unanswered: list[tuple[Subject, KresError]] = []
         self._outlines, self._tries = Outlines(store, ask), tries or Tries()

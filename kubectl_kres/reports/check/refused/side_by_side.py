@@ -1,0 +1,99 @@
+"""KRES109: workloads of files that are admitted each alone, and not all of them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.reports.check.finding import Broken
+from kubectl_kres.reports.check.rule import Rule
+from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.pod.verdict import is_negative
+
+
+def find(scene: Scene) -> Iterator[Broken]:
+    """The workloads that lack pods once all files are applied; those that lack them alone have a finding already."""
+    found = scene.together
+    if found is None:
+        return
+    alone = {one.ref for one in scene.judged if is_negative(scene.outline(one).verdict)}
+    lacks = [
+        f"quota {one.quota.name} lacks {one.amount} of {one.resource}"
+        for one in found.lacks
+        if one.quota.namespace == scene.namespace
+    ]
+    for reach in found.workloads:
+        if reach.pods < reach.wanted and reach.subject not in alone and reach.subject.namespace == scene.namespace:
+            why = " and ".join(lacks) or next(iter(reach.messages), "the others take the room")
+            yield Broken(reach.subject, {"pods": str(reach.pods), "wanted": str(reach.wanted), "why": why})
+
+
+RULE = Rule(
+    code="KRES109",
+    title="workloads of the files do not fit side by side",
+    severity="error",
+    reason="Each manifest is admitted by itself, and once all of them are applied some pods are refused; which ones is "
+    "decided by who comes first.",
+    remedy="Raise the quota for all of them together, or ask for less.",
+    message="beside the others {pods} of {wanted} pods are admitted: {why}",
+    find=find,
+    failing="""
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: team, namespace: shop}
+spec: {hard: {requests.cpu: '1'}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: api}}
+  template:
+    metadata: {labels: {app: api}}
+    spec:
+      containers:
+      - {name: app, image: app, resources: {requests: {cpu: 400m}, limits: {memory: 64Mi}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: app, image: app, resources: {requests: {cpu: 400m}, limits: {memory: 64Mi}}}
+""",
+    passing="""
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: team, namespace: shop}
+spec: {hard: {requests.cpu: '2'}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: api}}
+  template:
+    metadata: {labels: {app: api}}
+    spec:
+      containers:
+      - {name: app, image: app, resources: {requests: {cpu: 400m}, limits: {memory: 64Mi}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: app, image: app, resources: {requests: {cpu: 400m}, limits: {memory: 64Mi}}}
+""",
+)
