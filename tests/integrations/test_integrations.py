@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -143,6 +144,19 @@ def test_the_action_refuses_what_the_snapshot_would_not_admit(programs: dict[str
     code, text, outputs = gate(programs, tmp_path, files="docs/examples/nginx.yaml", snapshot=place, namespace="shop")
     assert (code, outputs) == (1, {"refused": "1"}), text
     assert "::error::1 objects would not be admitted" in text
+
+
+def test_the_action_writes_findings_for_code_hosts(programs: dict[str, str], tmp_path: Path):
+    place, file = str(DEMO.relative_to(ROOT)), tmp_path / "kres.sarif"
+    code, text, _ = gate(
+        programs, tmp_path, files="docs/examples/nginx.yaml", snapshot=place, namespace="shop", sarif=str(file)
+    )
+    assert code == 1, text
+    (run,) = json.loads(file.read_text())["runs"]
+    found = {
+        (one["ruleId"], one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) for one in run["results"]
+    }
+    assert ("KRES101", "docs/examples/nginx.yaml") in found
 
 
 def test_the_action_fails_on_what_is_no_manifest(programs: dict[str, str], tmp_path: Path):
