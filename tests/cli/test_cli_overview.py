@@ -56,3 +56,9 @@ def test_it_takes_no_names(kres: Kres):
     code, _, err = kres("overview pods --demo")
     assert code == 2
     assert 'overview takes no names, not "pods"' in err
+
+
+def test_the_commands_that_say_more_look_at_the_same_source(kres: Kres):
+    more = [line for line in kres("overview -A --demo").out.splitlines() if line.startswith("  more: ")]
+    assert len(more) > 5
+    assert all(line.endswith(" --demo") for line in more)

@@ -36,6 +36,8 @@ ANSWERS = (
     "qos pipelinerun/release-41 -n ci",
     "diff pipelinerun/release-41 -n ci",
     "diff pods -A",
+    "overview -A",
+    "check -A",
 )
 
 

@@ -17,6 +17,7 @@ from kubectl_kres.cli.args.options import (
     WATCHING,
     Options,
 )
+from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
@@ -83,7 +84,8 @@ class OverviewPage(Page):
 
     def _lines(self, now: str, found: Overview) -> Iterator[str]:
         plain = self.options.ascii or not speaks_unicode()
-        yield from render.lines(found, now, ascii_only=plain, color=self.color, width=self.width)
+        flags = same_source(self.options)
+        yield from render.lines(found, now, ascii_only=plain, color=self.color, width=self.width, flags=flags)
 
 
 #: There is no word of it to wait for.

@@ -103,13 +103,15 @@ def ask_words(problem: Problem) -> str:
     return f"explain {BY_KIND[ref.kind].plural.removesuffix('s')}/{ref.name}{where}"
 
 
-def lines(found: Overview, now: str, *, ascii_only: bool, color: bool = False, width: int = 80) -> Iterator[str]:
-    """The whole overview; ``now`` as RFC 3339."""
-    for line in _all(found, now, width, ascii_only=ascii_only):
+def lines(
+    found: Overview, now: str, *, ascii_only: bool, color: bool = False, width: int = 80, flags: str = ""
+) -> Iterator[str]:
+    """The whole overview; ``now`` as RFC 3339, ``flags``: with which commands look at the same source."""
+    for line in _all(found, now, width, flags, ascii_only=ascii_only):
         yield draw(line, color=color)
 
 
-def _all(found: Overview, now: str, width: int, *, ascii_only: bool) -> Iterator[Line]:
+def _all(found: Overview, now: str, width: int, flags: str, *, ascii_only: bool) -> Iterator[Line]:
     where = f"namespace {found.namespace}" if found.namespace else "all namespaces"
     yield [("strong", f"overview of {where}")]
     yield from _areas(found.areas, width, ascii_only=ascii_only)
@@ -117,7 +119,7 @@ def _all(found: Overview, now: str, width: int, *, ascii_only: bool) -> Iterator
         yield [("", "")]
         yield [("strong", "worst first")]
     for problem in found.problems:
-        yield from problem_lines(problem, now, width)
+        yield from problem_lines(problem, now, width, flags)
     if found.unseen:
         yield [("", "")]
         yield [("strong", "not visible")]
@@ -148,8 +150,8 @@ def _tone(area: OverviewArea) -> Tone:
     return "quiet" if area.state == "absent" else SIGNS[area.severity][1]
 
 
-def problem_lines(problem: Problem, now: str, width: int) -> Iterator[Line]:
-    """What it is, what mends it with the command for that, and where more is said of it."""
+def problem_lines(problem: Problem, now: str, width: int, flags: str = "") -> Iterator[Line]:
+    """What it is, what mends it with the command for that, and the command that says more of it."""
     sign, tone = SIGNS[problem.severity]
     ref = problem.subject
     first, *rest = wrapped(f"{ref.full}  {problem_said(problem, now)}", width, first=f"{sign} ", rest=_INDENT)
@@ -159,7 +161,7 @@ def problem_lines(problem: Problem, now: str, width: int) -> Iterator[Line]:
         yield from toned("", wrapped(remedy.text, width, first="  OR " if at else "  DO ", rest="     "))
         for command in remedy.commands if not at else ():
             yield [("", "     "), ("command", command)]
-    yield [("quiet", f"  more: kubectl kres {ask_words(problem)}")]
+    yield [("quiet", f"  more: kubectl kres {' '.join(filter(None, (ask_words(problem), flags)))}")]
 
 
 def _unseen(one: Unseen, width: int) -> Iterator[Line]:

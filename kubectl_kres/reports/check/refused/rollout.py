@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
@@ -23,7 +24,10 @@ def find(scene: Scene) -> Iterator[Broken]:
             continue
         end = if_started(scene.store, judged.subject, judged.analysis, replicas)
         if end is not None and not end.complete:
-            yield Broken(judged.ref, {"updated": str(end.updated), "of": str(end.of), "surge": str(replicas.surge)})
+            values = {"updated": str(end.updated), "of": str(end.of), "surge": str(replicas.surge)}
+            ref = judged.ref
+            fit = f"kubectl kres quota --fit {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
+            yield Broken(ref, values, commands=(fit,))
 
 
 def _has_room(judged: Judged) -> bool:
@@ -44,8 +48,8 @@ RULE = Rule(
     severity="warning",
     reason="All pods run, and the next deployment of a new image never finishes: the quota has no room for a "
     "new pod before an old one may go.",
-    remedy="Raise the quota by one pod, or let an old pod go first: maxUnavailable 1 (kubectl kres quota --fit "
-    "shows how far a rollout comes).",
+    remedy="Raise the quota by one pod, or let an old pod go first: maxUnavailable 1 (quota --fit shows how "
+    "far a rollout comes).",
     message="a rollout that is started now ends with {updated} of {of} new pods (maxSurge {surge})",
     find=find,
     failing="""

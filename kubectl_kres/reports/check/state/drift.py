@@ -24,7 +24,7 @@ RULE = Rule(
     severity="warning",
     reason="Pods are refused, or admitted, by a count that is not true: the quota controller has not caught up, "
     "or is not running.",
-    remedy="kubectl kres quota NAME --recount names the cause; the quota controller counts again within 5 minutes.",
+    remedy="a recount names the cause; the quota controller counts again within 5 minutes.",
     message="its status says {used} of {name} are used, a recount finds {counted}",
     find=find,
     failing="""

@@ -23,8 +23,7 @@ RULE = Rule(
     title="use is above hard",
     severity="warning",
     reason="Nothing is evicted, and nothing new is admitted: the next pod that is replaced does not come back.",
-    remedy="Raise the quota above what is used, or delete what uses it (kubectl kres quota NAME --by workload names "
-    "it).",
+    remedy="Raise the quota above what is used, or delete what uses it (quota --by workload names it).",
     message="{used} of {name} are used, hard is {hard}",
     find=find,
     failing="""

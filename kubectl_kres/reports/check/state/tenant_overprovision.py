@@ -42,7 +42,7 @@ RULE = Rule(
     severity="warning",
     reason="With scope Tenant each namespace has a quota of its own that Capsule lowers after the fact: pods "
     "that are created at once in several namespaces can take more than the Tenant has.",
-    remedy="Move to resource pools, which share out once (kubectl kres migrate tenant/NAME), or raise the quota.",
+    remedy="Move to resource pools, which share out once (migrate writes them), or raise the quota.",
     message="its namespaces use {used} of {name}, the Tenant has {hard}",
     find=find,
     about="cluster",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from kubectl_kres.admission.pod.qos import class_of
 from kubectl_kres.model.workload import Workload
@@ -24,7 +25,9 @@ def find(scene: Scene) -> Iterator[Broken]:
             continue
         found = class_of(judged.draft)
         if _RANK[found] < _RANK[wish]:
-            yield Broken(judged.ref, {"wish": wish, "found": found}, f"metadata.annotations[{WISH}]")
+            ref = judged.ref
+            asking = f"kubectl kres qos {ref.kind.lower()}/{quote(ref.name)} -n {quote(ref.namespace)}"
+            yield Broken(ref, {"wish": wish, "found": found}, f"metadata.annotations[{WISH}]", commands=(asking,))
 
 
 RULE = Rule(
@@ -33,7 +36,7 @@ RULE = Rule(
     severity="error",
     reason="The annotation kres.dev/qos says which class the pods need; after admission they are of a lower "
     "one, and are evicted earlier.",
-    remedy="kubectl kres qos TYPE/NAME names what keeps the pod from the class.",
+    remedy="Its QoS answer names what keeps the pod from the class.",
     message="kres.dev/qos asks for {wish}, its pods are {found}",
     find=find,
     failing="""
