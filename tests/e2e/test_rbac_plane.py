@@ -27,6 +27,8 @@ COMMANDS = (
     "explain limits -A",
     "quota -A --recount --by workload",
     "quota -A --denied",
+    "check -A",
+    "overview -A",
     "claims -A",
     "pools",
     "qos -A",
