@@ -53,3 +53,10 @@ def test_what_could_not_be_read_is_found():
     (one,) = check(Scene(store, ASK, "shop", unread=unread), {"KRES901"})
     assert one.object.kind == "ResourceQuota"
     assert one.message == "denied: forbidden"
+
+
+def test_quotas_that_cannot_be_counted_are_found():
+    broken = BY_CODE["KRES302"].failing.replace("used: {requests.cpu: '1'}", "used: {requests.cpu: many}")
+    (one,) = [one for one in found(broken) if one.code == "KRES902"]
+    assert (one.object.kind, one.object.name, one.object.namespace) == ("ResourceQuota", "*", "shop")
+    assert "ResourceQuota/team" in one.message

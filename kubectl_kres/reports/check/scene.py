@@ -10,11 +10,13 @@ from msgspec import Struct
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.quota.quota_admission import Quota
 from kubectl_kres.errors import KresError
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.changes.together import Together
+from kubectl_kres.reports.check.finding import EVERY
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Demand, Unseen
@@ -155,7 +157,8 @@ class Scene:
         try:
             return tuple(quota_reports(self.store, held, self.ask, recounted=True))
         except KresError as error:
-            self.unanswered += [(subject, error) for subject in self.subjects[:1]]
+            quotas = Subject(ObjectRef("ResourceQuota", EVERY, self.namespace), BY_KIND["ResourceQuota"])
+            self.unanswered.append((quotas, error))
             return ()
 
     @cached_property

@@ -1,1 +1,1 @@
-"""Rules about pods, claims and runs that do not come, or will not come again: codes KRES101 to KRES199."""
+"""Rules about pods, claims and runs that are refused, or would be refused the next time: codes KRES101 to KRES199."""
