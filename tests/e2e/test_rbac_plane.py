@@ -83,8 +83,11 @@ def used(folder: Any, user: str) -> set[tuple[str, str]]:
 
 
 def items(done: Any) -> Any:
-    """The answers, without whom the proposed commands are to run as, and without how many seconds something waits."""
+    """The answers, without whom the proposed commands are to run as, how many seconds something waits, and when Tekton
+    tries again, which is another minute where one begins between two answers.
+    """
     text = re.sub(r"(?<=: )\d{4,}(?=,?$)", "0", re.sub(r" --as [a-z-]+", "", done.stdout), flags=re.MULTILINE)
+    text = re.sub(r'(?<="nextTry": )"[^"]*"', '""', text)
     return json.loads(text)["items"] if text else None
 
 
