@@ -166,14 +166,11 @@ class _Located:
     def __call__(self, found: CheckFinding) -> CheckFinding:
         manifest = self._manifests.get(found.object)
         if manifest is None:
-            ours = (command.startswith("kubectl kres") for command in found.commands)
-            return structs.replace(
-                found,
-                commands=tuple(
-                    f"{command}{self._flags}" if own else command
-                    for own, command in zip(ours, found.commands, strict=True)
-                ),
+            commands = tuple(
+                f"{command}{self._flags}" if command.startswith("kubectl kres") else command
+                for command in found.commands
             )
+            return structs.replace(found, commands=commands)
         line, column = manifest.position_of(found.field)
         commands = (f"kubectl kres explain{self._flags}",)
         return structs.replace(found, file=manifest.file, line=line, column=column, commands=commands)

@@ -41,7 +41,9 @@ def scenes(source: ObjectSource, given: Input, options: Options, ask: Ask) -> It
     spaces = source.namespaces
     for space in spaces or ("",):
         yield from _of_cluster(source, ask, space, tries)
-    source.fill(need for _ in range(2) for need in cluster_needs(source.store))
+    for _ in range(2):
+        # Only the pools tell in which namespaces claims are read where all of them may not be.
+        source.fill(cluster_needs(source.store))
     yield Scene(source.store, ask, spaces=spaces)
 
 
@@ -96,7 +98,8 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Ite
         for space, pods in _by_namespace(source.pages(Need(_POD.kind, scope))):
             while waiting and waiting[0] < space:
                 yield _scene(source, ask, waiting.pop(0), (), by_space, lacking, tries)
-            waiting = [one for one in waiting if one != space]
+            if space in waiting:
+                waiting.remove(space)
             yield _scene(source, ask, space, pods, by_space, lacking, tries)
     except Forbidden as error:
         need = Need(_POD.kind, scope)

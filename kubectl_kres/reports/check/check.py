@@ -98,7 +98,7 @@ def _annotated(scene: Scene) -> Iterator[ObjectRef]:
 
 
 def _text(scene: Scene, ref: ObjectRef) -> str:
-    raw = next((one.raw for one in scene.subjects if one.ref == ref and one.raw is not None), None)
+    raw = scene.written.get(ref)
     if raw is not None:
         metadata: Any = raw.get("metadata") or {}
         return str((metadata.get("annotations") or {}).get(IGNORE) or "")
@@ -106,20 +106,22 @@ def _text(scene: Scene, ref: ObjectRef) -> str:
     return str((item.metadata.annotations or {}).get(IGNORE, "")) if item is not None else ""
 
 
+def _parts(scene: Scene, ref: ObjectRef) -> Iterator[tuple[str, str]]:
+    """Each code of the annotation with what stands behind it."""
+    for part in filter(None, map(str.strip, _text(scene, ref).split(";"))):
+        code, _, reason = part.partition(" ")
+        yield code, reason.strip()
+
+
 def _exemptions(scene: Scene, ref: ObjectRef) -> Iterator[tuple[str, str]]:
     """Codes with the reasons that are given for them."""
-    for part in _text(scene, ref).split(";"):
-        code, _, reason = part.strip().partition(" ")
-        if code in BY_CODE and reason.strip():
-            yield code, reason.strip()
+    return ((code, reason) for code, reason in _parts(scene, ref) if code in BY_CODE and reason)
 
 
 def _faults(scene: Scene, ref: ObjectRef) -> Iterator[CheckFinding]:
-    rule = BY_CODE[EXEMPTION]
-    for part in _text(scene, ref).split(";"):
-        code, _, reason = part.strip().partition(" ")
+    for code, reason in _parts(scene, ref):
         why = "" if code in BY_CODE else f'"{code}" is no code of a rule'
-        why = why or ("" if reason.strip() else f"it gives no reason for {code}")
-        if part.strip() and why:
+        why = why or ("" if reason else f"it gives no reason for {code}")
+        if why:
             values = {"annotation": IGNORE, "why": why}
-            yield _finding(rule, Broken(ref, values, f"metadata.annotations[{IGNORE}]"), "")
+            yield _finding(BY_CODE[EXEMPTION], Broken(ref, values, f"metadata.annotations[{IGNORE}]"), "")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from msgspec import Struct
 
@@ -97,8 +98,13 @@ class Scene:
     def asks(self, ref: ObjectRef) -> bool:
         """Whether findings about an object are wanted."""
         if self.of_files:
-            return ref in self.store.files or any(ref == one.ref for one in self.subjects)
+            return ref in self.store.files or ref in self.written
         return not (self.spaces and ref.namespace) or ref.namespace in self.spaces
+
+    @cached_property
+    def written(self) -> Mapping[ObjectRef, Mapping[str, Any]]:
+        """The subjects of files as they stand there."""
+        return {one.ref: one.raw for one in self.subjects if one.raw is not None}
 
     @cached_property
     def known(self) -> Known:
