@@ -54,9 +54,9 @@ def explain_all(
     from kubectl_kres.api.asking import AnswerScope, asked
     from kubectl_kres.render.pod import explain as render
     from kubectl_kres.reports.explain.explain import explain as explanation
-    from kubectl_kres.reports.pod.needs import needs
+    from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 
-    found = asked(list(items), AnswerScope(cluster, namespace, policies, kube_version), needs)
+    found = asked(list(items), AnswerScope(cluster, namespace, policies, kube_version), needs_with_rivals)
     return [
         Explanation(
             explanation(found.store, subject, found.ask),

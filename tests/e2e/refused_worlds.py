@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 Raw = dict[str, Any]
 
@@ -18,12 +19,17 @@ KATA: Raw = {
     "overhead": {"podFixed": {"cpu": "50m", "memory": "32Mi"}},
 }
 _LABELS = {"app": "web"}
+#: The label of workloads that compete.
+BESIDE = "other"
 _CPU = (50, 100, 200, 300, 500, 700, 1000)
 _MEMORY = (32, 64, 100, 128, 256, 512)
 
 
 class World(Struct):
-    """``before``: the workload as it ran before, without policies; None: it is new. ``workload``: as it is now."""
+    """``before``: the workload as it ran before, without policies; None: it is new. ``workload``: as it is now.
+
+    ``beside``: other workloads, which are there first.
+    """
 
     seed: int
     kind: str
@@ -31,6 +37,7 @@ class World(Struct):
     workload: Raw
     policies: list[Raw]
     before: Raw | None = None
+    beside: Sequence[Raw] = ()
 
 
 def world(seed: int) -> World:
@@ -56,6 +63,28 @@ def world(seed: int) -> World:
     ranges = [_limit_range(rng, f"lr{index}", kind) for index in range(rng.choice((0, 0, 1, 1, 2, 3)))]
     quotas = [_quota(rng, f"q{index}", kind, wanted) for index in range(rng.choice((0, 1, 1, 2, 3)))]
     return World(seed, kind, wanted, workload, [*ranges, *quotas], before)
+
+
+def contested(seed: int) -> World:
+    """A new workload beside one or two that quotas refuse, too, as far as the seed brings it."""
+    found = next(one for one in map(world, range(seed * 1000, seed * 1000 + 1000)) if _may_compete(one))
+    rng = random.Random(f"contested/{seed}")
+    others = []
+    for number in range(rng.choice((1, 1, 2))):
+        raw = _workload(
+            rng, rng.choice(("Deployment", "Deployment", "StatefulSet", "Job")), rng.randint(1, 3), _pod_spec(rng)
+        )
+        raw["metadata"] = {"name": f"other{number}"}
+        raw["spec"]["template"]["metadata"] = {"labels": {"app": BESIDE, "number": str(number)}}
+        if "selector" in raw["spec"]:
+            raw["spec"]["selector"] = {"matchLabels": raw["spec"]["template"]["metadata"]["labels"]}
+        others.append(raw)
+    return structs.replace(found, beside=others)
+
+
+def _may_compete(one: World) -> bool:
+    quotas = [it for it in one.policies if it["kind"] == "ResourceQuota"]
+    return one.before is None and one.kind not in {"Pod", "CronJob"} and bool(quotas)
 
 
 def _pod_spec(rng: random.Random) -> Raw:

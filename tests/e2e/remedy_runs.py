@@ -15,7 +15,7 @@ from typing import Any
 
 from controlplane import ControlPlane
 from e2e.asking import Asking
-from e2e.refused_worlds import KATA, Raw, World
+from e2e.refused_worlds import BESIDE, KATA, Raw, World
 from msgspec import Struct
 from properties.remedied import put
 
@@ -39,6 +39,7 @@ class Trial(Struct):
     of: int = 0
     came: int = -1
     fault: str = ""
+    shared: bool = False
 
     @property
     def kept(self) -> bool:
@@ -80,6 +81,11 @@ class Runs:
             trial.fault = "not tried in the engine"
             return trial
         trial.promised, trial.of = told["admits"]["pods"], told["admits"]["of"]
+        trial.shared = bool(told["shared"])
+        if told["contested"]:
+            # How much others take is not known, which the answer says.
+            trial.came = trial.promised
+            return trial
         if again is None or number >= len(again["remedies"]) or again["remedies"][number]["text"] != told["text"]:
             trial.fault = f"the copy is told otherwise: {[one['text'] for one in (again or {}).get('remedies', ())]}"
             return trial
@@ -113,6 +119,10 @@ class Runs:
             if self.asking.create(one, space).status != 201:
                 return None
         self._wait_for_quotas(space)
+        for one in world.beside:
+            self._create(one, space)
+        if world.beside:
+            self._at_rest(world, space, 0)
         file = None
         if world.before is not None:
             reply = self._replace(world.workload, space)
@@ -223,16 +233,19 @@ class Runs:
         self.plane.request("PATCH", path, {"status": status}, content_type=_PATCH)
 
     def _newest(self, world: World, space: str, pods: list[Raw]) -> tuple[int, Any]:
-        living = [one for one in pods if not one["metadata"].get("deletionTimestamp")]
+        ours = [one for one in pods if (one["metadata"].get("labels") or {}).get("app") != BESIDE]
+        living = [one for one in ours if not one["metadata"].get("deletionTimestamp")]
         owners = {owner["name"]: one for one in living for owner in one["metadata"].get("ownerReferences", ())}
         if world.kind == "Deployment":
-            sets = self._list(space, "apis/apps/v1", "replicasets")
+            sets = [one for one in self._list(space, "apis/apps/v1", "replicasets") if _owner(one) == "web"]
             sets.sort(key=lambda one: int(one["metadata"]["annotations"]["deployment.kubernetes.io/revision"]))
             newest = sets[-1]["metadata"]["name"] if sets else ""
             count = sum(_owner(one) == newest for one in living)
             state = sorted((one["metadata"]["name"], one["spec"]["replicas"]) for one in sets)
         elif world.kind == "StatefulSet":
-            stored = self._list(space, "apis/apps/v1", "statefulsets")
+            stored = [
+                one for one in self._list(space, "apis/apps/v1", "statefulsets") if one["metadata"]["name"] == "web"
+            ]
             revision = stored[0]["status"].get("updateRevision") if stored else None
             count = sum(one["metadata"]["labels"].get("controller-revision-hash") == revision for one in living)
             state = [revision]

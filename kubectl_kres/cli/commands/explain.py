@@ -45,8 +45,8 @@ from kubectl_kres.reports.explain.summary import Outline, Outlines
 from kubectl_kres.reports.explain.value_query import narrowed
 from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
 from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.pod.verdict import is_negative
+from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -79,7 +79,9 @@ def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
     explainer = explainer_of(subject.kind)
     if explainer is not None:
         return explainer.needs(store, subject)
-    return policy_needs(store, subject) if answers_about(subject.kind).explained == "policy" else needs(store, subject)
+    if answers_about(subject.kind).explained == "policy":
+        return policy_needs(store, subject)
+    return needs_with_rivals(store, subject)
 
 
 class ExplainPage(Page):

@@ -23,7 +23,8 @@ def remedy_lines(remedies: Sequence[Remedy], note: str, width: int, *, commands:
     for at, remedy in enumerate(remedies):
         yield from _labelled("    or: " if at else "remedy: ", remedy.text, width)
         if remedy.stays:
-            yield from toned("warn", wrapped(f"then still refused: {remedy.stays}", width, first=_INDENT, rest=_INDENT))
+            what = remedy.stays if remedy.contested else f"then still refused: {remedy.stays}"
+            yield from toned("warn", wrapped(what, width, first=_INDENT, rest=_INDENT))
         if commands:
             for command in remedy.commands:
                 yield [("strong", f"{_INDENT}{command}")]

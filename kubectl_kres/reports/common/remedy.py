@@ -103,6 +103,9 @@ class Remedy(Record, frozen=True, omit_defaults=False):
     ``why``: why some or all of the edits have no command. ``admits`` absent: nothing was tried. ``stays``: the refusal
     that remains, where not all wanted pods come. ``proven``: tried in the engine. ``ask``: who uses the quota, where
     another must give way. ``text``: the whole in words.
+
+    ``shared``: other workloads that lack pods and take of the room that is made, which is counted in.
+    ``contested``: those that may take it, of which too little is known to say how much.
     """
 
     text: str
@@ -113,3 +116,5 @@ class Remedy(Record, frozen=True, omit_defaults=False):
     stays: str = ""
     proven: bool = False
     ask: str = ""
+    shared: tuple[ObjectRef, ...] = ()
+    contested: tuple[ObjectRef, ...] = ()

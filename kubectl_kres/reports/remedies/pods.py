@@ -13,6 +13,7 @@ from kubectl_kres.admission.quota.quota_admission import Quota, charges
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
@@ -56,6 +57,7 @@ class Workplace(Struct, frozen=True):
 
     ``fresh``: the object is made anew with each change of its template, so that its own pods end first. ``claims``:
     those of each missing pod. ``counted``: the resource that the object itself counts for, where it is new.
+    ``rivals``: other workloads that lack pods.
     """
 
     kind: str
@@ -65,6 +67,25 @@ class Workplace(Struct, frozen=True):
     fresh: bool = False
     claims: tuple[tuple[PersistentVolumeClaim, ...], ...] = ()
     counted: str = ""
+    rivals: tuple[Rival, ...] = ()
+
+
+class Rival(Struct):
+    """Another workload that lacks pods, and takes what room it finds: the pod of its template, and what there is of it.
+
+    ``judged``: the pod under the policies that were asked about last.
+    """
+
+    ref: ObjectRef
+    pod: Pod
+    place: Workplace
+    judged: tuple[Policies, Judged] | None = None
+
+    def plan(self, policies: Policies, server: Server) -> Plan:
+        """What its controller goes on doing. Raises Unparsable."""
+        if self.judged is None or self.judged[0] is not policies:
+            self.judged = policies, judge(self.pod, policies, server)
+        return plan_of(self.place, self.pod, self.judged[1], policies, server)[0]
 
 
 def workplace(store: Store, subject: Subject, analysis: Analysis, server: Server) -> Workplace | None:
@@ -279,7 +300,8 @@ def plan_of(
         for one in others:
             for key, amount in (one.back or price).items():
                 used[key] = used.get(key, 0) - amount * one.pods
-        return Plan(place.wanted, [Group(place.wanted, have, price, back, not judged.faults)], once=once), used
+        plan = Plan(place.wanted, [Group(place.wanted, have, price, back, not judged.faults)], once=once)
+        return _beside(place, plan, policies, server), used
     strategy = _STRATEGIES.get(place.kind, "")
     if place.replicas is not None and place.replicas.strategy == "OnDelete":
         strategy = ""
@@ -298,7 +320,24 @@ def plan_of(
     groups.append(Group(wanted, have, price, back, not judged.faults))
     surge = place.replicas.surge if place.replicas is not None else 0
     unavailable = place.replicas.unavailable if place.replicas is not None else 0
-    return Plan(place.wanted, groups, strategy, surge, unavailable, claims, once), used
+    plan = Plan(place.wanted, groups, strategy, surge, unavailable, claims, once)
+    return _beside(place, plan, policies, server), used
+
+
+def _beside(place: Workplace, plan: Plan, policies: Policies, server: Server) -> Plan:
+    """The plan with those of the rivals that need room of what it needs itself."""
+    if place.rivals:
+        own = {key for price in (plan.groups[-1].price, *plan.claims, plan.once) for key in price}
+        others = (one.plan(policies, server) for one in place.rivals)
+        plan.rivals = [one for one in others if own.intersection(needed_room(one))]
+    return plan
+
+
+def needed_room(plan: Plan) -> Iterator[Key]:
+    """What further pods of the newest template cost; nothing where something else than room refuses them."""
+    newest = plan.groups[-1]
+    if newest.open:
+        yield from (key for key, amount in newest.price.items() if amount > 0)
 
 
 _STRATEGIES = {"Deployment": "Deployment", "StatefulSet": "Ordered", "DaemonSet": "Ordered"}

@@ -42,7 +42,8 @@ class Plan(Struct):
 
     ``strategy``: RollingUpdate or Recreate of a Deployment, Ordered where old pods are replaced one after the other (a
     StatefulSet, a DaemonSet), else empty. ``claims``: what the claims of each further pod cost, in the order in which
-    pods are made. ``once``: what the object itself costs before its first pod.
+    pods are made. ``once``: what the object itself costs before its first pod. ``rivals``: what the controllers of
+    other workloads want meanwhile, of the same quotas.
     """
 
     wanted: int
@@ -52,10 +53,13 @@ class Plan(Struct):
     unavailable: int = 0
     claims: Sequence[Price] = ()
     once: Price = {}
+    rivals: Sequence[Plan] = ()
 
     def copy(self) -> Plan:
         groups = [group.copy() for group in self.groups]
-        return Plan(self.wanted, groups, self.strategy, self.surge, self.unavailable, self.claims, self.once)
+        return Plan(
+            self.wanted, groups, self.strategy, self.surge, self.unavailable, self.claims, self.once, self.rivals
+        )
 
 
 class Rest(NamedTuple):
@@ -98,17 +102,40 @@ class _Room:
 
 
 def at_rest(
-    plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int], *, raising: bool = False, old_first: bool = False
+    plan: Plan,
+    used: Mapping[Key, int],
+    hard: Mapping[Key, int],
+    *,
+    raising: bool = False,
+    old_first: bool = False,
+    rivals_first: bool = False,
 ) -> Rest:
     """``raising``: wherever it ends for want of room, the quotas are raised by just what the next pod needs.
 
-    ``old_first``: whose pods take what room there is, where two templates want it.
+    ``old_first``: whose pods take what room there is, where two templates want it; ``rivals_first``: where two
+    workloads do.
     """
-    run = _Run(plan.copy(), _Room(used, hard), old_first=old_first)
-    run.until_still()
+    room = _Room(used, hard)
+    run = _Run(plan.copy(), room, old_first=old_first)
+    rivals = [_Run(one.copy(), room, old_first=False) for one in plan.rivals]
+    _until_still(run, rivals, rivals_first=rivals_first)
     while raising and not run.complete and run.raise_room():
-        run.until_still()
+        _until_still(run, rivals, rivals_first=rivals_first)
     return Rest(run.newest.pods, run.complete, run.room.hard, run.room.first)
+
+
+def _until_still(run: _Run, rivals: Sequence[_Run], *, rivals_first: bool) -> None:
+    """Until no controller finds anything more to do."""
+    going = True
+    while going:
+        going = rivals_first and _move(rivals)
+        going |= run.step() if rivals_first and rivals else run.until_still()
+        going |= _move(rivals)
+
+
+def _move(runs: Sequence[_Run]) -> bool:
+    """Each of them as far as it comes; whether any did anything."""
+    return sum(one.until_still() for one in runs) > 0
 
 
 class _Run:
@@ -126,17 +153,30 @@ class _Run:
     def _replaced(self) -> list[Group]:
         return self.old if self.plan.strategy else []
 
-    def until_still(self) -> None:
+    def until_still(self) -> bool:
+        """Whether anything changed."""
+        before = self.steps
+        while self.step():
+            pass
+        return self.steps > before
+
+    def step(self) -> bool:
+        """One look of the controllers; False: nothing is left to do."""
         if not self.ready:
             if not self.room.times(self.plan.once, 1):
-                return
+                return False
             self.room.take(self.plan.once)
             self.ready = True
-        while self.steps < _MOST_STEPS and (self._make() or self._turn()):
             self.steps += 1
+            return True
+        if self.steps < _MOST_STEPS and (self._make() or self._turn()):
+            self.steps += 1
+            return True
+        return False
 
     def raise_room(self) -> bool:
         """Room for the next pod of the newest template; False where room is not what it lacks."""
+        self.steps += 1
         if self.steps >= _MOST_STEPS:
             return False
         if not self.ready:

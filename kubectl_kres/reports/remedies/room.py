@@ -17,6 +17,8 @@ from kubectl_kres.reports.remedies.shape import needed_values, scale, units
 from kubectl_kres.reports.remedies.values import Place, Values, write, written
 
 _ROUNDS = 6
+#: So often room is made for one more pod beside those that others take, and so many of them are tried as the first.
+_ROUNDS_OF_RIVALS, _MOST_ORDERS = 200, 5
 _COUNTS = ("pods", "persistentvolumeclaims")
 #: Less than this of a resource is no proposal: nothing runs with it.
 LEAST = {"cpu": 10**6, "memory": 2**20 * 10**9, "ephemeral-storage": 2**20 * 10**9}
@@ -32,7 +34,7 @@ class Raised(Struct, frozen=True):
 
 
 def raised(place: Workplace, pod: Pod, judged: Judged, policies: Policies, server: Server) -> Raised:
-    """The least that is enough whichever template's pods come first. Raises Unparsable."""
+    """The least that is enough whichever template's, and whichever workload's, pods come first. Raises Unparsable."""
     plan, used = plan_of(place, pod, judged, policies, server)
     return raised_for(plan, used, amounts(policies.quotas)[1])
 
@@ -43,18 +45,45 @@ def raised_for(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> 
         return Raised({}, {}, complete=True, rest=now)
     run = at_rest(plan, used, hard, raising=True, old_first=True)
     found = at_rest(plan, used, run.hard, raising=True)
-    if not found.complete:
+    for _ in range(_ROUNDS_OF_RIVALS):
+        if not found.complete or not plan.rivals:
+            break
+        # Raised step by step others get less of it than of the same room at once: it is tried anew.
+        lacking = next((one for one in _orders(plan) if not _after_rivals(one, used, found.hard).complete), None)
+        if lacking is None:
+            break
+        found = at_rest(lacking, used, found.hard, raising=True, rivals_first=True)
+    if not found.complete or (plan.rivals and not worst(plan, used, found.hard).complete):
         return Raised({}, {}, complete=False, rest=now)
     most = {key: found.hard[key] for key in found.hard if found.hard[key] > hard[key]}
     least = _tightened(plan, used, hard, most)
-    first = at_rest(plan, used, hard, raising=True).first
+    # Who gets the room of one pod is not known where others want it, too.
+    first = {} if plan.rivals else at_rest(plan, used, hard, raising=True).first
     return Raised(least, first, complete=True, rest=now)
 
 
 def worst(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
-    """Where it ends in the worse of both orders."""
+    """Where it ends in the worst of the orders that are tried."""
     found = at_rest(plan, used, hard)
-    return at_rest(plan, used, hard, old_first=True) if found.complete else found
+    if found.complete:
+        found = at_rest(plan, used, hard, old_first=True)
+    for one in _orders(plan) if found.complete else ():
+        found = _after_rivals(one, used, hard)
+        if not found.complete:
+            break
+    return found
+
+
+def _orders(plan: Plan) -> Iterator[Plan]:
+    """With each of the rivals, as far as they are few, as the first one."""
+    for at in range(min(len(plan.rivals), _MOST_ORDERS)):
+        found = plan.copy()
+        found.rivals = (*plan.rivals[at:], *plan.rivals[:at])
+        yield found
+
+
+def _after_rivals(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
+    return at_rest(plan, used, hard, rivals_first=True)
 
 
 def _tightened(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int], most: Mapping[Key, int]) -> dict[Key, int]:

@@ -32,8 +32,19 @@ from kubectl_kres.reports.common.remedy import (
     SetValue,
 )
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.remedies import words
 from kubectl_kres.reports.remedies.composed import composed, raises
-from kubectl_kres.reports.remedies.pods import TRIED, Workplace, amounts, findings_of, judge, plan_of, workplace
+from kubectl_kres.reports.remedies.pods import (
+    TRIED,
+    Workplace,
+    amounts,
+    findings_of,
+    judge,
+    needed_room,
+    plan_of,
+    workplace,
+)
+from kubectl_kres.reports.remedies.rivals import Rivals, rivals_of
 from kubectl_kres.reports.remedies.room import Raised, lowered, raised, raised_for, worst
 from kubectl_kres.reports.remedies.shape import passing
 from kubectl_kres.reports.remedies.values import Place, write, written
@@ -66,9 +77,13 @@ def remedies(store: Store, subject: Subject, analysis: Analysis, server: Server)
         place = workplace(store, subject, analysis, server)
         if place is None:
             return ()
+        beside = Rivals() if analysis.start.live is not None else rivals_of(store, subject, analysis.known, server)
+        place = structs.replace(place, rivals=beside.counted)
         found = tuple(_Search(store, subject, analysis, server, place).remedies())
     except Unparsable:
         return ()
+    if beside.unknown:
+        found = tuple(_contested(one, beside.unknown) for one in found)
     others = dict.fromkeys(one.text for outcome in beyond(analysis) for one in findings_of(outcome))
     if not others:
         return found
@@ -91,6 +106,15 @@ def beyond(analysis: Analysis) -> tuple[Outcome, ...]:
     return tuple(found)
 
 
+def _shared(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
+    return structs.replace(remedy, text=f"{remedy.text}{words.shared(refs)}", shared=refs) if refs else remedy
+
+
+def _contested(remedy: Remedy, refs: tuple[ObjectRef, ...]) -> Remedy:
+    stays = "; ".join(filter(None, (remedy.stays, words.contested(refs))))
+    return structs.replace(remedy, stays=stays, contested=refs)
+
+
 class _Search:
     def __init__(self, store: Store, subject: Subject, analysis: Analysis, server: Server, place: Workplace) -> None:
         self.store, self.subject, self.analysis, self.server, self.place = store, subject, analysis, server, place
@@ -108,7 +132,16 @@ class _Search:
             if edits not in seen:
                 seen.add(edits)
                 admits = Admits(trial.place.wanted, trial.place.wanted)
-                yield composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
+                found = composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
+                yield _shared(found, self._who_shares(trial))
+
+    def _who_shares(self, trial: Trial) -> tuple[ObjectRef, ...]:
+        """The rivals for which more room is made than without them."""
+        place = structs.replace(trial.place, rivals=())
+        alone = self._trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
+        more = {key for key, amount in trial.need.hard.items() if amount != alone.get(key)}
+        plans = {one.ref: one.plan(trial.policies, self.server) for one in trial.place.rivals} if more else {}
+        return tuple(ref for ref, plan in plans.items() if not more.isdisjoint(needed_room(plan)))
 
     def _come(self) -> bool:
         """Whether all wanted pods exist, or come as it is; of a pod that exists: whether it would be admitted."""

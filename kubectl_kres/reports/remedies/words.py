@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.remedy import (
     CreateObject,
     Edit,
@@ -120,6 +121,27 @@ def listed(parts: Sequence[str]) -> str:
     if len(parts) < 3:
         return " and ".join(parts)
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+#: So many other workloads are named.
+_MOST_RIVALS = 3
+
+
+def shared(refs: Sequence[ObjectRef]) -> str:
+    """That others take of the room that is made; added to the sentence."""
+    return f", since {_named(refs)} {'takes' if len(refs) == 1 else 'take'} of the same room"
+
+
+def contested(refs: Sequence[ObjectRef]) -> str:
+    """That others may come first, of which it is not known how much they take."""
+    were = "was" if len(refs) == 1 else "were"
+    return f"{_named(refs)} {were} refused by a quota, too, and may take the room first"
+
+
+def _named(refs: Sequence[ObjectRef]) -> str:
+    names = [f"{ref.kind}/{ref.name}" for ref in refs]
+    more = len(names) - _MOST_RIVALS
+    return listed(names if more <= 0 else [*names[:_MOST_RIVALS], f"{more} more"])
 
 
 #: What is said where no remedy is needed.

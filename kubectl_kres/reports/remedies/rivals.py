@@ -1,0 +1,148 @@
+"""Other workloads of the namespace that lack pods: they take of the room that a remedy makes.
+
+Who they are is known of workloads that were read, and of events, which a live answer about one workload reads anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct, structs
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.request.new_pod import admit
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.workload import Event, Workload
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.effective_policies import Known
+from kubectl_kres.reports.common.replicas import replicas_of
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.pod.manifest_source import start_of
+from kubectl_kres.reports.pod.needs import controller, needs
+from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+#: Kinds whose controllers try again and again to make the pods that are missing.
+_KINDS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "ReplicationController")
+_REFUSED = "exceeded quota"
+#: So many are read one by one for an answer about one workload, and so many are counted with.
+_MOST_READ, _MOST_COUNTED = 3, 20
+
+
+class Rivals(Struct, frozen=True):
+    """``unknown``: those that quotas refused and of which no more is known, or that are more than are counted."""
+
+    counted: tuple[Rival, ...] = ()
+    unknown: tuple[ObjectRef, ...] = ()
+
+
+def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
+    """The reads of an explanation, and the workloads that events name as refused by a quota where pods are missing.
+
+    Those are read beyond the number of GETs that any other answer costs, a few at most.
+    """
+    wanted = needs(store, subject)
+    if subject.raw is not None:
+        return wanted
+    own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
+    if not isinstance(own, Workload) or not _lacks(subject.ref.kind, own):
+        return wanted
+    refs = _refused(store, subject)[:_MOST_READ]
+    return (*wanted, *(Need(ref.kind, ref.namespace, ref.name, required=False) for ref in refs))
+
+
+def rivals_of(store: Store, subject: Subject, known: Known, server: Server) -> Rivals:
+    """All that is known to lack pods beside the subject. Raises Unparsable."""
+    family = _family(store, subject)
+    found: list[Rival] = []
+    unknown: list[ObjectRef] = []
+    for kind in _KINDS:
+        for one in store.all(kind, subject.ref.namespace):
+            ref = ObjectRef(kind, one.metadata.name, one.metadata.namespace)
+            if ref in family or _made_by_one(store, one) or not _lacks(kind, one):
+                continue
+            if len(found) >= _MOST_COUNTED:
+                unknown.append(ref)
+                continue
+            rival = _rival(store, Subject(ref, BY_KIND[kind]), known, server)
+            if rival is not None:
+                found.append(rival)
+    for ref in _refused(store, subject):
+        there = store.get(ref.kind, ref.name, ref.namespace)
+        if there is None and not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
+            unknown.append(ref)
+    return Rivals(tuple(found), tuple(unknown))
+
+
+def _rival(store: Store, subject: Subject, known: Known, server: Server) -> Rival | None:
+    """None where more room brings it nothing: another thing refuses its pods, or it makes none at present."""
+    start = start_of(store, subject)
+    outcomes = admit(start.pod, known.policies, server, journal=False)
+    analysis = Analysis(start, known, outcomes, server=server)
+    for system in systems():
+        analysis = system.judged(store, subject, Ask(server), analysis)
+    if any(one.rule not in TRIED for outcome in analysis.outcomes for one in findings_of(outcome)):
+        return None
+    place = workplace(store, subject, analysis, server)
+    # Nobody changes its template, so that its pods stay.
+    return None if place is None else Rival(subject.ref, start.pod, structs.replace(place, fresh=False))
+
+
+def _lacks(kind: str, workload: Workload) -> bool:
+    try:
+        found = replicas_of(kind, workload)
+    except UsageError:
+        return False
+    return found is not None and found.missing > 0
+
+
+def _made_by_one(store: Store, workload: Workload) -> bool:
+    """Whether another workload makes it, which is counted itself."""
+    kind, name = controller(workload)
+    return kind in _KINDS and store.get(kind, name, workload.metadata.namespace) is not None
+
+
+def _family(store: Store, subject: Subject) -> set[ObjectRef]:
+    """The subject, what it makes, and what makes it."""
+    ref = subject.ref
+    found = {ref}
+    own = store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
+    if isinstance(own, Workload):
+        kind, name = controller(own)
+        found.add(ObjectRef(kind, name, ref.namespace))
+    for kind in ("ReplicaSet", "Job"):
+        for one in store.all(kind, ref.namespace):
+            if controller(one) == (ref.kind, ref.name):
+                found.add(ObjectRef(kind, one.metadata.name, ref.namespace))
+    return found
+
+
+def _refused(store: Store, subject: Subject) -> Sequence[ObjectRef]:
+    """Workloads beside the subject that a quota refused pods, those refused last first."""
+    family, space = _family(store, subject), subject.ref.namespace
+    found: dict[ObjectRef, str] = {}
+    for event in store.all("Event", space):
+        about = event.involved_object
+        if event.reason != "FailedCreate" or about.kind not in _KINDS or _REFUSED not in event.message:
+            continue
+        ref = ObjectRef(about.kind, about.name, space)
+        if ref not in family and not _of_unread_sets(store, subject, ref):
+            found[ref] = max(found.get(ref, ""), _time(event))
+    return sorted(found, key=lambda ref: found[ref], reverse=True)
+
+
+def _of_unread_sets(store: Store, subject: Subject, ref: ObjectRef) -> bool:
+    """Whether it looks like a ReplicaSet of the Deployment that is asked about, whose ReplicaSets were not read."""
+    head = f"{subject.ref.name}-"
+    if subject.ref.kind != "Deployment" or ref.kind != "ReplicaSet" or not ref.name.startswith(head):
+        return False
+    return "-" not in ref.name.removeprefix(head) and not any(store.all("ReplicaSet", ref.namespace))
+
+
+def _time(event: Event) -> str:
+    series = event.series.last_observed_time if event.series else None
+    return series or event.last_timestamp or event.event_time or ""
