@@ -27,6 +27,8 @@ _READY = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "statu
 _MERGE = {"content_type": "application/merge-patch+json"}
 #: Seconds: a rollout that is foretold to end may take so long; one that is foretold to stall is watched so long.
 _LONGEST, _WATCHED = 300, 40
+#: Seconds without a change after which what waits out a back-off, which may take minutes, is made to look again.
+_WAITS = 5
 _STRATEGIES = ((1, 0), (0, 1), (1, 1), ("25%", "25%"), (2, 0), (0, 2), ("50%", 0), ("10%", "10%"), None)
 
 
@@ -129,6 +131,8 @@ def _watched(plane: ControlPlane, case: Case) -> Seen:
         # As long as the quota counts pods that are gone, what it refuses is no rest.
         if time.monotonic() - still > _WATCHED and _settled(plane, case) and not _admits(plane, case):
             break
+        if time.monotonic() - still > _WAITS:
+            _wake(plane, case)
         time.sleep(0.5)
     _until(lambda: _settled(plane, case))
     store = _store(plane, case)
@@ -237,6 +241,13 @@ def _settled(plane: ControlPlane, case: Case) -> bool:
     status = workload["status"]
     seen = status.get("observedGeneration", 0) >= workload["metadata"]["generation"]
     return seen and asked == _used(plane, case) and status.get("replicas", 0) == len(pods)
+
+
+def _wake(plane: ControlPlane, case: Case) -> None:
+    now = {"metadata": {"annotations": {"rollouts/woken": str(time.time())}}}
+    for plural in ("replicasets", "statefulsets"):
+        for one in _listed(plane, case, "/apis/apps/v1", plural):
+            _patched(plane, case, "/apis/apps/v1", plural, one["metadata"]["name"], now)
 
 
 def _counts(plane: ControlPlane, case: Case) -> tuple[int, int]:

@@ -19,4 +19,5 @@ def test_rollouts_rest_where_it_was_foretold(controlplane: ControlPlane) -> None
     told = Counter(str(one.before.would) for one in seen)
     going = Counter(one.on_the_way.is_.state for one in seen if one.on_the_way and one.on_the_way.is_)
     print(f"foretold before: {dict(told)}; on the way: {dict(going)}; outcomes: {Counter(one.outcome for one in seen)}")
-    assert [text for one in seen for text in wrong(one)] == []
+    faults = [text for one in seen for text in wrong(one)]
+    assert faults == [], "\n".join(faults)

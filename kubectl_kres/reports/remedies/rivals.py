@@ -5,7 +5,7 @@ Who they are is known of workloads that were read, and of events, which a live a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
@@ -17,6 +17,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known
+from kubectl_kres.reports.common.pod_template import template_of
 from kubectl_kres.reports.common.replicas import replicas_of
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
@@ -51,8 +52,17 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
     own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
     if not isinstance(own, Workload) or not _lacks(subject.ref.kind, own):
         return wanted
-    refs = _refused(store, subject)[:_MOST_READ]
-    return (*wanted, *(Need(ref.kind, ref.namespace, ref.name, required=False) for ref in refs))
+    beside = [one for ref in _refused(store, subject)[:_MOST_READ] for one in _of_rival(store, ref)]
+    return tuple(dict.fromkeys((*wanted, *beside)))
+
+
+def _of_rival(store: Store, ref: ObjectRef) -> Iterator[Need]:
+    """The workload, and what its pods cost beside their containers."""
+    yield Need(ref.kind, ref.namespace, ref.name, required=False)
+    there = store.get(ref.kind, ref.name, ref.namespace)
+    template = template_of(there)[1] if isinstance(there, Workload) else None
+    if template is not None and template.spec.runtime_class_name:
+        yield Need("RuntimeClass", name=template.spec.runtime_class_name, required=False)
 
 
 def rivals_of(store: Store, subject: Subject, known: Known, server: Server) -> Rivals:
@@ -65,7 +75,7 @@ def rivals_of(store: Store, subject: Subject, known: Known, server: Server) -> R
             ref = ObjectRef(kind, one.metadata.name, one.metadata.namespace)
             if ref in family or _made_by_one(store, one) or not _lacks(kind, one):
                 continue
-            if len(found) >= _MOST_COUNTED:
+            if len(found) >= _MOST_COUNTED or not _priced(store, one):
                 unknown.append(ref)
                 continue
             rival = _rival(store, Subject(ref, BY_KIND[kind]), known, server)
@@ -98,6 +108,13 @@ def _lacks(kind: str, workload: Workload) -> bool:
     except UsageError:
         return False
     return found is not None and found.missing > 0
+
+
+def _priced(store: Store, workload: Workload) -> bool:
+    """Whether all that its pods cost is known."""
+    template = template_of(workload)[1]
+    name = template.spec.runtime_class_name if template is not None else None
+    return not name or store.get("RuntimeClass", name) is not None
 
 
 def _made_by_one(store: Store, workload: Workload) -> bool:
