@@ -50,10 +50,18 @@ def test_what_is_over_says_what_ends_it_and_what_is_full_does_not():
     over, full = asked(store_of(quota("a", "5Gi"), quota("b", "4Gi"))).problems
     assert [one.text for one in over.remedies] == [
         "free 1Gi of requests.memory",
-        "raise hard of requests.memory to 5Gi, what is used",
+        "raise requests.memory of quota a to 5Gi, as much as is used",
     ]
     assert '"requests.memory":"5Gi"' in over.remedies[1].commands[0]
     assert full.remedies == ()
+
+
+def test_a_quota_that_is_over_in_two_names_says_both_in_one_sentence():
+    hard, used = {"requests.cpu": "1", "pods": "2"}, {"requests.cpu": "3", "pods": "3"}
+    [over] = asked(
+        store_of(made("ResourceQuota", "a", spec={"hard": hard}, status={"hard": hard, "used": used}))
+    ).problems
+    assert over.remedies[1].text == "raise quota a: pods to 3 and requests.cpu to 3, as much as is used"
 
 
 def test_a_quota_that_somebody_keeps_has_no_command():

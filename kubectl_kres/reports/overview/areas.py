@@ -30,6 +30,7 @@ from kubectl_kres.reports.quota.denied import KINDS, Denied, denied, stands_alon
 from kubectl_kres.reports.quota.quota_report import QuotaReport, Use, quota_reports
 from kubectl_kres.reports.remedies.commands import commands
 from kubectl_kres.reports.remedies.keepers import keeper
+from kubectl_kres.reports.remedies.words import listed, sentence
 from kubectl_kres.store.store import Store
 
 #: Problems of an area that are listed; its list has all of them.
@@ -114,15 +115,11 @@ def _quota_remedies(scene: Scene, problem: Problem) -> tuple[Remedy, ...]:
         RaiseQuota(problem.subject, f"spec.hard[{use.name}]", use.name, use.used or "", from_=use.hard) for use in over
     )
     kept = keeper(quota.metadata)
-    excess = " and ".join(f"{-parse(use.left or '0')} of {use.name}" for use in over)
+    excess = listed([f"{-parse(use.left or '0')} of {use.name}" for use in over])
     made = commands(scene.store.origin, edits, {problem.subject: kept} if kept else {})
     where = f" -n {problem.subject.namespace}"
     ask = f"kubectl kres quota {problem.subject.name}{where} --by workload"
-    return (Remedy(f"free {excess}", ask=ask), Remedy(_raised(edits), edits, made, kept))
-
-
-def _raised(edits: Sequence[RaiseQuota]) -> str:
-    return " and ".join(f"raise hard of {one.resource} to {one.to}, what is used" for one in edits)
+    return (Remedy(f"free {excess}", ask=ask), Remedy(f"{sentence(edits)}, as much as is used", edits, made, kept))
 
 
 def _limits(scene: Scene) -> Made:
