@@ -13,7 +13,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
-from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.session import Session, read_as
 
 
 class ObjectPane(Pane):
@@ -76,6 +76,12 @@ class ObjectPane(Pane):
     def late(self) -> bool:
         """Whether what is not there yet may only be late."""
         return any(self.session.loading(self._asked or self.needs()))
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that the answer depends on has been asked for and read, or cannot be."""
+        states = self.session.feed.states()
+        return not self.late and all(read_as(need) in states for need in self.needs())
 
     def state_lines(self, width: int) -> Iterator[Line]:
         """That the object is gone; that more is being read; or why nothing is known of it."""

@@ -47,11 +47,8 @@ class OutlinePane(TreePane):
     def sign(self, row: OutlineItem) -> tuple[str, Tone]:
         return row.sign, row.tone
 
-    def answered(self) -> None:
-        began = not self._rows
-        super().answered()
-        if began and self._rows and not any(self.sign(item)[0] == "x" for item in self._rows):
-            self.table.find(next(item.path for item in self._rows if not item.is_section))
+    def opens_on(self) -> OutlineItem | None:
+        return super().opens_on() or next((item for item in self._rows if not item.is_section), None)
 
     def about_lines(self, row: OutlineItem, width: int) -> Iterator[Line]:
         if row.about is not None:

@@ -84,6 +84,8 @@ class OverviewPane(TablePane):
         self.table = self.worst
         self._areas = Areas(session)
         self._due, self._rested = False, 0.0
+        #: Whether the areas have the keys because nothing was wrong.
+        self._lent = False
 
     def compose(self) -> ComposeResult:
         yield self.worst
@@ -179,6 +181,11 @@ class OverviewPane(TablePane):
             self.worst.empty = [("quiet", "reading" if reading else "nothing is wrong")]
             if not reading and self.worst.has_focus:
                 self.areas.focus()
+                self._lent = True
+        elif self._lent and self.areas.has_focus:
+            # Nothing was wrong so far only, and nobody has chosen the areas.
+            self.worst.focus()
+            self._lent = False
         self._arrange()
         end = perf_counter()
         self._rested = end + _REST * (end - began)
@@ -332,6 +339,7 @@ class OverviewPane(TablePane):
         ref = row.place.ref if row is not None and row.place is not None else None
         match action:
             case "pane" | "pane-back":
+                self._lent = False
                 self._other().focus()
             case "namespace" if ref is not None and ref.namespace:
                 self.post_message(Open(Location("pods", namespace=ref.namespace)))
@@ -365,7 +373,8 @@ def _put(table: Table, rows: Mapping[RowKey, Notice]) -> None:
         table.replace(rows)
     elif changed := {key: row for key, row in rows.items() if row != old[key]}:
         table.update(changed)
-        table.settle()
+        # Anew, since "12 so far" must not leave its width behind.
+        table.measure()
 
 
 def _quiet(row: Notice) -> Tone:

@@ -71,6 +71,9 @@ class TreePane(ObjectPane, TablePane):
         self._rows: list[Any] = []
         self._folded: set[RowKey] = set()
         self._told: RowKey | None = None
+        #: Whether the screen still chooses where the cursor stands, and what it chose last.
+        self._opening = True
+        self._placed: RowKey | None = None
         self.table = Table(
             self.columns(), Faces(self.words, no_labels, lambda row: bool(self.sign(row)[0])), sign=self.sign
         )
@@ -138,13 +141,20 @@ class TreePane(ObjectPane, TablePane):
         return self.on_tree
 
     def answered(self) -> None:
-        began = not self._rows
+        self._opening = self._opening and self.table.cursor == self._placed
         self._rows = list(self.rows()) if self.found is not None else []
         self._fill()
-        if began and (fault := next((row for row in self._rows if self.sign(row)[0] == "x"), None)) is not None:
-            self.table.find(fault.path)
+        if self._opening:
+            if (row := self.opens_on()) is not None:
+                self.table.open_on(row.path)
+            self._placed = self.table.cursor
+            self._opening = self.found is None or not self.complete
         self.verdict.put(self._verdict)
         self._draw(keep=True)
+
+    def opens_on(self) -> Any | None:
+        """The line that the cursor stands on until a key moves it or all has been read; None: the first."""
+        return next((row for row in self._rows if self.sign(row)[0] == "x"), None)
 
     def _fill(self) -> None:
         # A filter looks into folded branches, too.

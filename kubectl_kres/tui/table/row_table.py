@@ -88,6 +88,8 @@ class Table(Drawn):
         self._drawn: tuple[Any, ...] | None = None
         self._sizing: Timer | None = None
         self._changed: set[RowKey] = set()
+        #: The row that the table opened on, until the cursor or the view is moved by hand.
+        self._opened: RowKey | None = None
 
     @property
     def row(self) -> Any | None:
@@ -211,6 +213,7 @@ class Table(Drawn):
             return
         line = max(0, min(line, len(keys) - 1))
         if keys[line] != self.cursor:
+            self._opened = None
             self._line, self.cursor = line, keys[line]
             self.post_message(self.Moved(self.cursor))
         if self._sizing is not None:
@@ -224,6 +227,12 @@ class Table(Drawn):
         place = self.view.place(key)
         if place is not None:
             self.go(place)
+
+    def open_on(self, key: RowKey) -> None:
+        """Puts the cursor on a row, with as much above it as there is room for, whatever room there comes to be."""
+        self.find(key)
+        self._opened = self.cursor
+        self._reveal()
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
@@ -323,7 +332,9 @@ class Table(Drawn):
 
     def _reveal(self) -> None:
         top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
-        if self._line < top:
+        if self._opened is not None and self._opened == self.cursor:
+            self.scroll_to(y=max(0, self._line - height + 1), animate=False)
+        elif self._line < top:
             self.scroll_to(y=self._line, animate=False)
         elif self._line >= top + height:
             self.scroll_to(y=self._line - height + 1, animate=False)
@@ -331,6 +342,12 @@ class Table(Drawn):
     def on_resize(self) -> None:
         self.settle()
         self._reveal()
+
+    def on_mouse_scroll_down(self) -> None:
+        self._opened = None
+
+    def on_mouse_scroll_up(self) -> None:
+        self._opened = None
 
     def on_click(self, event: events.Click) -> None:
         """A head says so; a row is chosen, by a second click opened."""
