@@ -115,19 +115,21 @@ class Store:
         exact = self._coverage.get(need)
         if exact is not None:
             return exact
-        wider = {other: self._coverage[other] for other in self._wider(need)}
-        known = next((coverage for coverage in wider.values() if coverage.known), None)
-        if known is not None or not wider:
-            return known or UNREAD
-        if len(wider) == 1:
-            return next(iter(wider.values()))
+        wider: dict[Need, Coverage] = {}
+        for other in self._wider(need):
+            coverage = wider[other] = self._coverage[other]
+            if coverage.known:
+                return coverage
+        if len(wider) <= 1:
+            return next(iter(wider.values()), UNREAD)
         return [coverage for other, coverage in self._coverage.items() if other in wider][-1]
 
     def _wider(self, need: Need) -> Iterator[Need]:
-        for space in dict.fromkeys(("", need.namespace)):
-            for name in dict.fromkeys(("", need.name)):
-                held = self._by_place.get((need.kind, space, name), ())
-                yield from (other for other in held if _covers(other, need))
+        for space in ("", need.namespace) if need.namespace else ("",):
+            for name in ("", need.name) if need.name else ("",):
+                for other in self._by_place.get((need.kind, space, name), ()):
+                    if _covers(other, need):
+                        yield other
 
     def wants(self, need: Need) -> bool:
         """Whether it is worth reading: nobody asked, or only for more than that, which a tenant may not read."""
@@ -139,6 +141,10 @@ class Store:
     def gaps(self) -> dict[Need, Coverage]:
         """What was asked for and is not known, in the order of asking."""
         return {need: coverage for need, coverage in self._coverage.items() if not coverage.known}
+
+    def asked(self, kind: str) -> Iterator[Need]:
+        """The reads of a kind that were tried."""
+        return (need for (one, _, _), needs in self._by_place.items() if one == kind for need in needs)
 
     def needs(self) -> dict[Need, Coverage]:
         return dict(self._coverage)

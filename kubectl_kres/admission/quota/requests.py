@@ -7,6 +7,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+import msgspec
+from msgspec import structs
+
 from kubectl_kres.admission.base.draft import Draft, draft_pod, parse_list
 from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.base.server import Server
@@ -17,6 +20,7 @@ from kubectl_kres.admission.quota.scopes import matches_claim, matches_pod
 from kubectl_kres.admission.quota.usage import (
     claim_names,
     claim_usage,
+    is_terminal,
     object_usage,
     pod_names,
     service_names,
@@ -30,6 +34,7 @@ from kubectl_kres.model.policy import ScopedRequirement
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 
 RESOURCE_CLAIMS = "resourceclaims.resource.k8s.io"
+_ENCODER = msgspec.msgpack.Encoder()
 Names = Callable[[Iterable[str]], list[str]]
 
 
@@ -108,6 +113,35 @@ def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: da
     in_scope = partial(matches_pod, spec=pod.spec, priority_class=pod.spec.priority_class_name, qos_class=qos_class)
     usage = stored_pod_usage(pod, draft, server, now)
     return Request("pods", _name(pod.metadata), usage, pod_names, in_scope, stated_names(draft))
+
+
+class PodRequests:
+    """The requests of many pods that exist: those that are alike, as pods of one template are, are summed up once."""
+
+    def __init__(self, server: Server, now: datetime | None = None) -> None:
+        self._server, self._now = server, now
+        self._alike: dict[bytes, tuple[Request, str]] = {}
+
+    def of(self, pod: Pod) -> Request:
+        """As ``pod_request``."""
+        spec, status = pod.spec, pod.status
+        reported = [
+            (one.name, one.resources, one.allocated_resources)
+            for one in (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+            if one.resources is not None
+        ]
+        held = (spec.containers, spec.init_containers, spec.resources, spec.overhead)
+        conditions = [(one.type, one.reason) for one in status.conditions or ()]
+        told = (reported, conditions if reported else (), status.qos_class, is_terminal(pod, self._now))
+        key = _ENCODER.encode((held, told))
+        found = self._alike.get(key)
+        if found is None:
+            draft = draft_pod(pod, self._server)
+            alike = pod_request(pod, self._server, draft=draft, now=self._now)
+            found = self._alike[key] = alike, status.qos_class or qos.class_of(draft)
+        request, qos_class = found
+        in_scope = partial(matches_pod, spec=spec, priority_class=spec.priority_class_name, qos_class=qos_class)
+        return structs.replace(request, name=_name(pod.metadata), in_scope=in_scope)
 
 
 def request_of(

@@ -18,6 +18,7 @@ from kubectl_kres.cli.run.run_loop import Answered, Frame, Page, Query, answerin
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.checked import scenes
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.cli.uncollected import uncollected
 from kubectl_kres.errors import InputError, UsageError, on_one_line
 from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.model.kinds import BY_KIND
@@ -33,6 +34,12 @@ _KIND = "Check"
 #: So many findings are listed; the others are counted.
 MOST = 10_000
 _NEVER = "never"
+
+
+def run(options: Options, words: tuple[str, ...]) -> int:
+    """All findings of a cluster or of files."""
+    with uncollected():
+        return answering(plan)(options, words)
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -178,7 +185,7 @@ class _Located:
 
 command = Command(
     "check",
-    answering(plan),
+    run,
     text="""
         Find what is wrong, or about to be: pods that are refused, or would be when they are replaced; LimitRanges,
         quotas and pools that contradict each other; claims that wait forever; pod templates that do something else

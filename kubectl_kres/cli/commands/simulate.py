@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import sys
 from collections.abc import Iterator, Sequence
@@ -30,6 +29,7 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.simulation.steps import Wanted, given_steps, placed
 from kubectl_kres.cli.source.object_source import ObjectSource
 from kubectl_kres.cli.source.open_source import opened
+from kubectl_kres.cli.uncollected import uncollected
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.reports.changes.compare import compared, report
@@ -78,22 +78,10 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         ask = Ask(server, assumptions, store.origin.time or moment())
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
-        with _uncollected():
+        with uncollected():
             outcome = carried_out(store, steps, ask.server, looked)
             found = _noted(report(outcome), store, spaces, assumptions)
         return _shown(options, items, tally, source, found, store.origin)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without garbage collection, which takes half of the time where a whole cluster is held, and finds nothing."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 @contextmanager

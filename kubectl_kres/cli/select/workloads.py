@@ -28,7 +28,7 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.manifest_source import missing
-from kubectl_kres.reports.pod.needs import PodOrigin, needs, origin_of
+from kubectl_kres.reports.pod.needs import PodOrigin, WorkloadOrigin, needs, origin_of, origin_of_workload
 from kubectl_kres.reports.pod.unplaced import namespace_needs, no_namespace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -424,13 +424,17 @@ def complete(
 
 
 def _unlike(store: Store, subjects: Iterable[Subject]) -> Iterator[Subject]:
-    """Of listed pods that need the same only the first: that they themselves were read is known."""
-    met: set[PodOrigin] = set()
+    """Of listed objects that need the same only the first: that they themselves were read is known."""
+    met: set[PodOrigin | WorkloadOrigin] = set()
     for subject in subjects:
         ref = subject.ref
-        pod = store.get("Pod", ref.name, ref.namespace) if ref.kind == "Pod" else None
-        if isinstance(pod, Pod):
-            origin = origin_of(pod)
+        item = store.get(ref.kind, ref.name, ref.namespace)
+        origin: PodOrigin | WorkloadOrigin | None = None
+        if isinstance(item, Pod):
+            origin = origin_of(item)
+        elif isinstance(item, Workload) and subject.raw is None:
+            origin = origin_of_workload(ref.kind, item)
+        if origin is not None:
             if origin in met:
                 continue
             met.add(origin)

@@ -20,12 +20,12 @@ from kubectl_kres.reports.changes.together import Together
 from kubectl_kres.reports.check.finding import EVERY
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import Demand, Unseen
+from kubectl_kres.reports.common.explanation import Demand, Unseen, Verdict
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.explain.explain import analysis_of, explain
-from kubectl_kres.reports.explain.summary import Outline, Outlines
+from kubectl_kres.reports.common.system import made_by
+from kubectl_kres.reports.explain.explain import analysis_of, explain, verdict_of_analysis
 from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
 from kubectl_kres.reports.pod.must_specify import demands
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
@@ -53,6 +53,11 @@ class Judged(Struct, frozen=True):
     def at(self, path: str) -> str:
         """The path of the pod's field in the object itself."""
         return f"{self.analysis.start.prefix}{path}"
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is a run that has ended, so that the answer is about another one like it."""
+        return made_by(self.analysis).is_about_another(self.analysis)
 
     @property
     def admitted(self) -> bool:
@@ -93,7 +98,8 @@ class Scene:
         self.together = together
         #: The objects that no answer could be given about, with the error.
         self.unanswered: list[tuple[Subject, KresError]] = []
-        self._outlines, self._tries = Outlines(store, ask), tries or Tries()
+        self._verdicts: dict[ObjectRef, Verdict] = {}
+        self._tries = tries or Tries()
 
     def asks(self, ref: ObjectRef) -> bool:
         """Whether findings about an object are wanted."""
@@ -145,9 +151,11 @@ class Scene:
             else:
                 yield Judged(subject, analysis, replicas)
 
-    def outline(self, judged: Judged) -> Outline:
-        """The verdict of a subject, and what would let its pods in."""
-        return self._outlines.outline(judged.subject)
+    def verdict(self, judged: Judged) -> Verdict:
+        """The verdict of a subject, as its explanation has it."""
+        if judged.ref not in self._verdicts:
+            self._verdicts[judged.ref] = verdict_of_analysis(self.store, judged.subject, judged.analysis)
+        return self._verdicts[judged.ref]
 
     def remedy(self, judged: Judged) -> Remedy | None:
         """The first of the tried ways to get its pods admitted; None: there is none, or enough were tried."""

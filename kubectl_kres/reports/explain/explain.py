@@ -185,21 +185,33 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
     )
 
 
+def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> Verdict:
+    """The verdict of an explanation; the outcomes are enough for it."""
+    return _verdict(store, subject, analysis, _replicas(store, subject, analysis.start))[0]
+
+
 def verdict_and_sentences(
     store: Store, subject: Subject, analysis: Analysis
 ) -> tuple[Verdict, tuple[str, ...], Replicas | None]:
     """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried; its pods."""
-    start, bare = analysis.start, verdict_of(analysis.outcomes)
-    pods = _replicas(store, subject, start)
-    wants = bare.allowed is not True or (pods.missing if pods is not None else start.live is None)
-    # Events are many, and say nothing that matters of what has all of its pods.
-    seen = _facts(store, subject, start) if wants else ()
-    verdict = worded(bare, unseen_of(store, subject, analysis), needed_of(store, subject, analysis, pods, seen))
+    pods = _replicas(store, subject, analysis.start)
+    verdict, seen = _verdict(store, subject, analysis, pods)
     if word_of(verdict) in {"admitted", "full"}:
         return verdict, (), pods
-    if bare.allowed is not True:
+    if verdict.allowed is not True:
         return verdict, sentences_of(store, subject, analysis), pods
     return verdict, tuple(one.text for one in _advice(store, subject, analysis, seen, pods).remedies), pods
+
+
+def _verdict(
+    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None
+) -> tuple[Verdict, tuple[Fact, ...]]:
+    """With what the cluster says of the object, where that was looked at."""
+    bare = verdict_of(analysis.outcomes)
+    wants = bare.allowed is not True or (pods.missing if pods is not None else analysis.start.live is None)
+    # Events are many, and say nothing that matters of what has all of its pods.
+    seen = _facts(store, subject, analysis.start) if wants else ()
+    return worded(bare, unseen_of(store, subject, analysis), needed_of(store, subject, analysis, pods, seen)), seen
 
 
 class Advice(NamedTuple):

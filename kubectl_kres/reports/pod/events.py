@@ -10,7 +10,7 @@ from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.explanation import Fact, gist
 from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.pod.owned import owned_by
+from kubectl_kres.reports.pod.owned import events_about, owned_by
 from kubectl_kres.store.store import Store
 
 #: Conditions that say why no pods are created.
@@ -61,11 +61,8 @@ def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]
     """Failed creations first, which say why pods are missing; then conditions, then how the pods fare. Newest first."""
     namespace = workload.metadata.namespace
     family = _family(store, kind, workload)
-    found = [
-        _of_event(event)
-        for event in store.all("Event", namespace)
-        if event.reason in _EVENTS and (event.involved_object.kind, event.involved_object.name) in family
-    ]
+    told = [event for one in family for event in events_about(store, namespace, one) if event.reason in _EVENTS]
+    found = [_of_event(event) for event in sorted(told, key=lambda event: event.metadata.name)]
     for owner_kind, owner in ((kind, workload), *_owned(store, family, namespace)):
         source = Source(owner_kind, owner.metadata.name, namespace)
         found += [
@@ -73,8 +70,8 @@ def of_workload(store: Store, kind: str, workload: Workload) -> tuple[Fact, ...]
             for condition in owner.status.conditions or ()
             if (condition.type, condition.status) in _STUCK
         ]
-    for pod in store.all("Pod", namespace):
-        if ("Pod", pod.metadata.name) in family:
+    for child, name in sorted(family):
+        if child == "Pod" and isinstance(pod := store.get(child, name, namespace), Pod):
             found += of_pod(pod)
     return _merged(found)
 
@@ -89,7 +86,7 @@ def _family(store: Store, kind: str, workload: Workload) -> set[tuple[str, str]]
     """The workload, the ReplicaSets or Jobs that it controls, and their pods, by kind and name."""
     namespace = workload.metadata.namespace
     family = {(kind, workload.metadata.name)}
-    if kind == "Deployment" and not any(store.all("ReplicaSet", namespace)):
+    if kind == "Deployment" and not any(store.keys("ReplicaSet", namespace)):
         family |= _replica_sets(store, workload)
     for child in ("ReplicaSet", "Job"):
         if child != kind:

@@ -96,6 +96,26 @@ def origin_of(pod: Pod) -> PodOrigin:
     return PodOrigin(metadata.namespace, *controller(pod), revision, *classes, waits_for_node(pod))
 
 
+class WorkloadOrigin(NamedTuple):
+    """All that the needs of a stored workload depend on in a list, but for its name, and what selects its pods."""
+
+    namespace: str
+    kind: str
+    priority_class: str
+    runtime_class: str
+    account: str
+
+
+def origin_of_workload(kind: str, workload: Workload) -> WorkloadOrigin | None:
+    """None for one that makes claims: they depend on more."""
+    spec = _spec(workload)
+    if spec is None or workload.spec.volume_claim_templates:
+        return None
+    account = getattr(spec, "service_account_name", "")
+    namespace, runtime = workload.metadata.namespace, spec.runtime_class_name or ""
+    return WorkloadOrigin(namespace, kind, spec.priority_class_name, runtime, account)
+
+
 def needs_with_node(store: Store, subject: Subject) -> tuple[Need, ...]:
     """What the start and the policies of the subject depend on, and for a live pod the node that it is bound to."""
     wanted = needs(store, subject)

@@ -1,33 +1,47 @@
-"""What a controller owns, found without looking through all objects of its namespace for each owner."""
+"""What a controller owns, and what is told of an object, without looking through its namespace for each one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from kubectl_kres.model.workload import Event
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.store.store import Store
 
-_Owner = tuple[str, str]
-#: By kind: the store's revision of it, and for each namespace that was asked about what each owner has there.
-_Found = dict[str, tuple[tuple[int, ...], dict[str, dict[_Owner, list[Any]]]]]
+#: The kind and name of an object.
+_Key = tuple[str, str]
+#: By kind: the store's revision of it, and for each namespace that was asked about its objects by key.
+_Found = dict[str, tuple[tuple[int, ...], dict[str, Mapping[_Key, list[Any]]]]]
 
 _found: WeakKeyDictionary[Store, _Found] = WeakKeyDictionary()
 
 
-def owned_by(store: Store, kind: str, namespace: str, owner: _Owner) -> Sequence[Any]:
-    """Pods or workloads of a kind whose controller has this kind and name, by name. They are looked through again
-    only where the store has changed.
-    """
+def owned_by(store: Store, kind: str, namespace: str, owner: _Key) -> Sequence[Any]:
+    """Pods or workloads of a kind whose controller has this kind and name, by name."""
+    return _by_key(store, kind, namespace, controller).get(owner, ())
+
+
+def events_about(store: Store, namespace: str, about: _Key) -> Sequence[Event]:
+    """The events of a namespace about the object of this kind and name, by their own names."""
+    return _by_key(store, "Event", namespace, _subject).get(about, ())
+
+
+def _subject(event: Event) -> _Key:
+    return event.involved_object.kind, event.involved_object.name
+
+
+def _by_key(store: Store, kind: str, namespace: str, key: Callable[[Any], _Key]) -> Mapping[_Key, list[Any]]:
+    """Looked through again only where the store has changed."""
     held, revision = _found.setdefault(store, {}), store.revision(kind)
     last = held.get(kind)
     if last is None or last[0] != revision:
         last = held[kind] = (revision, {})
     spaces = last[1]
     if namespace not in spaces:
-        owners: dict[_Owner, list[Any]] = {}
+        groups: dict[_Key, list[Any]] = {}
         for item in store.all(kind, namespace):
-            owners.setdefault(controller(item), []).append(item)
-        spaces[namespace] = owners
-    return spaces[namespace].get(owner, ())
+            groups.setdefault(key(item), []).append(item)
+        spaces[namespace] = groups
+    return spaces[namespace]

@@ -64,7 +64,7 @@ def _decides(store: Store, namespace: str) -> bool:
             return True
     if any(any(True for _ in store.all(kind)) for kind in DECIDING):
         return True
-    return any(need.kind == "ServiceAccount" and need.namespace == namespace for need in store.needs())
+    return any(need.namespace == namespace for need in store.asked("ServiceAccount"))
 
 
 SYSTEM = Policing()

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.devices import DEVICES
 from kubectl_kres.admission.quota.quota_admission import Request
-from kubectl_kres.admission.quota.requests import names_of, request_of
+from kubectl_kres.admission.quota.requests import PodRequests, names_of, request_of
 from kubectl_kres.model.kinds import KINDS, Kind
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
@@ -53,9 +53,11 @@ def counting_needs(quotas: Iterable[ResourceQuota], server: Server, namespace: s
 def objects_of(store: Store, quotas: Iterable[ResourceQuota], namespace: str, ask: Ask) -> CountedObjects:
     """What counts for quotas of one namespace. Raises Unparsable for an object that no server would have stored."""
     now = datetime.fromisoformat(ask.now) if ask.now else None
+    pods = PodRequests(ask.server, now)
     return {
         kind.qualified: tuple(
-            Counted(item, request_of(item, ask.server, now=now)) for item in store.all(kind.kind, namespace)
+            Counted(item, pods.of(item) if isinstance(item, Pod) else request_of(item, ask.server, now=now))
+            for item in store.all(kind.kind, namespace)
         )
         if store.covered(Need(kind.kind, namespace)).known
         else None

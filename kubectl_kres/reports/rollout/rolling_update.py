@@ -224,8 +224,10 @@ class _Rollout:
         for item in sorted(owned, key=revision_of):
             count = item.status.replicas
             known = self._costs(("ReplicaSet", item.metadata.name))
-            costs = (known + [self._of_template(item, price)] * (count - len(known)))[:count]
-            yield item.metadata.name, _Set(item.spec.replicas if item.spec.replicas is not None else 1, tuple(costs))
+            # A template is admitted only where pods of it count that were not read: most ReplicaSets have none.
+            unread = [self._of_template(item, price)] * (count - len(known)) if len(known) < count else []
+            costs = (*known, *unread)[:count]
+            yield item.metadata.name, _Set(item.spec.replicas if item.spec.replicas is not None else 1, costs)
 
     def _of_template(self, item: Workload, price: Charges) -> Charges:
         """What a pod of a ReplicaSet costs of which no pod was read."""

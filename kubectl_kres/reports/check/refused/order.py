@@ -16,9 +16,9 @@ def find(scene: Scene) -> Iterator[Broken]:
         answers = {outcome.allowed for outcome in judged.analysis.outcomes}
         if answers != {True, False} or (judged.replicas is not None and judged.replicas.missing):
             continue
-        outline = scene.outline(judged)
-        if not outline.ended and not outline.verdict.missing:
-            yield Broken(judged.ref, {"why": cause(outline.verdict)})
+        verdict = scene.verdict(judged)
+        if not judged.ended and not verdict.missing:
+            yield Broken(judged.ref, {"why": cause(verdict)})
 
 
 RULE = Rule(

@@ -17,7 +17,7 @@ def find(scene: Scene) -> Iterator[Broken]:
     for judged in scene.judged:
         if not _may_lack(scene, judged) or never_fits(judged):
             continue
-        verdict = scene.outline(judged).verdict
+        verdict = scene.verdict(judged)
         if verdict.missing and is_negative(verdict):
             values = {"outcome": verdict.outcome, "missing": str(verdict.missing), "why": cause(verdict)}
             remedy = scene.remedy(judged)

@@ -14,7 +14,7 @@ def find(scene: Scene) -> Iterator[Broken]:
     """The runs whose pod alone is more than the hard of a quota."""
     for judged in scene.judged:
         beyond = never_fits(judged)
-        if beyond and not scene.outline(judged).ended:
+        if beyond and not judged.ended:
             first = beyond[0]
             values = {"asked": first.requested, "resource": first.resource, "quota": first.quota, "hard": first.hard}
             yield Broken(judged.ref, values)

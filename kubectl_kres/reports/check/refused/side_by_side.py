@@ -15,7 +15,7 @@ def find(scene: Scene) -> Iterator[Broken]:
     found = scene.together
     if found is None:
         return
-    alone = {one.ref for one in scene.judged if is_negative(scene.outline(one).verdict)}
+    alone = {one.ref for one in scene.judged if is_negative(scene.verdict(one))}
     lacks = [
         f"quota {one.quota.name} lacks {one.amount} of {one.resource}"
         for one in found.lacks

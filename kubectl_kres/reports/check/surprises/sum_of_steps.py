@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
@@ -19,7 +20,7 @@ def find(scene: Scene) -> Iterator[Broken]:
     """The runs whose pod asks for more than twice what their largest step asks for."""
     for judged in scene.judged:
         draft = judged.draft
-        if judged.analysis.tekton is None or draft is None or scene.outline(judged).ended:
+        if judged.analysis.tekton is None or draft is None or judged.ended:
             continue
         steps = [slot for slot in draft.containers if slot.name.startswith("step-")]
         for name in _RESOURCES:
@@ -34,6 +35,9 @@ def find(scene: Scene) -> Iterator[Broken]:
 
 def _divided(scene: Scene, judged: Judged) -> bool:
     """Whether the run bounds all steps together, which only the steps of the computation tell."""
+    run = scene.store.get(judged.ref.kind, judged.ref.name, judged.ref.namespace)
+    if judged.subject.raw is None and isinstance(run, TaskRun) and run.spec.compute_resources is None:
+        return False
     part = analysis_of(scene.store, judged.subject, scene.ask).tekton
     return part is not None and part.task_level
 
