@@ -106,6 +106,8 @@ def _may() -> bool:
 
 def _deleted(state: DeploymentState, prices: Prices, free: Free) -> DeploymentState:
     """With no more pods than each ReplicaSet is to have; of ways to choose them, the first."""
+    if all(count(item.pods) <= item.wanted for item in state.sets):
+        return state
     sets = []
     for item in state.sets:
         pods = fewer(item.pods, item.wanted)[0]

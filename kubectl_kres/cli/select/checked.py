@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec import structs
+
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.select.workloads import asked_for, complete, in_files
 from kubectl_kres.cli.simulation.steps import files_of
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
-from kubectl_kres.errors import Forbidden, UsageError
+from kubectl_kres.errors import Forbidden, StatusError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload, WorkloadSpec
 from kubectl_kres.reports.changes.together import Files, Together, together, with_policies
 from kubectl_kres.reports.check.needs import WORKLOADS, check_needs, cluster_needs
 from kubectl_kres.reports.check.scene import Scene, Tries
@@ -82,6 +85,8 @@ def _applied(source: ObjectSource, files: Files, options: Options, ask: Ask) -> 
 def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Iterator[Scene]:
     """``scope``: a namespace; empty: all, whose pods come in the order of their namespaces."""
     wanted = check_needs(scope)
+    source.fill(need for need in wanted if need.kind != "ReplicaSet")
+    _read_replica_sets(source, scope)
     source.fill(wanted)
     source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
     lacking = [one for one in unread(source.store, wanted) if one.required]
@@ -109,6 +114,45 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Ite
         return
     for space in waiting:
         yield _scene(source, ask, space, (), by_space, lacking, tries)
+
+
+def _read_replica_sets(source: ObjectSource, scope: str) -> None:
+    """The ReplicaSets, page by page: of those that a Deployment keeps only what its rollout is counted by is held.
+
+    Each has a copy of a template, and a cluster has more of them than of anything but pods. What cannot be read is left
+    to those who say why.
+    """
+    store, need = source.store, Need("ReplicaSet", scope)
+    if not store.wants(need):
+        return
+    held: list[Workload] = []
+    try:
+        for page in source.pages(need):
+            held += [_lean(store, one) for one in page]
+    except StatusError:
+        return
+    if not source.skipped:
+        for one in held:
+            store.add(need.kind, one)
+        store.cover(need, READ)
+
+
+def _lean(store: Store, item: Workload) -> Workload:
+    """Without labels and selector, and without a template that is its Deployment's, or that no pod is left of."""
+    kind, name = controller(item)
+    deployment = store.get(kind, name, item.metadata.namespace) if kind == "Deployment" else None
+    if not isinstance(deployment, Workload):
+        return item
+    template, kept = item.spec.template, deployment.spec.template
+    if not item.status.replicas:
+        template = None
+    elif template is not None and kept is not None and template.spec == kept.spec:
+        template = kept
+    return structs.replace(
+        item,
+        metadata=structs.replace(item.metadata, labels=None, managed_fields=None),
+        spec=WorkloadSpec(template=template, replicas=item.spec.replicas),
+    )
 
 
 def _scene(

@@ -103,7 +103,6 @@ class WorkloadOrigin(NamedTuple):
     kind: str
     priority_class: str
     runtime_class: str
-    account: str
 
 
 def origin_of_workload(kind: str, workload: Workload) -> WorkloadOrigin | None:
@@ -111,9 +110,7 @@ def origin_of_workload(kind: str, workload: Workload) -> WorkloadOrigin | None:
     spec = _spec(workload)
     if spec is None or workload.spec.volume_claim_templates:
         return None
-    account = getattr(spec, "service_account_name", "")
-    namespace, runtime = workload.metadata.namespace, spec.runtime_class_name or ""
-    return WorkloadOrigin(namespace, kind, spec.priority_class_name, runtime, account)
+    return WorkloadOrigin(workload.metadata.namespace, kind, spec.priority_class_name, spec.runtime_class_name or "")
 
 
 def needs_with_node(store: Store, subject: Subject) -> tuple[Need, ...]:
