@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import ClassVar
 
 from textual import events
 from textual.app import App
 from textual.command import Provider
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -18,6 +19,7 @@ from kubectl_kres.errors import KresError
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui import commands, save, themes
+from kubectl_kres.tui.ascii import AsciiOnly
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
 from kubectl_kres.tui.layout import Shell, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
@@ -81,12 +83,16 @@ class Kres(App[None]):
         self._wanted: object = None
         self._purpose: Purpose = "command"
         self._ticks = 0
+        self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
         for own in themes.OWN.values():
             self.register_theme(own)
 
     def get_default_screen(self) -> Screen[None]:
         return Shell(ascii_only=self.session.setting.ascii_only)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return (*super().get_line_filters(), *self._ascii)
 
     def on_mount(self) -> None:
         self._heed()

@@ -13,6 +13,8 @@ from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
 
 #: Widest column of names and of figures; what is wider gets a line of its own or is clipped.
 _LABEL, _CELL = 32, 20
+#: Cells of a share without a bar.
+_SHARE = 6
 #: Pods named as the cause of a drift.
 _NAMED = 5
 
@@ -66,6 +68,9 @@ class _Table:
         rows = [self._cells(use) for use in report.uses]
         self.widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(self.heads)]
         self.label = min(_LABEL, max(12, *(size(use.name) for use in report.uses)))
+        if 4 + self.label + size(row(self.heads, self.widths)) + _SHARE > width:
+            # It says what the two before it do: the share must not stand on a line of its own.
+            self.heads, self.widths = self.heads[:-1], self.widths[:-1]
 
     def lines(self) -> Iterator[Line]:
         yield [("quiet", f"  {padded('NAME', self.label)}  {row(self.heads, self.widths)}".rstrip())]
@@ -75,7 +80,7 @@ class _Table:
     def _cells(self, use: Use) -> tuple[str, ...]:
         used, left, counted = use.used or "-", use.left or "-", use.counted or ("?" if use.unread else "-")
         shown = (used, counted, use.hard, left) if self.report.recounted else (used, use.hard, left)
-        return tuple(clipped(text, _CELL) for text in shown)
+        return tuple(clipped(text, _CELL) for text in shown)[: len(self.heads)]
 
     def _use(self, use: Use) -> Iterator[Line]:
         tone: Tone = "bad" if use.over else "warn" if (use.percent or 0) >= NEARLY_FULL else ""

@@ -124,4 +124,5 @@ LISTING = Listing(
         f"explain ns/{namespace}" if namespace else "explain namespaces"
     ),
     hints=("explain", "faults"),
+    part="bound",
 )

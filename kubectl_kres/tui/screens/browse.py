@@ -350,9 +350,18 @@ class Browse(TablePane):
         so_far = self._making is not None or self._preparing is not None
         count = count_text(self.session, self.needs(), shown, known, so_far=so_far)
         faults = "  faults only" if self._faults else ""
-        what = self.listing.id.removesuffix("s") if count == "1" else self.listing.id
-        said = f"{count} {what}{sort_line(self.table)}{faults}"
+        said = f"{self._counted(count)}{sort_line(self.table)}{faults}"
         return [("", said), *gap_count(self.session, self.needs())]
+
+    def _counted(self, count: str) -> str:
+        """How many rows of what, and whether more are to come."""
+        number, blank, rest = count.partition(" so far")
+        what, part = self.listing.id, self.listing.part
+        if part:
+            objects = sum(1 for _ in self.session.store.all(self.listing.kinds[0], self._namespace or None))
+            of = f" of {objects} {what.removesuffix('s') if objects == 1 else what}"
+            return f"{number} {part if number == '1' else f'{part}s'}{of}{blank}{rest}"
+        return f"{number} {what.removesuffix('s') if number == '1' else what}{blank}{rest}"
 
     def command(self) -> str:
         return self.listing.command(self.session, self._namespace)

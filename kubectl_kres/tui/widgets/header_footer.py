@@ -18,6 +18,8 @@ _QUIET = 12.0
 _WIDE = 100
 #: Width below which only what changes is said.
 _NARROW = 72
+#: Width below which a moment is said without its year.
+_SHORT = 60
 #: Columns that the name of the cluster and the namespace keep.
 _PLACE = 44
 
@@ -53,7 +55,11 @@ def fresh_line(session: Session, width: int, *, paused: bool) -> Line:
     if paused:
         return [("warn", "paused (p) ")]
     if not session.setting.live:
-        return [("quiet", f"as of {session.store.origin.time[:16].replace('T', ' ') or 'unknown'} ")]
+        moment = session.store.origin.time[:16].replace("T", " ")
+        if width >= _SHORT or not moment:
+            return [("quiet", f"as of {moment or 'unknown'} ")]
+        # The name of the cluster needs the room.
+        return [("quiet", f"{moment[5:]} ")]
     states = list(session.feed.states().values())
     retrying = [state for state in states if state.phase == "retrying"]
     if retrying:

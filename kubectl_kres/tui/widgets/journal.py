@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from kubectl_kres.provenance.journal import Check
 from kubectl_kres.render.pod.explain import remark_lines, sum_text
@@ -22,7 +23,8 @@ def journal_lines(found: Explanation, row: ValueRow, width: int, *, steps: bool)
         case Total():
             yield from _total(found, row.of, width, steps=steps)
         case QuotaCost():
-            yield from cost_lines(row.of, width=width)
+            # Below others it begins with an empty line, here it stands alone.
+            yield from islice(cost_lines(row.of, width=width), 1, None)
         case ContainerValues():
             yield from _container(row.of, width)
         case _:
