@@ -11,11 +11,14 @@ from msgspec import structs
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule.queue_picture import of_pool, queue_lines
+from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.pictures.holders import Room, holders_lines, of_quota, ranked
 from kubectl_kres.render.pictures.scale import Pair, scale_lines
 from kubectl_kres.render.pictures.stacked import LETTERS, Stack, stacked
 from kubectl_kres.reports.capsule.pool.pool_report import Holder, PoolReport, PoolUse, Queued
 from kubectl_kres.reports.capsule.unblock.option import UnblockOption
+from kubectl_kres.reports.common.explanation import Alternative, ContainerValues, Explanation, ResourceValue, Verdict
+from kubectl_kres.reports.namespace.policy_explanation import Band, PolicyExplanation
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
 
 amounts = st.integers(0, 10**18)
@@ -163,3 +166,44 @@ def test_the_queue_shows_who_blocks_who_follows_and_what_a_remedy_changes():
 
 def test_a_pool_that_nobody_waits_for_has_no_queue_to_draw():
     assert list(queue_lines(POOL, [], 60, ascii_only=True)) == []
+
+
+def _namespace(*uses, bands=(), values=()):
+    quota = QuotaReport(ObjectRef("ResourceQuota", "team", "ns"), uses=uses)
+    containers = (ContainerValues("bare", "container", "", values),)
+    bare = Explanation(ObjectRef("Pod", "bare", "ns"), "", Verdict(True, 201), (), containers=containers)
+    return PolicyExplanation(ObjectRef("Namespace", "ns"), quotas=(quota,), bands=bands, bare=bare)
+
+
+def _default(side, value, *others):
+    alternatives = tuple(Alternative(other) for other in others)
+    path = f"spec.containers[0].resources.{side}"
+    return ResourceValue(path, side, "memory", None, value, rule="limitrange/default", alternatives=alternatives)
+
+
+def test_a_namespace_has_one_scale_a_resource():
+    """19 cells are 4Gi: the quota of limits is the longest, a container is a part of it."""
+    found = _namespace(
+        Use("requests.memory", "2Gi", "1Gi", "1Gi", 50),
+        Use("limits.memory", "4Gi", "4Gi", "0", 100),
+        Use("pods", "4", "1", "3", 25),
+        bands=(Band("Container", "memory", high="1Gi", ratio="4"),),
+        values=(_default("requests", "256Mi"), _default("limits", "512Mi", "256Mi")),
+    )
+    drawn = [text(line).rstrip() for line in bounds_lines(found, 70, ascii_only=True)]
+    assert drawn == [
+        "",
+        "requests and limits against the quotas",
+        "  memory  requests   ####.....|           1Gi of 2Gi, 50%, quota team",
+        "          limits     ###################| 4Gi of 4Gi, 100%, quota team",
+        "          container  #...|",
+        "          gets request 256Mi, limit 256Mi or 512Mi, max 1Gi, ratio 4",
+    ]
+
+
+def test_a_quota_that_is_over_has_its_end_among_what_is_used():
+    found = _namespace(Use("requests.cpu", "2", "4", "-2", 200))
+    [line] = list(bounds_lines(found, 80, ascii_only=True))[2:]
+    assert re.search(r"(#+)\|\1 ", text(line))
+    assert ("bad" in [tone for tone, _ in line]) and "4 of 2, 200%" in text(line)
+    assert not list(bounds_lines(_namespace(Use("pods", "4", "1", "3", 25)), 80, ascii_only=True))

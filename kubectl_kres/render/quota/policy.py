@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.pictures.bounds import bounds_lines
 from kubectl_kres.render.quota.quota_blocks import quota_lines
 from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
@@ -83,6 +84,8 @@ def policy_lines(found: PolicyExplanation, *, ascii_only: bool, width: int) -> I
         yield [("strong", "conflict")]
         for text in found.contradictions:
             yield from toned("warn", wrapped(text, width, first="  ", rest="    "))
+    if found.subject.kind == "Namespace":
+        yield from bounds_lines(found, width, ascii_only=ascii_only)
     yield from _defaults(found.defaults, width)
     if found.bare is not None:
         yield from _bare(found.bare, found.subject, width)
