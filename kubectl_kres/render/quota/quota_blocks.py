@@ -64,7 +64,9 @@ class _Table:
 
     def __init__(self, report: QuotaReport, *, ascii_only: bool, width: int) -> None:
         self.report, self.ascii_only, self.width = report, ascii_only, width
-        self.heads = ("USED", "COUNTED", "HARD", "LEFT") if report.recounted else ("USED", "HARD", "LEFT")
+        self.heads: tuple[str, ...] = (
+            ("USED", "COUNTED", "HARD", "LEFT") if report.recounted else ("USED", "HARD", "LEFT")
+        )
         rows = [self._cells(use) for use in report.uses]
         self.widths = [max(size(head), *(size(row[at]) for row in rows)) for at, head in enumerate(self.heads)]
         self.label = min(_LABEL, max(12, *(size(use.name) for use in report.uses)))
