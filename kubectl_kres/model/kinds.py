@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import json
 
-from kubectl_kres.model import admitting, configmap, crd, node, pod, policy, quota_objects, workload
+from kubectl_kres.model import admitting, autoscaling, configmap, crd, node, pod, policy, quota_objects, workload
 from kubectl_kres.model.kind import Kind
 from kubectl_kres.systems import modules
 
@@ -61,6 +61,13 @@ KINDS: tuple[Kind, ...] = (
         "PersistentVolumeClaim",
         ("persistentvolumeclaims", "persistentvolumeclaim", "pvc"),
         struct=quota_objects.PersistentVolumeClaim,
+    ),
+    Kind(
+        "HorizontalPodAutoscaler",
+        ("horizontalpodautoscalers", "horizontalpodautoscaler", "hpa"),
+        "autoscaling",
+        "v2",
+        struct=autoscaling.HorizontalPodAutoscaler,
     ),
     _policy("ValidatingAdmissionPolicy", "validatingadmissionpolicies", short=("policies",)),
     _policy("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings"),

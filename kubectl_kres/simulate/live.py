@@ -35,6 +35,7 @@ from kubectl_kres.store.store import Store
 #: What a world holds of a namespace, and of the cluster.
 IN_NAMESPACE = (
     "LimitRange", "ResourceQuota", "PersistentVolumeClaim", "Service", "DaemonSet", "CronJob", *CONTROLLED,
+    "HorizontalPodAutoscaler",
 )  # fmt: skip
 OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass", *POLICIES)
 _DESIRED = "deployment.kubernetes.io/desired-replicas"

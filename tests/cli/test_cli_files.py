@@ -49,8 +49,8 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: d, labels: [no, map]}
 ---
-apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
+apiVersion: policy/v1
+kind: PodDisruptionBudget
 metadata: {name: h}
 """
 
@@ -58,9 +58,9 @@ metadata: {name: h}
 @pytest.mark.parametrize(
     ("held", "more", "last"),
     [
-        pytest.param(QUOTA + POD, (), "not looked at: 2 ConfigMap, 1 HorizontalPodAutoscaler", id="beside one object"),
-        pytest.param(SERVICE + POD, (), "not looked at: 2 ConfigMap, 1 HorizontalPodAutoscaler", id="beside several"),
-        pytest.param(QUOTA, (), "not looked at: 2 ConfigMap, 1 HorizontalPodAutoscaler", id="beside policies"),
+        pytest.param(QUOTA + POD, (), "not looked at: 2 ConfigMap, 1 PodDisruptionBudget", id="beside one object"),
+        pytest.param(SERVICE + POD, (), "not looked at: 2 ConfigMap, 1 PodDisruptionBudget", id="beside several"),
+        pytest.param(QUOTA, (), "not looked at: 2 ConfigMap, 1 PodDisruptionBudget", id="beside policies"),
         pytest.param(POD.replace("p}", "p, labels: {app: web}}"), ("-l", "app=web"), "not looked at: 1 ConfigMap",
                      id="chosen by labels"),
         pytest.param(POD, ("-o", "name"), "pod/p", id="names alone"),

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from cli.running import Kres
 from msgspec import structs
+from reports.stored import store_of
 
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.simulation.steps import given_steps
@@ -289,3 +291,37 @@ def test_a_policy_that_cannot_be_stored_is_refused_in_the_servers_words(kres: Kr
     path = written(tmp_path, policy("pods", "object.spec.containers ==="))
     code, out, _ = kres(f"simulate --demo -n shop -f {path}")
     assert (code, "spec.validations[0].expression: Invalid value" in " ".join(out.split())) == (1, True)
+
+
+SCALER = """
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: a}
+spec: {maxReplicas: 9, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: a}}
+"""
+
+
+def test_what_the_maximum_of_an_autoscaler_would_come_to(kres: Kres, tmp_path: Path):
+    path = written(tmp_path, QUOTA, CHART.replace("NAME", "a"), SCALER)
+    out = kres(f"simulate --offline -f {path}").out
+    assert "autoscaler a: at 9 replicas 3 fit; quota team lacks 3100m of requests.cpu\n" in out
+    (workload,) = json.loads(kres(f"simulate --offline -f {path} -o json").out)["items"][0]["workloads"]
+    assert workload["autoscaledAfter"] == {
+        "autoscaler": "a", "most": 9, "fits": 3,
+        "lacks": [{"quota": "team", "resource": "requests.cpu", "short": "3100m"}],
+    }  # fmt: skip
+
+
+def test_a_lower_quota_is_worse_where_only_the_autoscaler_is_stopped(kres: Kres, tmp_path: Path):
+    """The pods that run and the next one are as they were."""
+    path = written(tmp_path, QUOTA.replace("2300m", "6"), CHART.replace("NAME", "a"), SCALER)
+    snapshot = tmp_path / "before.kres"
+    with path.open() as text:
+        raws = [json.loads(json.dumps(raw)) for raw in yaml.safe_load_all(text)]
+    store = store_of(*({**raw, "metadata": {**raw["metadata"], "namespace": "ns"}} for raw in raws))
+    write(store, str(snapshot))
+    code, out, _ = kres(f"simulate --snapshot {snapshot} -n ns --set quota/team:spec.hard.requests.cpu=3 --exit-code")
+    assert code == 1
+    assert "autoscaler a: at 9 replicas 5 fit; quota team lacks 2400m of requests.cpu, 9 of 9 before" in " ".join(
+        out.split()
+    )

@@ -58,6 +58,8 @@ UNUSED = {
     "storageclasses",
     "stepactions",
     "nodes",
+    # Read only where all pods of a workload are ready.
+    "horizontalpodautoscalers",
     "services",
     "customresourcedefinitions",
     # Read only where a binding names a policy, and where a pod names an account.

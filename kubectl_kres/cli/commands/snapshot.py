@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 #: What is read, in the order of the file: what pods are judged by first, what there is most of last.
 KINDS = (
     *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "Node", "LimitRange", "ResourceQuota"),
-    *("PersistentVolumeClaim", "Service", *WORKLOADS, "ControllerRevision", "Event", "Pod"),
+    *("PersistentVolumeClaim", "Service", "HorizontalPodAutoscaler", *WORKLOADS, "ControllerRevision", "Event", "Pod"),
 )
 
 #: What only some clusters serve; read before what there is most of.

@@ -27,7 +27,7 @@ from kubectl_kres.store.store import Store
 FIRST = (
     "Namespace", "PriorityClass", "RuntimeClass", "StorageClass", *POLICIES, "ResourcePool", "ResourcePoolClaim",
     "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment",
-    "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController",
+    "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler",
 )  # fmt: skip
 _RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+from kubectl_kres.render.verdict.headline import at_maximum
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
     ClaimChange,
@@ -93,6 +94,10 @@ def _workload(change: WorkloadChange, width: int) -> Iterator[Line]:
         texts = [following.message]
     for text in texts:
         yield from toned("", wrapped(text, width, first="    ", rest="    "))
+    reach, earlier = change.autoscaled_after, change.autoscaled_before
+    if reach is not None and (earlier is not None or reach.fits < reach.most):
+        was = f", {earlier.fits} of {earlier.most} before" if earlier is not None else ""
+        yield from toned("", wrapped(f"{at_maximum(reach)}{was}", width, first="    ", rest="      "))
     before = change.next_before
     if before is not None and following is not None and before.admitted and following.admitted:
         if before.qos != following.qos:
@@ -148,6 +153,12 @@ def difference(report: ChangeReport) -> Iterator[str]:
         yield from _sides(_where(change.subject), change.before, change.after)
         for item in change.resized:
             yield from _pair(f"{_where(change.subject)} next {item.path}", item.before, item.after)
+        reaches = [
+            None if one is None else f"{one.fits} of {one.most}"
+            for one in (change.autoscaled_before, change.autoscaled_after)
+        ]
+        if reaches[0] != reaches[1]:
+            yield from _pair(f"{_where(change.subject)} at the autoscaler's maximum", *reaches)
         was, now = change.next_before, change.next_after
         if was is not None and now is not None and was.admitted != now.admitted:
             words = [one.message or "admitted" for one in (was, now)]

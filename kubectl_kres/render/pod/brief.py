@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from kubectl_kres.render.text.line import Line, draw
-from kubectl_kres.render.verdict.headline import headline
+from kubectl_kres.render.verdict.headline import at_maximum, headline
 from kubectl_kres.reports.common.explanation import Explanation
 
 #: Lines of an answer at most.
@@ -25,6 +25,9 @@ def _lines(explanation: Explanation, flags: str) -> Iterator[Line]:
     if not explanation.remedies:
         if explanation.note:
             yield [("strong", "remedy: "), ("", explanation.note)]
+        reach = explanation.autoscaled
+        if reach is not None and reach.fits < reach.most:
+            yield [("warn", at_maximum(reach))]
         return
     first, *others = explanation.remedies
     yield [("strong", "remedy: "), ("", first.text)]

@@ -14,7 +14,7 @@ from kubectl_kres.render.text.remarks import unseen_text
 from kubectl_kres.render.text.steps import shown_source, text
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import CELL, answer, orders, tables, title
-from kubectl_kres.render.verdict.headline import counted, headline
+from kubectl_kres.render.verdict.headline import at_maximum, counted, headline
 from kubectl_kres.render.verdict.remedy import BACK_OFF, remedy_lines
 from kubectl_kres.render.verdict.words import PARTLY, blind, message_of
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Total
@@ -116,6 +116,10 @@ def _verdict(explanation: Explanation, width: int) -> Iterator[Line]:
     server = verdict.blocked.message if verdict.blocked is not None else message_of(verdict)
     if server:
         yield [("quiet", f"server: {server}")]
+    reach = explanation.autoscaled
+    if reach is not None:
+        tone = "warn" if reach.fits < reach.most else "quiet"
+        yield from toned(tone, wrapped(at_maximum(reach), width, rest="  "))
 
 
 def _existing(explanation: Explanation) -> str:

@@ -8,7 +8,7 @@ from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapped
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.verdict.cause import cause
-from kubectl_kres.render.verdict.headline import counted
+from kubectl_kres.render.verdict.headline import at_maximum, counted
 from kubectl_kres.render.verdict.words import message_of, partly, verdict_word
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.quota.denied import Denied
@@ -29,6 +29,10 @@ def _all(fit: Fit, width: int) -> Iterator[Line]:
         for label, bad, text in _replicas(fit, fit.replicas):
             head = padded(f"{label}:", 16)
             yield from toned("bad" if bad else "", wrapped(text, width, first=head, rest=" " * 16))
+    if fit.autoscaled is not None:
+        short = fit.autoscaled.fits < fit.autoscaled.most
+        text = at_maximum(fit.autoscaled)
+        yield from toned("warn" if short else "", wrapped(text, width, first=padded("at most:", 16), rest=" " * 16))
     if fit.verdict.allowed is not True:
         yield from toned("bad", wrapped(fit.verdict.message, width, first=padded("the next one:", 16), rest=" " * 16))
         for at, remedy in enumerate(fit.remedies):

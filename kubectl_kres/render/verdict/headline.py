@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kubectl_kres.render.text.line import Tone
 from kubectl_kres.render.verdict.cause import cause
 from kubectl_kres.render.verdict.words import PARTLY, verdict_word
-from kubectl_kres.reports.common.explanation import Blocked, Explanation, Verdict
+from kubectl_kres.reports.common.explanation import Autoscaled, Blocked, Explanation, Verdict
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN, word_of
 
@@ -59,6 +59,15 @@ def why(
         case "depends-on-order":
             return f"{_missing(pods)}admitted, or refused by the order of LimitRanges or quotas: {because}"
     return ""
+
+
+def at_maximum(reach: Autoscaled) -> str:
+    """How far an autoscaler gets, and what quotas lack for the rest."""
+    who = f"autoscaler {reach.autoscaler}"
+    if reach.fits >= reach.most:
+        return f"{who}: all {reach.most} replicas that it may ask for fit"
+    lacks = ", ".join(f"quota {one.quota} lacks {one.short} of {one.resource}" for one in reach.lacks)
+    return f"{who}: at {reach.most} replicas {reach.fits} fit{f'; {lacks}' if lacks else ''}"
 
 
 def rejected(blocked: Blocked) -> str:

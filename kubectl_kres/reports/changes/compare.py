@@ -22,6 +22,8 @@ from kubectl_kres.reports.changes.report import (
     StepResult,
     WorkloadChange,
 )
+from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
+from kubectl_kres.simulate.autoscaling import Maximum, maxima
 from kubectl_kres.simulate.cluster import Outcome, Sent, Side
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.next_pod import Next, next_pods
@@ -37,6 +39,7 @@ class _Workload(NamedTuple):
     next: Next | None
     refusals: tuple[str, ...]
     stalled: bool
+    maximum: Maximum | None = None
 
 
 def report(outcome: Outcome) -> ChangeReport:
@@ -103,7 +106,10 @@ def _of_side(side: Side, space: str, ends: Iterable[End]) -> dict[Key, _Workload
         return {}
     namespace, _ = side.spaces[space]
     following: dict[Key, Next] = {}
+    reach: dict[Key, Maximum] = {}
     for state in side.states(space):
+        for key, maximum in maxima(namespace, state).items():
+            reach[key] = min(maximum, reach.get(key, maximum), key=lambda one: one.fits)
         for one in next_pods(namespace, state):
             # Of several ends that in which it is refused.
             if one.key not in following or (one.messages and not following[one.key].messages):
@@ -112,14 +118,14 @@ def _of_side(side: Side, space: str, ends: Iterable[End]) -> dict[Key, _Workload
     for end in ends:
         for workload in end.workloads:
             workloads.setdefault(workload.key, []).append(workload)
-    shown = {key: _over_ends(every, following.get(key)) for key, every in workloads.items()}
+    shown = {key: _over_ends(every, following.get(key), reach.get(key)) for key, every in workloads.items()}
     for key, one in following.items():
         if key not in shown:
             shown[key] = _Workload(Count(one.wanted, one.pods, one.pods), one, (), stalled=False)
     return shown
 
 
-def _over_ends(every: list[WorkloadEnd], following: Next | None) -> _Workload:
+def _over_ends(every: list[WorkloadEnd], following: Next | None, maximum: Maximum | None) -> _Workload:
     worst = min(every, key=lambda end: end.pods)
     most = max(end.pods for end in every)
     texts = dict.fromkeys(text for refused in worst.refused for text in refused.messages)
@@ -128,7 +134,7 @@ def _over_ends(every: list[WorkloadEnd], following: Next | None) -> _Workload:
     if worst.kind == "Job":
         wanted = worst.pods + sum(1 for refused in worst.refused if refused.kind == "Pod")
         wanted = worst.wanted if wanted > worst.pods else worst.pods
-    return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled)
+    return _Workload(Count(wanted, worst.pods, most), following, tuple(texts), stalled, maximum)
 
 
 def _workloads(space: str, old: Mapping[Key, _Workload], new: Mapping[Key, _Workload]) -> Iterator[WorkloadChange]:
@@ -149,8 +155,9 @@ def _new(ref: ObjectRef, after: _Workload) -> WorkloadChange:
     refused = after.next is not None and bool(after.next.messages)
     effect: Effect = "worse" if _lacking(after.pods) or (refused and not after.pods.pods) else "other"
     return WorkloadChange(
-        ref, effect, None, after.pods, None, _next(after.next), refusals=after.refusals, stalled=after.stalled
-    )
+        ref, effect, None, after.pods, None, _next(after.next), refusals=after.refusals, stalled=after.stalled,
+        autoscaled_after=_autoscaled(after.maximum),
+    )  # fmt: skip
 
 
 def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadChange | None:
@@ -160,8 +167,9 @@ def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadCha
     refused = bool(next_after and not next_after.admitted) - bool(next_before and not next_before.admitted)
     stalls = after.stalled - before.stalled
     qos = next_before is not None and next_after is not None and next_before.qos != next_after.qos
-    signs = (more, refused, stalls)
-    if not any(signs) and before.pods == after.pods and not resized and not qos:
+    scaled = before.maximum != after.maximum
+    signs = (more, refused, stalls, _short(after.maximum) - _short(before.maximum))
+    if not any(signs) and before.pods == after.pods and not resized and not qos and not scaled:
         return None
     effect: Effect = "other"
     if any(sign > 0 for sign in signs):
@@ -178,7 +186,20 @@ def _changed(ref: ObjectRef, before: _Workload, after: _Workload) -> WorkloadCha
         resized if not refused else (),
         after.refusals if more > 0 or stalls > 0 else (),
         stalled=stalls > 0,
+        autoscaled_before=_autoscaled(before.maximum) if scaled else None,
+        autoscaled_after=_autoscaled(after.maximum) if scaled else None,
     )
+
+
+def _short(maximum: Maximum | None) -> int:
+    """The pods that an autoscaler may ask for and that there is no room for."""
+    return maximum.most - maximum.fits if maximum is not None else 0
+
+
+def _autoscaled(maximum: Maximum | None) -> Autoscaled | None:
+    if maximum is None:
+        return None
+    return Autoscaled(maximum.autoscaler, maximum.most, maximum.fits, tuple(Shortfall(*lack) for lack in maximum.lacks))
 
 
 def _next(one: Next | None) -> NextPod | None:

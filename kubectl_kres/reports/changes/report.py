@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.explanation import Autoscaled, Unseen
 from kubectl_kres.reports.common.record import Record
 
 #: worse: something that ran or would come does no longer. better: something comes that did not. other: next pods get
@@ -59,7 +59,8 @@ class WorkloadChange(Record, frozen=True):
     """A workload that a change concerns. ``before`` absent: it is new; ``after`` absent: it is gone.
 
     next_before, next_after: what becomes of its next pod. refusals: the server's words to the pods that are missing.
-    stalled: a rollout that does not get on.
+    stalled: a rollout that does not get on. autoscaled_before, autoscaled_after: how far its autoscaler gets, where
+    that changes or the workload is new.
     """
 
     subject: ObjectRef
@@ -71,6 +72,8 @@ class WorkloadChange(Record, frozen=True):
     resized: tuple[Resized, ...] = ()
     refusals: tuple[str, ...] = ()
     stalled: bool = False
+    autoscaled_before: Autoscaled | None = None
+    autoscaled_after: Autoscaled | None = None
 
 
 class QuotaChange(Record, frozen=True):

@@ -191,6 +191,28 @@ class Verdict(Record, frozen=True):
     blocked: Blocked | None = None
 
 
+class Shortfall(Record, frozen=True):
+    """What a quota lacks of one resource for all that is wanted."""
+
+    quota: str
+    resource: str
+    short: str
+
+
+class Autoscaled(Record, frozen=True):
+    """How far a HorizontalPodAutoscaler can scale a workload before quotas stop it.
+
+    ``most``: its maxReplicas. ``fits``: how many pods of those there can be, those that exist with them, under the
+    least lucky order of LimitRanges. ``lacks``: what quotas lack for the rest; empty where there is room for all, or
+    where a new pod is refused for another reason.
+    """
+
+    autoscaler: str
+    most: int
+    fits: int
+    lacks: tuple[Shortfall, ...] = ()
+
+
 class Spare(Record, frozen=True):
     """What one pod more than is wanted would lack. ``short``: how much of ``resource``, where a quota has too little.
 
@@ -229,8 +251,8 @@ class Explanation(Record, frozen=True):
     ``start``: which manifest admission starts from. ``replicas``: the pods of a workload that exists. ``live``: the pod
     exists, and its values stand beside today's. ``certain`` False: values depend on the order of LimitRanges, and the
     figures are then those of ``order`` and, in Tekton, of ``listed``. ``complete`` False: something the answer needs
-    could not be read. With ``-c`` or ``--for`` there are no more containers and values than were asked for, the
-    verdict, and what these depend on.
+    could not be read. ``autoscaled``: absent where no autoscaler is known to scale the workload. With ``-c`` or
+    ``--for`` there are no more containers and values than were asked for, the verdict, and what these depend on.
     """
 
     subject: ObjectRef
@@ -263,3 +285,4 @@ class Explanation(Record, frozen=True):
     tekton: TektonPart | None = None
     spare: tuple[Spare, ...] = ()
     state: str = ""
+    autoscaled: Autoscaled | None = None

@@ -27,6 +27,7 @@ _BESIDE = (
     Right("ControllerRevision", _GET, "the template of a StatefulSet's or DaemonSet's pod"),
     Right("PersistentVolumeClaim", _LIST, "which claims of a StatefulSet are there"),
 )
+_AUTOSCALERS = Right("HorizontalPodAutoscaler", _LIST, "whether there is room for all that an autoscaler may ask for")
 _CLASSES = (Right("PriorityClass", _LIST), Right("RuntimeClass", _GET), Right("StorageClass", _LIST))
 _NAMESPACE = (Right("Namespace", _GET, "whether a namespace exists, and its labels"),)
 _PODS = (*_POLICIES, *_WORKLOADS, *_BESIDE, *_CLASSES, *_NAMESPACE)
@@ -49,13 +50,38 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
         *_added("explain"),
         Right("PersistentVolumeClaim", _BOTH),
         Right("Service", _GET),
+        _AUTOSCALERS,
         Right("Node", _BOTH, "what nodes have, for a pod that waits for one and for --resize"),
     ),
-    "quota": (*_ANY_POD, *_NAMED_POLICIES, *_added("quota"), Right("Service", _LIST), Right("RuntimeClass", _BOTH)),
+    "quota": (
+        *_ANY_POD,
+        *_NAMED_POLICIES,
+        *_added("quota"),
+        Right("Service", _LIST),
+        Right("RuntimeClass", _BOTH),
+        _AUTOSCALERS,
+    ),
     **{name: _added(name) for name in _OWN_COMMANDS},
     "diff": _ANY_POD,
     "qos": (*_ANY_POD, Right("Node", _GET, "oom_score_adj on the node of a pod")),
 }
+COMMANDS["simulate"] = (
+    *_POLICIES,
+    *(Right(kind, _LIST) for kind in ("Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job")),
+    *(
+        Right(kind, _LIST, "what a change does to them")
+        for kind in ("DaemonSet", "CronJob", "ReplicationController", "PersistentVolumeClaim", "Service")
+    ),
+    *(
+        Right(kind, _LIST, "what a new pod gets of its class")
+        for kind in ("PriorityClass", "RuntimeClass", "StorageClass")
+    ),
+    _AUTOSCALERS,
+    *_added("pods"),
+    Right("Namespace", _BOTH, "which pools, policies and standards of Pod Security apply"),
+    *(right for name in _OWN_COMMANDS for right in _added(name)),
+)
+COMMANDS["migrate"] = (*COMMANDS["simulate"], Right("Tenant", _GET))
 COMMANDS["check"] = (
     *COMMANDS["quota"],
     *(right for name in _OWN_COMMANDS for right in _added(name)),

@@ -45,6 +45,7 @@ from kubectl_kres.reports.remedies.pod_remedy import remedies
 from kubectl_kres.reports.remedies.remedy_next import following
 from kubectl_kres.reports.remedies.typos import meant
 from kubectl_kres.reports.remedies.words import NOTHING, told
+from kubectl_kres.reports.rollout.autoscaling import autoscaled
 from kubectl_kres.reports.rollout.room import room_for, spare_of
 from kubectl_kres.reports.rollout.seen import with_seen
 from kubectl_kres.reports.rollout.wanted_pods import needed_of
@@ -182,6 +183,7 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         complete=not any(one.required for one in unseen),
         journal=first.journal,
         tekton=analysis.tekton,
+        autoscaled=autoscaled(store, subject, analysis, pods),
     )
 
 
@@ -413,7 +415,7 @@ def _assumptions(start: Start, known: Known, ask: Ask, injected: Sequence[str]) 
 def unseen_of(store: Store, subject: Subject, analysis: Analysis | None = None) -> tuple[Unseen, ...]:
     """What could not be read, and of the analysis what could not be computed; without what assumptions tell."""
     assumed = {kind for system in systems() for kind in system.assumed}
-    if_refused = {kind for system in systems() for kind in system.said_if_refused}
+    if_refused = {"HorizontalPodAutoscaler", *(kind for system in systems() for kind in system.said_if_refused)}
     found = (
         one
         for one in unread(store, needs(store, subject))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage
+from kubectl_kres.admission.quota.usage import claim_names, counts_by_class, object_usage, pod_names
+from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 from kubectl_kres.model.pod import Pod, PodSpec
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
@@ -13,6 +14,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.effective_policies import selects_priority
 from kubectl_kres.reports.common.nodes import node_need, node_needs, waits_for_node
 from kubectl_kres.reports.common.pod_template import manifest_pod, manifest_workload, template_of
+from kubectl_kres.reports.common.replicas import is_failing, replicas_of
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.unplaced import namespace_needs
@@ -25,7 +27,7 @@ REVISION_OWNERS = ("StatefulSet", "DaemonSet")
 _REVISION = "controller-revision-hash"
 
 #: What an answer about one pod does not look at, although an explanation tells it.
-_TOLD = {"Event", "Pod", "ReplicaSet", "Job"}
+_TOLD = {"Event", "Pod", "ReplicaSet", "Job", "HorizontalPodAutoscaler"}
 #: GETs that one object may cost. Of what only adds to an answer, the kinds named last here are left out first.
 MOST = 6
 _WORTH = (
@@ -37,7 +39,10 @@ _WORTH = (
     "ControllerRevision",
     "PriorityClass",
     "ReplicaSet",
+    "HorizontalPodAutoscaler",
 )
+#: Kinds whose replicas an autoscaler sets.
+SCALED = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
 
 
 def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -61,6 +66,10 @@ def needs(store: Store, subject: Subject) -> tuple[Need, ...]:
         elif isinstance(found, Workload):
             wanted += _of_workload(subject.ref.kind, found)
             wanted += claim_needs(store, namespace, found)
+            wanted += autoscaler_needs(store, subject.ref.kind, namespace)
+            if any(need.kind == "HorizontalPodAutoscaler" for need in wanted) and _is_settled(subject.ref.kind, found):
+                # Events say why pods are missing, and none is.
+                wanted = [need for need in wanted if need.kind != "Event" or len(wanted) <= MOST]
         spec = _spec(found)
     else:
         spec = _spec_of_raw(subject)
@@ -149,6 +158,27 @@ def claim_needs(store: Store, namespace: str, found: Workload | None) -> Iterato
     ):
         yield Need("PersistentVolumeClaim", namespace, required=False)
     yield from storage_needs(store, namespace, found.spec.volume_claim_templates)
+
+
+def autoscaler_needs(store: Store, kind: str, namespace: str) -> Iterator[Need]:
+    """The autoscalers, where a quota can end what one asks for."""
+    if kind in SCALED and any(pod_names(quota.spec.hard or ()) for quota in store.all("ResourceQuota", namespace)):
+        yield Need("HorizontalPodAutoscaler", namespace, required=False)
+
+
+def _is_settled(kind: str, workload: Workload) -> bool:
+    """Whether all pods of a workload exist, are of its template as it is now, and are ready."""
+    status = workload.status
+    try:
+        pods = replicas_of(kind, workload)
+    except UsageError:
+        return False
+    return (
+        pods is not None
+        and not (pods.missing or pods.old or is_failing(workload))
+        and status.ready_replicas >= pods.wanted
+        and status.observed_generation >= workload.metadata.generation
+    )
 
 
 def storage_needs(store: Store, namespace: str, claims: Iterable[PersistentVolumeClaim]) -> Iterator[Need]:

@@ -11,7 +11,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
-from kubectl_kres.reports.common.explanation import QuotaCost, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import Autoscaled, QuotaCost, Unseen, Verdict
 from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
@@ -53,8 +53,8 @@ class Fit(Record, frozen=True):
     replicas are there; absent: there is no surge.
     ``would``: how a rollout would go that is started now, with ``would_end`` where it comes to rest; ``is``: the one
     that is under way. ``over``: quotas that have used more than their hard. ``never``: the next pod is refused for
-    something that no room helps. ``enough``: everything fits. Where quotas could not be read, ``enough`` is False and
-    nothing is said of rollouts.
+    something that no room helps. ``autoscaled``: how far an autoscaler gets, absent where none is known. ``enough``:
+    everything fits. Where quotas could not be read, ``enough`` is False and nothing is said of rollouts.
     """
 
     subject: ObjectRef
@@ -74,6 +74,7 @@ class Fit(Record, frozen=True):
     is_: UnderWay | None = field(default=None, name="is")
     over: tuple[Over, ...] = ()
     never: bool = False
+    autoscaled: Autoscaled | None = None
     assumptions: tuple[Assume, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     complete: bool = True
@@ -120,6 +121,7 @@ def fit(store: Store, subject: Subject, ask: Ask) -> Fit:
         is_=_state(begun),
         over=tuple(_over(analysis, found.quotas)),
         never=fits == 0 and any(finding.rule != "quota/exceeded" for finding in found.verdict.findings),
+        autoscaled=found.autoscaled,
         assumptions=found.assumptions,
         unseen=tuple(one for one in found.unseen if one.required),
         complete=found.complete,

@@ -1,0 +1,63 @@
+"""Whether quotas have room for all the pods that a HorizontalPodAutoscaler may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubectl_kres.admission.quota.quota_admission import charges
+from kubectl_kres.admission.request.new_pod import quota_request
+from kubectl_kres.model.autoscaling import HorizontalPodAutoscaler
+from kubectl_kres.model.workload import Workload
+from kubectl_kres.quantity import Quantity, parse
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
+from kubectl_kres.reports.common.replicas import Replicas
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.needs import SCALED
+from kubectl_kres.reports.rollout.room import least, pods_in_a_row
+from kubectl_kres.reports.rollout.workload_pods import pods_of
+from kubectl_kres.store.store import Store
+
+
+def autoscaler_of(store: Store, kind: str, name: str, namespace: str) -> HorizontalPodAutoscaler | None:
+    """The autoscaler of a workload, of several the one that asks for most; None if none is known."""
+    found: list[HorizontalPodAutoscaler] = [
+        item
+        for item in store.all("HorizontalPodAutoscaler", namespace)
+        if (item.spec.scale_target_ref.kind, item.spec.scale_target_ref.name) == (kind, name)
+        and item.spec.max_replicas > 0
+    ]
+    return max(found, key=lambda item: item.spec.max_replicas, default=None)
+
+
+def autoscaled(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> Autoscaled | None:
+    """How far the workload's autoscaler gets under the quotas; None if it is known to have none.
+
+    ``pods``: those that exist, None where they are not known; of a file they are those of its workload in the store.
+    """
+    ref = subject.ref
+    scaler = autoscaler_of(store, ref.kind, ref.name, ref.namespace) if ref.kind in SCALED else None
+    if scaler is None:
+        return None
+    if pods is None:
+        stored = store.get(ref.kind, ref.name, ref.namespace)
+        pods = pods_of(store, ref.kind, stored) if isinstance(stored, Workload) else None
+    existing = pods.existing if pods is not None else 0
+    most = scaler.spec.max_replicas
+    room = least(pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes)
+    fits = most if room is None else min(most, existing + room)
+    lacks = tuple(_lacks(analysis, most - existing)) if fits < most else ()
+    return Autoscaled(scaler.metadata.name, most, fits, lacks)
+
+
+def _lacks(analysis: Analysis, more: int) -> Iterator[Shortfall]:
+    """What quotas lack for so many pods more."""
+    draft = analysis.outcomes[0].draft
+    if draft is None:
+        return
+    for charge in charges(quota_request(analysis.start.pod, draft), analysis.known.policies.quotas):
+        for name, asked in charge.requested.items():
+            hard, used, one = parse(charge.hard[name]), parse(charge.used[name]), parse(asked)
+            short = used.nano + more * one.nano - hard.nano
+            if one.nano > 0 and short > 0:
+                yield Shortfall(charge.quota, name, str(Quantity(short, one.format)))

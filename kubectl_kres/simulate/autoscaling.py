@@ -1,0 +1,81 @@
+"""How far the autoscalers of a namespace get under its quotas as they are in a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from kubectl_kres.model.autoscaling import HorizontalPodAutoscaler
+from kubectl_kres.model.raw import decoded
+from kubectl_kres.quantity import Quantity
+from kubectl_kres.simulate.moves import State
+from kubectl_kres.simulate.shapes import Cost
+from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, pods_of
+from kubectl_kres.simulate.world import Key
+
+
+class Maximum(Struct, frozen=True):
+    """An autoscaler at its maxReplicas (``most``): ``fits`` of them there can be, those that exist with them.
+
+    ``lacks``: quota, resource and amount that is missing for the rest; empty where a pod is refused for another reason.
+    """
+
+    autoscaler: str
+    most: int
+    fits: int
+    lacks: tuple[tuple[str, str, str], ...] = ()
+
+
+def maxima(namespace: Namespace, state: State) -> dict[Key, Maximum]:
+    """By workload; of several autoscalers of one the one that asks for most."""
+    world = namespace.tables.worlds[state.world]
+    held = dict(state.workloads)
+    found: dict[Key, Maximum] = {}
+    for raw in world.of_kind("HorizontalPodAutoscaler"):
+        scaler = decoded(raw, HorizontalPodAutoscaler)
+        key = (scaler.spec.scale_target_ref.kind, scaler.spec.scale_target_ref.name)
+        most = scaler.spec.max_replicas
+        if key in held and most > (found[key].most if key in found else 0):
+            found[key] = _maximum(namespace, state, key, held[key], scaler.metadata.name, most)
+    return found
+
+
+def _maximum(namespace: Namespace, state: State, key: Key, workload: WorkloadState, name: str, most: int) -> Maximum:
+    tables = namespace.tables
+    world = tables.worlds[state.world]
+    existing = pods_of(workload)
+    more = max(0, most - existing)
+    shapes = [tables.shapes[number] for number in tables.options(workload.template, world)]
+    if not shapes or tables.refusals(workload.template, world):
+        return Maximum(name, most, min(most, existing))
+    if any(state.limits[number] is not None for shape in shapes for number in shape.unstated):
+        return Maximum(name, most, min(most, existing))
+    costs = [_summed((*shape.cost, *_claims(namespace, state, key, workload))) for shape in shapes]
+    cost = min(costs, key=lambda one: state.room(one, more))
+    fits = existing + max(0, state.room(cost, more))
+    return Maximum(name, most, min(most, fits), tuple(_lacks(namespace, state, cost, more)))
+
+
+def _claims(namespace: Namespace, state: State, key: Key, workload: WorkloadState) -> Iterator[tuple[int, int]]:
+    if isinstance(workload, StatefulSetState):
+        world = namespace.tables.worlds[state.world]
+        for claim in workload.claims:
+            yield from namespace.tables.claim_cost(world.objects[key], claim, world) or ()
+
+
+def _summed(parts: Cost) -> Cost:
+    sums: dict[int, int] = {}
+    for number, amount in parts:
+        sums[number] = sums.get(number, 0) + amount
+    return tuple(sums.items())
+
+
+def _lacks(namespace: Namespace, state: State, cost: Cost, more: int) -> Iterator[tuple[str, str, str]]:
+    measures = namespace.tables.measures
+    for number, amount in cost:
+        limit = state.limits[number]
+        if limit is not None and amount > 0 and state.used[number] + more * amount > limit:
+            short = Quantity(state.used[number] + more * amount - limit, measures.formats.get(number, "DecimalSI"))
+            yield measures.items[number].quota, measures.items[number].resource, str(short)
