@@ -111,6 +111,9 @@ def _deleted(state: DeploymentState, prices: Prices, free: Free) -> DeploymentSt
     sets = []
     for item in state.sets:
         pods = fewer(item.pods, item.wanted)[0]
+        if pods == item.pods:
+            sets.append(item)
+            continue
         for part, sign in ((item.pods, -1), (pods, 1)):
             for shape, number in shapes(part):
                 free.take(prices.pods[shape], number * sign)

@@ -23,7 +23,9 @@ from kubectl_kres.cli.args.options import (
     Options,
 )
 from kubectl_kres.cli.command import Command
+from kubectl_kres.cli.output.alike import Alike
 from kubectl_kres.cli.output.printer import DOCUMENTS, is_terminal, named, speaks_unicode
+from kubectl_kres.cli.output.shaped_output import Shaped
 from kubectl_kres.cli.run.explainer import Explainer, explainer_of
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
@@ -35,11 +37,13 @@ from kubectl_kres.model.kinds import find
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
 from kubectl_kres.render.quota import policy as render_policy
+from kubectl_kres.render.text import data
 from kubectl_kres.render.verdict import listed
 from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.kind_answers import answers_about, is_explained
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.common.system import likeness_of
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outline, Outlines
 from kubectl_kres.reports.explain.value_query import narrowed
@@ -100,6 +104,8 @@ class ExplainPage(Page):
         self._left_out: tuple[str, ...] = ()
         self._explainers: dict[type[Explainer], Explainer] = {}
         self._outlines: tuple[Store, Outlines] | None = None
+        self._rows = listed.Rows()
+        self._alike = Alike[Explanation]()
         self._table: listed.Table | None = None
         #: What objects of the table are called by their names alone: those of the first of its kinds.
         self._plain: set[str] = set()
@@ -237,15 +243,31 @@ class ExplainPage(Page):
         if self._brief(many=turn.many):
             outline = self._outline(turn, subject)
             self._line(verdict_word(outline.verdict)[0])
-            return outline, self._row(subject, outline, partial(listed.row_of, outline))
-        found = explain(turn.store, subject, turn.ask)
+            return outline, self._row(subject, outline, partial(self._rows.row, outline))
         options = self.options
+        if options.output in DOCUMENTS:
+            return self._document(turn, subject)
+        found = explain(turn.store, subject, turn.ask)
         if options.output == "brief":
             return found, Answered(subject, found, self._brief_lines(subject, found))
-        if options.output in DOCUMENTS:
-            whole = found if options.steps else structs.replace(found, journal=())
-            return found, Answered(subject, narrowed(whole, options.container, options.question))
         return found, Answered(subject, found, self._explanation_lines(found, many=turn.many))
+
+    def _document(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation, Answered]:
+        """Of a list in JSON, those that are alike are explained twice, and the others written after the first."""
+        options = self.options
+        drawn = turn.many and options.output == "json" and not (options.watch or isinstance(options.output, Shaped))
+        like = likeness_of(turn.store, subject, turn.ask) if drawn else None
+        known = self._alike.known(like) if like is not None else None
+        if known is not None:
+            return known[0], Answered(subject, known[1])
+        found = explain(turn.store, subject, turn.ask)
+        whole = found if options.steps else structs.replace(found, journal=())
+        report = narrowed(whole, options.container, options.question)
+        if like is None or any(one.required for one in found.unseen):
+            return found, Answered(subject, report)
+        item = data.item(report)
+        self._alike.learn(like, found, item)
+        return found, Answered(subject, item)
 
     def _brief(self, *, many: bool) -> bool:
         """Whether no more than a line is shown of an object."""

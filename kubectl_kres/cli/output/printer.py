@@ -69,7 +69,7 @@ def put(lines: Iterable[str]) -> None:
     """Lines on standard output, with no progress in between."""
     Progress.wipe()
     for line in lines:
-        print(line)
+        sys.stdout.write(f"{line}\n")
 
 
 def named(subject: Subject) -> str:
@@ -102,16 +102,15 @@ class Items:
             self._file.close()
 
     def add(self, item: Any) -> None:
-        """Append an item."""
-        found = msgspec.to_builtins(item)
+        """Append an item; for JSON it may be drawn already, as ``data.Item``."""
         if isinstance(self._output, Shaped):
-            self._shaped.append(found)
+            self._shaped.append(msgspec.to_builtins(item))
             return
         if self._output == "yaml":
-            text = data.to_yaml([found])
+            text = data.to_yaml([msgspec.to_builtins(item)])
         else:
-            shown = data.to_json(found).replace("\n", "\n    ")
-            text = f",\n    {shown}" if self._file else f"    {shown}"
+            drawn = item if isinstance(item, data.Item) else data.item(item)
+            text = f",\n{drawn.text}" if self._file else drawn.text
         if self._file is None:
             self._file = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115, __exit__ does
         self._file.write(text)

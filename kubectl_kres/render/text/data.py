@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from kubectl_kres.render.text.escape import plain
 from kubectl_kres.store.store import Origin
@@ -48,6 +49,18 @@ def to_json(found: Any) -> str:
     """Indented. What a terminal may obey is escaped, which changes nothing for a program that reads it."""
     shown = msgspec.json.format(_encoded(found), indent=2).decode()
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", shown)
+
+
+class Item(Struct, frozen=True):
+    """An item of a document in JSON, drawn already: indented as it stands there."""
+
+    text: str
+
+
+def item(found: Any) -> Item:
+    """As it stands in a document."""
+    shown = to_json(found).replace("\n", "\n    ")
+    return Item(f"    {shown}")
 
 
 def _encoded(found: Any) -> bytes:

@@ -13,6 +13,9 @@ _UNSAFE = f"[\x00-\x1f\x7f-\x9f{_HIDDEN}]"
 _UNSAFE_IN_LINES = f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_HIDDEN}]"
 _REPLACED = "\ufffd"
 
+#: Characters of a text beyond which it is cut off.
+LONGEST = 2000
+
 #: Vowels and final consonants of Hangul that are drawn into the syllable before them.
 _JOINED_JAMO = range(0x1160, 0x1200)
 
@@ -27,7 +30,7 @@ def plain(text: str, *, keep_newlines: bool = False) -> str:
     return re.sub(_UNSAFE_IN_LINES if keep_newlines else _UNSAFE, _REPLACED, text)
 
 
-def capped(text: str, limit: int = 2000) -> str:
+def capped(text: str, limit: int = LONGEST) -> str:
     """At most ``limit`` characters of ``text``, followed by how many were left out."""
     if len(text) <= limit:
         return text

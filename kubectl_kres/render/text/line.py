@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from kubectl_kres.render.text.escape import capped, cells, plain
+from kubectl_kres.render.text.escape import LONGEST, capped, cells, plain
 
 #: ``command``: something to type, which is never broken into lines.
 Tone = Literal["", "good", "bad", "warn", "strong", "quiet", "command"]
@@ -17,15 +17,21 @@ _SGR = {"good": "32", "bad": "31", "warn": "33", "strong": "1", "quiet": "2", "c
 def draw(line: Line, *, color: bool) -> str:
     """The line as printed: text from a cluster loses its control characters, blanks at the end go."""
     drawn = [
-        f"\x1b[{_SGR[tone]}m{plain(capped(text))}\x1b[0m" if color and tone and text else plain(capped(text))
-        for tone, text in line
+        f"\x1b[{_SGR[tone]}m{shown(text)}\x1b[0m" if color and tone and text else shown(text) for tone, text in line
     ]
     return "".join(drawn).rstrip()
 
 
+def shown(text: str) -> str:
+    """``text`` as it is drawn: safe for a terminal, and not too long."""
+    if len(text) <= LONGEST and text.isprintable():
+        return text
+    return plain(capped(text))
+
+
 def size(text: str) -> int:
     """Cells that ``text`` takes once it is drawn."""
-    return cells(plain(capped(text)))
+    return cells(shown(text))
 
 
 def padded(text: str, width: int) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.text.line import Line, Tone, clipped, draw, size
+from kubectl_kres.render.text.escape import cells
+from kubectl_kres.render.text.line import Line, Tone, clipped, draw, shown, size
 from kubectl_kres.render.verdict.headline import why
 from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.explain.summary import Outline
@@ -30,14 +31,36 @@ class Row(NamedTuple):
 
 def row_of(outline: Outline) -> Row:
     """The row of a pod or of what makes pods."""
+    return _row(outline, _because(outline))
+
+
+def _because(outline: Outline) -> str:
+    return why(outline.verdict, outline.replicas, outline.names, live=outline.live, ended=outline.ended)
+
+
+def _row(outline: Outline, because: str) -> Row:
     verdict = outline.verdict
-    tone = verdict_word(verdict)[1]
-    because = why(verdict, outline.replicas, outline.names, live=outline.live, ended=outline.ended)
-    text = "; ".join(filter(None, (outline.state, because)))
-    return Row(outline.subject, verdict.outcome, tone, text, outline.ready, outline.quality, outline.remedy)
+    text = f"{outline.state}; {because}" if outline.state and because else outline.state or because
+    return Row(
+        outline.subject, verdict.outcome, verdict_word(verdict)[1], text, outline.ready, outline.quality, outline.remedy
+    )
 
 
 _LAST, _OUTCOME = len(HEADS) - 1, HEADS.index("OUTCOME")
+
+
+class Rows:
+    """Makes rows; outlines of pods that were judged together share their verdict, and are worded once."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Outline, str] | None = None
+
+    def row(self, outline: Outline) -> Row:
+        """As ``row_of``."""
+        last = self._last
+        if last is None or last[0].verdict is not outline.verdict:
+            last = self._last = outline, _because(outline)
+        return _row(outline, last[1])
 
 
 class Table:
@@ -57,21 +80,37 @@ class Table:
         """The next rows. ``name``: what an object is called; ``more``: others may follow."""
         if not rows:
             return
-        cells = [_cells(row, name, wide=self._wide) for row in rows]
+        found = [_cells(row, name, wide=self._wide) for row in rows]
+        drawn = [tuple(map(shown, texts)) for texts in found]
+        sizes = [tuple(map(cells, texts)) for texts in drawn]
         heads, widths = self._heads, self._widths
         begun = bool(widths)
         if not begun:
             # What the rows that follow have is not known: then no column is left out.
-            shown = (at for at in range(len(heads)) if more or at >= _LAST or any(row[at] for row in cells))
-            widths.update((at, size(heads[at])) for at in shown)
+            used = (at for at in range(len(heads)) if more or at >= _LAST or any(row[at] for row in found))
+            widths.update((at, size(heads[at])) for at in used)
         for at in widths:
-            widths[at] = max(widths[at], *(size(row[at]) for row in cells))
+            widths[at] = max(widths[at], *(taken[at] for taken in sizes))
         if not begun:
-            yield from self._drawn([("", heads[at]) for at in widths])
-        for row, texts in zip(rows, cells, strict=True):
-            yield from self._drawn([(row.tone if at == _OUTCOME else "", texts[at] or "-") for at in widths])
+            yield from self._cut([("", heads[at]) for at in widths])
+        *before, last = widths
+        room = self._width - sum(widths[at] + len(_GAP) for at in before)
+        for row, texts, safe, taken in zip(rows, found, drawn, sizes, strict=True):
+            if self._width and (taken[last] or 1) > room:
+                yield from self._cut([(row.tone if at == _OUTCOME else "", texts[at] or "-") for at in widths])
+            else:
+                yield self._whole(row.tone, safe, taken)
 
-    def _drawn(self, line: Line) -> Iterator[str]:
+    def _whole(self, tone: Tone, texts: Sequence[str], sizes: Sequence[int]) -> str:
+        """A row that nothing is cut from. ``texts``: as they are drawn, with the cells that they take."""
+        parts: list[str] = []
+        for at, column in self._widths.items():
+            text = texts[at] or "-"
+            parts.append(draw([(tone, text)], color=True) if at == _OUTCOME and self._color else text)
+            parts.append(" " * (column + len(_GAP) - (sizes[at] if texts[at] else 1)))
+        return "".join(parts).rstrip()
+
+    def _cut(self, line: Line) -> Iterator[str]:
         return _drawn(line, self._widths.values(), self._width, color=self._color)
 
 

@@ -82,6 +82,16 @@ class MoreRoom(NamedTuple):
     why: str
 
 
+class Likeness(NamedTuple):
+    """What is alike about objects whose explanations differ in some texts alone.
+
+    ``key``: all that an explanation depends on, but for ``texts``: those of this object, its name first.
+    """
+
+    key: bytes
+    texts: tuple[str, ...]
+
+
 class System:
     """The hooks of a system; each adds nothing unless a subclass says otherwise."""
 
@@ -125,6 +135,9 @@ class System:
     def configuration_needs(self, store: Store) -> Iterable[Need]:
         """How it is configured, as far as it is known by now where to look."""
         return ()
+
+    def likeness(self, store: Store, subject: Subject, ask: Ask) -> Likeness | None:
+        """Of one of its objects; None: no other is like it, or it is not worth looking."""
 
     def refuse_several(self, subject: Subject) -> None:
         """Raises UsageError for an object that makes several pods."""
@@ -256,6 +269,12 @@ def analysis_by_system(
 ) -> Analysis | None:
     """Of a pod that some system makes; None for any other."""
     found = (one.analysis(store, subject, ask, journal=journal, another=another) for one in systems())
+    return next((one for one in found if one is not None), None)
+
+
+def likeness_of(store: Store, subject: Subject, ask: Ask) -> Likeness | None:
+    """What is alike about the explanations of the object and of others; None: nothing that is known."""
+    found = (one.likeness(store, subject, ask) for one in systems())
     return next((one for one in found if one is not None), None)
 
 

@@ -189,15 +189,19 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
 
 def verdict_of_analysis(store: Store, subject: Subject, analysis: Analysis) -> Verdict:
     """The verdict of an explanation; the outcomes are enough for it."""
-    return _verdict(store, subject, analysis, _replicas(store, subject, analysis.start))[0]
+    pods = _replicas(store, subject, analysis.start)
+    return _verdict(store, subject, analysis, pods, unseen_of(store, subject))[0]
 
 
 def verdict_and_sentences(
-    store: Store, subject: Subject, analysis: Analysis
+    store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...]
 ) -> tuple[Verdict, tuple[str, ...], Replicas | None]:
-    """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried; its pods."""
+    """The verdict of an explanation, and what mends each refusal in a sentence of its own, not tried; its pods.
+
+    ``unseen``: what could not be read, as ``unseen_of`` has it without the analysis.
+    """
     pods = _replicas(store, subject, analysis.start)
-    verdict, seen = _verdict(store, subject, analysis, pods)
+    verdict, seen = _verdict(store, subject, analysis, pods, unseen)
     if word_of(verdict) in {"admitted", "full"}:
         return verdict, (), pods
     if verdict.allowed is not True:
@@ -206,14 +210,15 @@ def verdict_and_sentences(
 
 
 def _verdict(
-    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None
+    store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None, unseen: tuple[Unseen, ...]
 ) -> tuple[Verdict, tuple[Fact, ...]]:
     """With what the cluster says of the object, where that was looked at."""
     bare = verdict_of(analysis.outcomes)
     wants = bare.allowed is not True or (pods.missing if pods is not None else analysis.start.live is None)
     # Events are many, and say nothing that matters of what has all of its pods.
     seen = _facts(store, subject, analysis.start) if wants else ()
-    return worded(bare, unseen_of(store, subject, analysis), needed_of(store, subject, analysis, pods, seen)), seen
+    needed = needed_of(store, subject, analysis, pods, seen)
+    return worded(bare, (*unseen, *analysis.unseen), needed), seen
 
 
 class Advice(NamedTuple):

@@ -5,14 +5,15 @@ Pods that were made alike and live alike are judged once: what is kept goes by a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from msgspec import structs
 
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.common.analysis import Analysis, Start
+from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
@@ -21,9 +22,9 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.pod.condition import ready_of, state_of
-from kubectl_kres.reports.pod.manifest_source import start_of_live
+from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
 from kubectl_kres.reports.pod.needs import PodOrigin, needs, origin_of
-from kubectl_kres.reports.pod.resource_view import signature
+from kubectl_kres.reports.pod.resource_view import beside_template, signature
 from kubectl_kres.reports.pod.values import names_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -82,7 +83,11 @@ class Outlines:
 
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask
+        #: By all that admission looks at; and, quicker to find, by the owner whose template made the pod.
         self._alike: dict[tuple[str, bytes, bytes], tuple[Known, Outline]] = {}
+        self._of_owner: dict[tuple[int, bytes], tuple[object, Known, Outline]] = {}
+        #: Namespaces whose last pod was refused: the next one likely is, too.
+        self._refusing: set[str] = set()
         self._unseen = UnseenOfPods(store)
 
     def outline(self, subject: Subject) -> Outline:
@@ -90,9 +95,11 @@ class Outlines:
         ref = subject.ref
         stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
         if isinstance(stored, Pod) and not is_made_by_system(self._store, subject):
-            found, unseen = self._pod(subject, stored), self._unseen.of(subject, stored)
+            unseen = self._unseen.of(subject, stored)
+            found = self._pod(subject, stored, unseen)
         else:
-            found, unseen = self._any(subject), unseen_of(self._store, subject)
+            unseen = unseen_of(self._store, subject)
+            found = self._any(subject, unseen)
         complete = not any(one.required for one in unseen)
         return structs.replace(
             found,
@@ -103,35 +110,50 @@ class Outlines:
             state=state_of(ref.kind, stored),
         )
 
-    def _pod(self, subject: Subject, pod: Pod) -> Outline:
+    def _pod(self, subject: Subject, pod: Pod, unseen: tuple[Unseen, ...]) -> Outline:
         """Of a live pod that no run made."""
-        space = subject.ref.namespace
-        start, known = start_of_live(self._store, pod), policies(self._store, space, self._ask.server)
-        key = (space, *signature(start, pod))
+        known = policies(self._store, subject.ref.namespace, self._ask.server)
+        owner = maker_of(self._store, pod)
+        if owner is None:
+            return self._like(subject, pod, known, unseen)
+        key = id(owner), beside_template(pod)
+        last = self._of_owner.get(key)
+        if last is None or last[0] is not owner or last[1] is not known:
+            if len(self._of_owner) >= _KEPT:
+                self._of_owner.clear()
+            last = self._of_owner[key] = owner, known, self._like(subject, pod, known, unseen)
+        return last[2]
+
+    def _like(self, subject: Subject, pod: Pod, known: Known, unseen: tuple[Unseen, ...]) -> Outline:
+        """Of a pod, or of one that is like it."""
+        start = start_of_live(self._store, pod)
+        key = (subject.ref.namespace, *signature(start, pod))
         last = self._alike.get(key)
         if last is None or last[0] is not known:
             if len(self._alike) >= _KEPT:
                 self._alike.clear()
-            last = self._alike[key] = known, self._fresh(subject, start, known)
+            last = self._alike[key] = known, self._judged(subject, unseen, partial(analyse, start, known, self._ask))
         return last[1]
 
-    def _fresh(self, subject: Subject, start: Start, known: Known) -> Outline:
-        analysis = analyse(start, known, self._ask, journal=False)
-        if not all(outcome.allowed for outcome in analysis.outcomes):
-            # The remedies name what set the values.
-            analysis = analyse(start, known, self._ask)
-        return _outlined(self._store, subject, analysis)
+    def _any(self, subject: Subject, unseen: tuple[Unseen, ...]) -> Outline:
+        return self._judged(subject, unseen, partial(analysis_of, self._store, subject, self._ask))
 
-    def _any(self, subject: Subject) -> Outline:
-        analysis = analysis_of(self._store, subject, self._ask, journal=False)
-        if not all(outcome.allowed for outcome in analysis.outcomes):
-            analysis = analysis_of(self._store, subject, self._ask)
-        return _outlined(self._store, subject, analysis)
+    def _judged(self, subject: Subject, unseen: tuple[Unseen, ...], judge: Callable[..., Analysis]) -> Outline:
+        """A journal costs time, and is only kept for what is refused: the remedies name what set the values."""
+        space = subject.ref.namespace
+        journal = space in self._refusing
+        analysis = judge(journal=journal)
+        if all(outcome.allowed for outcome in analysis.outcomes):
+            self._refusing.discard(space)
+        else:
+            self._refusing.add(space)
+            analysis = analysis if journal else judge(journal=True)
+        return _outlined(self._store, subject, analysis, unseen)
 
 
-def _outlined(store: Store, subject: Subject, analysis: Analysis) -> Outline:
+def _outlined(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...]) -> Outline:
     draft = analysis.outcomes[0].draft
-    whole, remedies, replicas = verdict_and_sentences(store, subject, analysis)
+    whole, remedies, replicas = verdict_and_sentences(store, subject, analysis, unseen)
     # The words of a refusal name the pod, and those that are alike share their line.
     verdict = structs.replace(whole, message="", causes=(), others=())
     first, *more = remedies or ("",)

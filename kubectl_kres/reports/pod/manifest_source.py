@@ -75,7 +75,7 @@ def _from_file(subject: Subject) -> Start:
 
 def start_of_live(store: Store, live: Pod) -> Start:
     """The template or revision that made a live pod, else its last applied configuration, else the pod itself."""
-    made = _of_owner(store, live) or _of_revision(store, live)
+    made = _of_maker(store, live)
     if made is not None:
         return made
     applied = _last_applied(live)
@@ -98,29 +98,34 @@ def _pod_like(live: Pod, template: PodTemplateSpec) -> Pod:
     return Pod(live.metadata, spec)
 
 
-def _of_owner(store: Store, live: Pod) -> Start | None:
+def maker_of(store: Store, live: Pod) -> Workload | ControllerRevision | None:
+    """The object whose template made a live pod, where it is known: all of ``start_of_live`` that is not the pod's."""
     kind, name = controller(live)
-    owner = store.get(kind, name, live.metadata.namespace) if kind in TEMPLATE_OWNERS else None
-    if not isinstance(owner, Workload):
-        return None
-    path, template = template_of(owner)
-    if template is None:
-        return None
-    source = Source(kind, name, live.metadata.namespace)
-    return Start(_pod_like(live, template), source, f"{path}.", f"the template of {kind}/{name}", live, owner)
-
-
-def _of_revision(store: Store, live: Pod) -> Start | None:
-    kind, name = controller(live)
+    if kind in TEMPLATE_OWNERS:
+        owner = store.get(kind, name, live.metadata.namespace)
+        return owner if isinstance(owner, Workload) and template_of(owner)[1] is not None else None
     if kind not in REVISION_OWNERS:
         return None
     revision = store.get("ControllerRevision", revision_name(live, kind, name), live.metadata.namespace)
-    if not isinstance(revision, ControllerRevision) or revision.data.spec.template is None:
+    made = isinstance(revision, ControllerRevision) and revision.data.spec.template is not None
+    return revision if made else None
+
+
+def _of_maker(store: Store, live: Pod) -> Start | None:
+    maker = maker_of(store, live)
+    if maker is None:
         return None
-    source = Source("ControllerRevision", revision.metadata.name, live.metadata.namespace)
-    pod = _pod_like(live, revision.data.spec.template)
-    text = f"revision {revision.metadata.name} of {kind}/{name}"
-    return Start(pod, source, "data.spec.template.", text, live)
+    kind, name = controller(live)
+    if isinstance(maker, Workload):
+        path, template = template_of(maker)
+        source = Source(kind, name, live.metadata.namespace)
+        prefix, text, owner = f"{path}.", f"the template of {kind}/{name}", maker
+    else:
+        template, revision = maker.data.spec.template, maker.metadata.name
+        source = Source("ControllerRevision", revision, live.metadata.namespace)
+        prefix, text, owner = "data.spec.template.", f"revision {revision} of {kind}/{name}", None
+    assert template is not None
+    return Start(_pod_like(live, template), source, prefix, text, live, owner)
 
 
 def _last_applied(live: Pod) -> Pod | None:

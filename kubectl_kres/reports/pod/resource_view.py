@@ -95,3 +95,10 @@ def signature(start: Start, live: Pod) -> tuple[bytes, bytes]:
     spec = live.spec
     held = (spec.containers, spec.init_containers, spec.resources)
     return _ENCODER.encode(structs.replace(start.pod.spec, node_name="")), _ENCODER.encode(held)
+
+
+def beside_template(live: Pod) -> bytes:
+    """The same of a pod whose template is known: what it does not have from there, and the live values."""
+    spec = live.spec
+    held = (spec.containers, spec.init_containers, spec.resources)
+    return _ENCODER.encode((spec.affinity, spec.active_deadline_seconds, held))

@@ -84,6 +84,7 @@ class _Search:
         self.has_run = subject.ref.kind not in {"Task", "Pipeline"}
         whole = run.compute_resources
         self.task_level = whole is not None and bool(whole.requests or whole.limits)
+        self._tried: dict[tuple[frozenset[tuple[RunField, str | None]], frozenset[tuple[Default, str]]], Judged] = {}
 
     def remedies(self) -> Iterator[Remedy]:
         seen: list[tuple[Edit, ...]] = []
@@ -109,7 +110,13 @@ class _Search:
                 yield from self._within(trial)
 
     def judge(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> Judged:
-        """What becomes of the run with these values, in every order."""
+        """What becomes of the run with these values, in every order; what was tried is known."""
+        tried = frozenset(values.items()), frozenset(defaults.items())
+        if tried not in self._tried:
+            self._tried[tried] = self._judged(values, defaults)
+        return self._tried[tried]
+
+    def _judged(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> Judged:
         case, policies = self.case.with_values(values), self._with_defaults(defaults)
         world = case.world
         if defaults:

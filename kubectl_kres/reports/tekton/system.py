@@ -17,7 +17,7 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Fact
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.system import KindAnswers, Naming, Right, Sentences, System
+from kubectl_kres.reports.common.system import KindAnswers, Likeness, Naming, Right, Sentences, System
 from kubectl_kres.reports.common.system_parts import MergedLimit
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.tekton.config import DEFINITION, configuration_needs
@@ -85,6 +85,13 @@ class Tekton(System):
 
     def configuration_needs(self, store: Store) -> Iterable[Need]:
         return configuration_needs(store)
+
+    def likeness(self, store: Store, subject: Subject, ask: Ask) -> Likeness | None:
+        if subject.kind.group != TEKTON or subject.raw is not None or subject.ref.kind != "TaskRun":
+            return None
+        from kubectl_kres.reports.tekton.run_likeness import run_likeness
+
+        return run_likeness(store, subject, ask)
 
     def refuse_several(self, subject: Subject) -> None:
         if subject.kind.group != TEKTON or subject.ref.kind not in PIPELINES:

@@ -47,8 +47,13 @@ def refused_definitions(store: Store, namespace: str, ask: Ask) -> Refused:
     return _kept(store, namespace, ask)[1]
 
 
+def revision_of(store: Store) -> tuple[int, ...]:
+    """Another one once something has changed that runs may meet."""
+    return (*store.revision(*_KINDS, *_REFERRED), len(store.files))
+
+
 def _kept(store: Store, namespace: str, ask: Ask) -> tuple[RunWorld, Refused]:
-    held, revision = _found.setdefault(store, {}), (*store.revision(*_KINDS, *_REFERRED), len(store.files))
+    held, revision = _found.setdefault(store, {}), revision_of(store)
     last = held.get(namespace)
     if last is None or last[0] != revision or last[1] is not ask:
         last = held[namespace] = (revision, ask, _world(store, namespace, ask))
