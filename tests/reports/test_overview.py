@@ -111,7 +111,7 @@ def test_pods_are_those_of_the_sums():
     )
     pods = area(asked(store_of(), sums=sums), "pods")
     assert pods.count == 8
-    assert area_said(pods) == "1 Guaranteed G, 2 Burstable B, 1 BestEffort e, 4 finished -"
+    assert area_said(pods) == "1 Guaranteed (G), 2 Burstable (B), 1 BestEffort (e), 4 finished (-)"
 
 
 def test_what_could_not_be_read_is_neither_none_nor_sound():

@@ -59,7 +59,7 @@ def area_said(area: OverviewArea) -> str:
 
 def _part(part: AreaPart) -> str:
     letter = _LETTERS.get(part.word)
-    return f"{part.count} {part.word}{f' {letter}' if letter else ''}"
+    return f"{part.count} {part.word}{f' ({letter})' if letter else ''}"
 
 
 def problem_said(problem: Problem, now: str) -> str:
