@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_kres.api.clusters import Cluster
     from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
     from kubectl_kres.reports.changes.report import ChangeReport
+    from kubectl_kres.reports.check.finding import CheckFinding
     from kubectl_kres.reports.explain.difference import Difference
     from kubectl_kres.reports.qos.qos_report import Quality
     from kubectl_kres.reports.quota.denied import Denied
@@ -142,6 +143,37 @@ def simulate(
     space = namespace or cluster.namespace or "default"
     report, origin = played(items, cluster, space, scale or {}, delete)
     return Answer(report, "Change", origin, lambda one, width: render.lines(one, color=False, width=width))
+
+
+def check(
+    *items: Any,
+    cluster: Cluster | None = None,
+    namespace: str = "",
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    policies: Sequence[Any] | None = None,
+    kube_version: str = "",
+) -> list[Answer[CheckFinding]]:
+    """What is wrong or about to be, the worst first: in ``items``, or without any in a namespace of the cluster.
+
+    ``select`` and ``ignore``: codes of rules, or their beginnings. Each item is judged by itself.
+    """
+    from kubectl_kres.api.asking import AnswerScope
+    from kubectl_kres.api.checking import found_in, found_of
+    from kubectl_kres.render.check import text
+    from kubectl_kres.reports.check.codes import chosen
+
+    codes = chosen(select, ignore, ("select", "ignore"))
+    if items:
+        found, origin = found_of(items, AnswerScope(cluster, namespace, policies, kube_version), codes)
+    elif cluster is None or policies is not None:
+        raise UsageError("check needs items, or a cluster whose namespace is checked")
+    else:
+        found, origin = found_in(cluster, namespace or cluster.namespace or "default", kube_version, codes)
+    return [
+        Answer(one, "Check", origin, lambda report, width: text.block(report, color=False, width=width))
+        for one in found
+    ]
 
 
 def quota(cluster: Cluster, namespace: str = "", *, by: str = "", recount: bool = False) -> list[Answer[QuotaReport]]:

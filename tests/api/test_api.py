@@ -82,6 +82,32 @@ def test_quotas_and_claims_are_those_of_the_commands(run: Kres):
     assert kres.claims(demo, "shop") == []
 
 
+def test_findings_are_those_of_the_command(run: Kres):
+    printed = json.loads(run("check --demo -n checkout --fail-on never -o json").out)["items"]
+    found = [answer.to_dict() for answer in kres.check(cluster=kres.demo(), namespace="checkout")]
+    assert uncommanded(found) == uncommanded(printed) and len(found) > 3
+    (*_, some) = kres.check(cluster=kres.demo(), namespace="checkout", select=["kres1"], ignore=["KRES102"])
+    assert some.report.code == "KRES101" and str(some).startswith("error KRES101 checkout/Deployment/")
+    beside = kres.check(cluster=kres.demo(), namespace="nowhere")
+    assert all(not one.report.object.namespace for one in beside)
+
+
+def test_findings_of_what_is_passed():
+    bounds = {**DEFAULTS, "spec": {"limits": [{"type": "Container", "max": {"memory": "512Mi"}}]}}
+    (refused,) = kres.check(POD, policies=[bounds], select=["KRES101"])
+    assert "maximum memory usage per Container is 512Mi" in refused.report.message
+    assert kres.check(POD, policies=[DEFAULTS], select=["KRES101"]) == []
+    with pytest.raises(UsageError, match="no rule has this code"):
+        kres.check(POD, policies=[], select=["KRES999"])
+    with pytest.raises(UsageError, match="check needs items, or a cluster"):
+        kres.check()
+
+
+def uncommanded(found: Any) -> Any:
+    """Without commands: those of the command line look at the same source."""
+    return [{key: value for key, value in one.items() if key != "commands"} for one in found]
+
+
 def test_a_change_is_played_as_by_the_command(run: Kres):
     answer = kres.simulate(cluster=kres.demo(), namespace="shop", scale={"deploy/cart": 9})
     printed = json.loads(run("simulate --demo --scale deploy/cart=9 -n shop -o json").out)["items"][0]

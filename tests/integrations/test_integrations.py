@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 K9S = yaml.safe_load((ROOT / "integrations" / "k9s" / "plugins.yaml").read_text())
 HOLMES = yaml.safe_load((ROOT / "integrations" / "holmesgpt" / "toolset.yaml").read_text())
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
-(HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+HOOK, CHECK_HOOK = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 NGINX = ROOT / "docs" / "examples" / "nginx.yaml"
 DEMO = ROOT / "kubectl_kres" / "demo" / "shop.kres"
 TEAM = {
@@ -171,6 +171,21 @@ def test_the_hook(programs: dict[str, str], tmp_path: Path):
     assert ran(words, programs, tmp_path).returncode == 0
     words = [*shlex.split(HOOK["entry"]), "--snapshot", str(DEMO), "-n", "shop", "a.yaml"]
     assert ran(words, programs, tmp_path).returncode == 1
+
+
+def test_the_hook_that_checks(programs: dict[str, str], tmp_path: Path):
+    assert CHECK_HOOK["files"] == HOOK["files"]
+    (tmp_path / "a.yaml").write_text(NGINX.read_text())
+    entry = shlex.split(CHECK_HOOK["entry"])
+    assert ran([*entry, *CHECK_HOOK["args"], "a.yaml"], programs, tmp_path).returncode == 0
+    refused = ran([*entry, "--snapshot", str(DEMO), "-n", "shop", "a.yaml"], programs, tmp_path)
+    assert refused.returncode == 1 and "a.yaml:1:1: error KRES101" in refused.stdout
+    bare = {"containers": [{"name": "app", "image": "app"}]}
+    (tmp_path / "b.yaml").write_text(
+        yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bare"}, "spec": bare})
+    )
+    warned = ran([*entry, "--offline", "--fail-on", "warning", "b.yaml"], programs, tmp_path)
+    assert warned.returncode == 1 and "KRES401" in warned.stdout
 
 
 def test_the_table_names_files_that_exist():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,8 +25,8 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.check import sarif, text
 from kubectl_kres.render.text import data
 from kubectl_kres.reports.check.check import against, check, worst_first
+from kubectl_kres.reports.check.codes import chosen
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
-from kubectl_kres.reports.check.registry import BY_CODE
 from kubectl_kres.reports.common.subject import Ask
 
 _KIND = "Check"
@@ -49,33 +48,9 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
             f"check looks at all of a namespace, or of files; it takes no names, not {on_one_line(words[0])}",
             hint="kubectl kres explain TYPE/NAME answers about one object",
         )
-    codes = _codes(options)
+    codes = chosen(options.select, options.ignore, ("--select", "--ignore"))
     baseline = _baseline(options.baseline) if options.baseline else frozenset()
     return Query(partial(CheckPage, options, codes, baseline), words)
-
-
-def _codes(options: Options) -> frozenset[str]:
-    """The rules that are asked for."""
-    chosen = _named(options.select, "--select") if options.select else frozenset(BY_CODE)
-    left = chosen - _named(options.ignore, "--ignore")
-    if not left:
-        raise UsageError("--select and --ignore leave no rule to check")
-    return left
-
-
-def _named(given: Sequence[str], flag: str) -> frozenset[str]:
-    """Codes, or the beginnings of codes."""
-    found: set[str] = set()
-    for word in (part.strip().upper() for one in given for part in one.split(",") if part.strip()):
-        codes = {code for code in BY_CODE if code.startswith(word)}
-        if not codes or word == "KRES"[: len(word)]:
-            near = difflib.get_close_matches(word, BY_CODE, 1, 0.5)
-            raise UsageError(
-                f'invalid argument "{on_one_line(word)}" for "{flag}" flag: no rule has this code',
-                hint=f"did you mean {near[0]}?" if near else "docs/check.md lists the codes",
-            )
-        found |= codes
-    return frozenset(found)
 
 
 def _baseline(path: str) -> frozenset[tuple[str, str, str]]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.select.workloads import asked_for, complete, in_files
 from kubectl_kres.cli.simulation.steps import files_of
@@ -18,7 +17,8 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, WorkloadSpec
 from kubectl_kres.reports.changes.together import Files, Together, together, with_policies
-from kubectl_kres.reports.check.needs import WORKLOADS, check_needs, cluster_needs
+from kubectl_kres.reports.check.needs import check_needs, cluster_needs
+from kubectl_kres.reports.check.of_store import makers, unmade
 from kubectl_kres.reports.check.scene import Scene, Tries
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -31,8 +31,6 @@ from kubectl_kres.store.coverage import READ, Coverage, Need
 from kubectl_kres.store.store import Store
 
 _POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
-#: What a controller of Kubernetes, or Tekton, makes pods of; pods of all others are judged themselves.
-_MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
 
 
 def scenes(source: ObjectSource, given: Input, options: Options, ask: Ask) -> Iterator[Scene]:
@@ -90,7 +88,7 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Ite
     source.fill(wanted)
     source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
     lacking = [one for one in unread(source.store, wanted) if one.required]
-    by_space = _subjects(source, scope)
+    by_space = makers(source.store, scope)
     complete(source, (one for group in by_space.values() for one in group), needs, scope=scope, listed=True)
     runs = (ObjectRef(_RUN.kind, one.metadata.name, one.metadata.namespace)
             for one in source.store.all(_RUN.kind, scope or None))  # fmt: skip
@@ -172,35 +170,11 @@ def _scene(
         for pod in pods:
             store.add(_POD.kind, pod)
         store.cover(Need(_POD.kind, space), READ)
-        alone = [Subject(ObjectRef(_POD.kind, one.metadata.name, space), _POD) for one in _unmade(pods)]
+        alone = [Subject(ObjectRef(_POD.kind, one.metadata.name, space), _POD) for one in unmade(pods)]
         complete(source, alone, needs, scope=space, listed=True)
         subjects += alone
     told, lacking[:] = tuple(lacking), ()
     return Scene(store, ask, space, subjects, told, tries=tries)
-
-
-def _subjects(source: ObjectSource, scope: str) -> dict[str, list[Subject]]:
-    """What makes pods, by namespace."""
-    found: dict[str, list[Subject]] = {}
-    for kind in WORKLOADS:
-        for one in source.store.all(kind, scope or None):
-            if denied.stands_alone(one) and controller(one)[0] != "CronJob":
-                space = one.metadata.namespace
-                found.setdefault(space, []).append(Subject(ObjectRef(kind, one.metadata.name, space), BY_KIND[kind]))
-    for ref, _ in denied.waiting_objects(source.store, scope):
-        found.setdefault(ref.namespace, []).append(Subject(ref, BY_KIND[ref.kind]))
-    return found
-
-
-def _unmade(pods: Iterable[Pod]) -> Iterator[Pod]:
-    """Pods that nobody makes whom we know; of those of one owner the first."""
-    seen: set[tuple[str, str]] = set()
-    for pod in pods:
-        owner = controller(pod)
-        if is_terminal(pod) or owner[0] in _MADE_BY or (owner[0] and owner in seen):
-            continue
-        seen.add(owner)
-        yield pod
 
 
 def _by_namespace(pages: Iterable[list[Pod]]) -> Iterator[tuple[str, list[Pod]]]:

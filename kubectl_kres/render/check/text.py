@@ -17,13 +17,18 @@ def lines(found: Sequence[CheckFinding], looked_at: str, beyond: int, *, color: 
     """``looked_at``: what was checked, in words; ``beyond``: how many findings are left out."""
     for one in found:
         if one.counts:
-            yield from (draw(line, color=color) for line in _block(one, width))
+            yield from block(one, color=color, width=width)
     for one in found:
         if one.ignored:
             text = f"ignored: {one.code} {one.object.full}: {one.ignored}"
             yield from (draw([("quiet", line)], color=color) for line in wrapped(text, width, rest=_INDENT))
     for line in wrapped(_count(found, looked_at, beyond), width, rest=_INDENT):
         yield draw([("strong", line)], color=color)
+
+
+def block(one: CheckFinding, *, color: bool, width: int) -> Iterator[str]:
+    """A finding by itself, with an empty line behind it."""
+    return (draw(line, color=color) for line in _block(one, width))
 
 
 def _block(one: CheckFinding, width: int) -> Iterator[Line]:

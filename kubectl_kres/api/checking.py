@@ -1,0 +1,40 @@
+"""The findings of a namespace, and those of objects that are passed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from kubectl_kres.api.asking import AnswerScope, ask_of, asked
+from kubectl_kres.api.clusters import Cluster
+from kubectl_kres.reports.check.check import check, worst_first
+from kubectl_kres.reports.check.finding import CheckFinding
+from kubectl_kres.reports.check.of_store import scene_needs, scenes_of
+from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Origin
+
+
+def found_in(
+    cluster: Cluster, namespace: str, kube_version: str, codes: Collection[str]
+) -> tuple[list[CheckFinding], Origin]:
+    """Raises what ``ask_of`` raises, and Unreachable and the like."""
+    reading = cluster.reading()
+    tried: set[Need] = set()
+    while new := [need for need in dict.fromkeys(scene_needs(reading.store, namespace)) if need not in tried]:
+        tried.update(new)
+        reading.fill(new)
+    scenes = scenes_of(reading.store, ask_of(reading.store, kube_version), namespace)
+    return worst_first(one for scene in scenes for one in check(scene, codes)), reading.store.origin
+
+
+def found_of(items: Sequence[Any], scope: AnswerScope, codes: Collection[str]) -> tuple[list[CheckFinding], Origin]:
+    """Raises what ``asked`` raises."""
+    found = asked(items, scope, needs)
+    spaces: dict[str, list[Subject]] = {}
+    for one in found.subjects:
+        spaces.setdefault(one.ref.namespace, []).append(one)
+    scenes = (Scene(found.store, found.ask, space, held, of_files=True) for space, held in spaces.items())
+    return worst_first(one for scene in scenes for one in check(scene, codes)), found.store.origin

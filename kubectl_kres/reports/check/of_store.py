@@ -1,0 +1,79 @@
+"""The scenes of namespaces whose objects are all in a store, and what is judged in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.admission.quota.usage import is_terminal
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.reports.check.needs import WORKLOADS, check_needs, cluster_needs
+from kubectl_kres.reports.check.scene import Scene, Tries
+from kubectl_kres.reports.common.subject import Ask, Subject
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.pod.needs import controller, needs
+from kubectl_kres.reports.quota import denied
+from kubectl_kres.reports.quota.counted import counting_needs
+from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+_POD, _RUN = BY_KIND["Pod"], BY_KIND["PipelineRun"]
+#: What a controller of Kubernetes, or Tekton, makes pods of; pods of all others are judged themselves.
+_MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
+
+
+def scenes_of(store: Store, ask: Ask, namespace: str) -> Iterator[Scene]:
+    """The namespace, or all of them where it is empty, then what stands beside namespaces."""
+    lacking = tuple(one for one in unread(store, (*check_needs(namespace), Need(_POD.kind, namespace))) if one.required)
+    tries, by_space = Tries(), makers(store, namespace)
+    kinds = (_POD.kind, "LimitRange", "ResourceQuota")
+    policed = {one.metadata.namespace for kind in kinds for one in store.all(kind, namespace or None)}
+    for space in [namespace] if namespace else sorted({*by_space, *policed}):
+        pods = unmade(store.all(_POD.kind, space))
+        alone = (Subject(ObjectRef(_POD.kind, one.metadata.name, space), _POD) for one in pods)
+        yield Scene(store, ask, space, (*by_space.get(space, ()), *alone), lacking, tries=tries)
+        lacking = ()
+    yield Scene(store, ask, spaces=(namespace,) if namespace else ())
+
+
+def scene_needs(store: Store, namespace: str) -> Iterator[Need]:
+    """The reads of ``scenes_of``, as far as they are known by now: asked again after each reading."""
+    yield from check_needs(namespace)
+    yield Need(_POD.kind, namespace)
+    yield from denied.needs_of_systems(store, namespace)
+    runs = (ObjectRef(_RUN.kind, one.metadata.name, one.metadata.namespace)
+            for one in store.all(_RUN.kind, namespace or None))  # fmt: skip
+    for ref in runs:
+        yield from pipeline_needs(store, Subject(ref, _RUN))
+    for subjects in makers(store, namespace).values():
+        for subject in subjects:
+            yield from needs(store, subject)
+    yield from counting_needs(tuple(store.all("ResourceQuota", namespace or None)), Server(), namespace)
+    yield from cluster_needs(store)
+
+
+def makers(store: Store, scope: str) -> dict[str, list[Subject]]:
+    """What makes pods, by namespace."""
+    found: dict[str, list[Subject]] = {}
+    for kind in WORKLOADS:
+        for one in store.all(kind, scope or None):
+            if denied.stands_alone(one) and controller(one)[0] != "CronJob":
+                space = one.metadata.namespace
+                found.setdefault(space, []).append(Subject(ObjectRef(kind, one.metadata.name, space), BY_KIND[kind]))
+    for ref, _ in denied.waiting_objects(store, scope):
+        found.setdefault(ref.namespace, []).append(Subject(ref, BY_KIND[ref.kind]))
+    return found
+
+
+def unmade(pods: Iterable[Pod]) -> Iterator[Pod]:
+    """Pods that nobody makes whom we know; of those of one owner the first."""
+    seen: set[tuple[str, str]] = set()
+    for pod in pods:
+        owner = controller(pod)
+        if is_terminal(pod) or owner[0] in _MADE_BY or (owner[0] and owner in seen):
+            continue
+        seen.add(owner)
+        yield pod
