@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import re
+import shlex
 import zlib
 from collections.abc import Collection, Generator, Iterator
 from io import BufferedReader
@@ -15,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from kubectl_kres.errors import NewerSnapshot, SnapshotError
+from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, Header, Mark, SnapshotEnd, page_decoder
 from kubectl_kres.snapshot.lines import lines
 from kubectl_kres.store.store import Origin, Store
@@ -81,13 +83,18 @@ def header(path: str) -> Header:
 
 
 def _store(path: str, header: Header, covered: tuple[Covered, ...], found: list[tuple[str, list[Any]]]) -> Store:
-    store = Store(Origin("snapshot", path, header.server, header.time, header.context))
+    store = Store(Origin("snapshot", path, header.server, header.time, header.context, reading=_flags(path)))
     for kind, items in found:
         for item in items:
             store.add(kind, item)
     for each in covered:
         store.cover(each.need, each.coverage)
     return store
+
+
+def _flags(path: str) -> str:
+    """Those with which a command reads the file."""
+    return "--demo" if path == str(demo.path()) else f"--snapshot {shlex.quote(path)}"
 
 
 def _walk(path: str) -> Generator[Header | _Line | SnapshotEnd]:

@@ -16,7 +16,8 @@ class Origin(Struct, frozen=True, omit_defaults=True):
 
     kind: cluster, snapshot, demo or files. name: the server's address or the file. version: the API server's
     ``gitVersion``, empty if unknown. time: RFC 3339 moment of reading, empty if unknown. context: of the kubeconfig.
-    flags: those with which kubectl asks that server as the same user, quoted for a shell.
+    flags: those with which kubectl asks that server as the same user, quoted for a shell. reading: those with which a
+    command of ours reads the same snapshot.
     """
 
     kind: str
@@ -25,6 +26,7 @@ class Origin(Struct, frozen=True, omit_defaults=True):
     time: str = ""
     context: str = ""
     flags: str = ""
+    reading: str = ""
 
 
 #: Kinds that tenants may usually list in their namespaces, not in all namespaces.

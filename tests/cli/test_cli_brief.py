@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 
 import pytest
 from cli.apiserver import Api, deployment
 from cli.running import Kres
+
+from kubectl_kres.snapshot import demo
 
 
 def test_a_refused_workload(kres: Kres):
@@ -15,7 +18,7 @@ def test_a_refused_workload(kres: Kres):
     assert (code, err, len(lines)) == (0, "", 5)
     assert lines[0].startswith("refused: checkout/Deployment/checkout: ") and "requests.memory" in lines[0]
     assert [line.partition(":")[0].strip() for line in lines[1:]] == ["remedy", "how", "or", "next"]
-    assert lines[4] == "  next: kubectl kres quota team -n checkout --by workload"
+    assert lines[4] == "  next: kubectl kres quota team -n checkout --by workload --demo"
 
 
 def test_a_command_that_can_be_pasted(kres: Kres, api: Api):
@@ -42,6 +45,80 @@ def test_files_and_exit_codes(kres: Kres, file):
     path = file(deployment("web", "2Gi"))
     assert kres(f"explain --demo -n shop -f {path} -o brief --exit-code").code in {0, 1}
     assert kres("explain --demo deploy/checkout -n checkout -o brief --exit-code").code == 1
+
+
+EACH = (
+    "explain deployments,jobs -A",
+    "explain quota -A",
+    "explain limits -A",
+    "explain ns/shop",
+    "explain pvc,services -A",
+    "explain taskruns,tasks,pipelineruns,pipelines -n ci",
+    "explain pool/ml-compute",
+    "explain claims -A",
+    "quota -A",
+    "quota --denied -A",
+    "quota --fit deploy/checkout -n checkout",
+    "claims -A",
+    "claims sweep -n ml-training",
+    "pools",
+    "check -A",
+    "simulate --scale deploy/cart=9 -n shop",
+)
+
+
+@pytest.mark.parametrize("words", EACH)
+@pytest.mark.parametrize("source", ["--demo", "--snapshot the\\ snapshot.kres"])
+def test_five_lines_and_what_comes_next_can_be_pasted(kres: Kres, words: str, source: str, tmp_path):
+    """Each answer begins with its outcome; each command of ours asks the same source."""
+    (tmp_path / "the snapshot.kres").write_bytes(demo.path().read_bytes())
+    code, out, err = kres("", *shlex.split(f"{words} {source} -o brief"))
+    assert (code, err) == (0 if not words.startswith("check") else 1, "")
+    blocks = out.rstrip("\n").split("\n\n")
+    following = []
+    for block in blocks:
+        first, *rest = block.splitlines()
+        assert len(rest) < 5
+        if "error" in first and "warning" in first and words.startswith("check"):
+            continue  # how many there are
+        assert ": " in first
+        labels = [line[:8].strip() for line in rest]
+        order = ["remedy:", "run:", "how:", "or:", "next:"]
+        assert labels == [label for label in order if label in labels]
+        following += [line.removeprefix("  next: kubectl kres ") for line in rest if line.startswith("  next: ")]
+    assert following or words.startswith("simulate")
+    for one in list(dict.fromkeys(following))[:6]:
+        code, _, err = kres("", *shlex.split(one))
+        assert code in {0, 1}, (one, err)
+        assert "--demo" in one if source == "--demo" else "--snapshot 'the snapshot.kres'" in one
+
+
+def test_a_change_of_files_and_files_themselves(kres: Kres, file):
+    small = {"type": "Container", "max": {"memory": "256Mi"}}
+    path = file(
+        {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "defaults"}, "spec": {"limits": [small]}}
+    )
+    lines = kres(f"simulate --demo -n shop -f {path} -o brief").out.splitlines()
+    assert lines[0].startswith("worse: ") and lines[1].startswith("  next: kubectl kres explain deployment/storefront ")
+    assert "maximum memory usage per Container is 256Mi" in kres(lines[1].partition("kubectl kres ")[2]).out
+    path = file(deployment("web", "2Gi", "checkout"))
+    *_, last = kres(f"explain --demo -f {path} -n checkout -o brief").out.splitlines()
+    assert last == "  next: kubectl kres quota team -n checkout --by workload --demo"
+    small["max"] = {"memory": "1Mi"}
+    limits = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small"}, "spec": {"limits": [small]}}
+    path = file(limits, deployment("web", "2Gi"))
+    *_, last = kres(f"explain --offline -f {path} -n shop -o brief").out.splitlines()
+    assert last == f"  next: kubectl kres explain -n shop -f {path} --offline"
+    assert "refused" in kres(last.partition("kubectl kres ")[2]).out
+
+
+def test_the_next_command_goes_to_the_same_server(kres: Kres, api: Api):
+    quota = {"metadata": {"name": "team", "namespace": "shop"}, "kind": "ResourceQuota", "apiVersion": "v1"}
+    api.objects.append(
+        {**quota, "spec": {"hard": {"pods": "1"}}, "status": {"hard": {"pods": "1"}, "used": {"pods": "1"}}}
+    )
+    out = kres("quota -n shop --as reader -o brief").out.splitlines()
+    assert out[-1] == "  next: kubectl kres quota team -n shop --by workload --as reader"
 
 
 @pytest.mark.parametrize("flag", ["--steps", "-c app", "--for app.limits.cpu"])

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kubectl_kres.cli.args.options import Options
+
+if TYPE_CHECKING:
+    from kubectl_kres.model.meta import ObjectRef
 
 #: Flags that choose server and user, with their options, as kubectl takes them, too.
 _ACCESS = (
@@ -39,6 +43,18 @@ def same_source(options: Options) -> str:
     found = " ".join(_source(options))
     alone = options.demo or options.snapshot or options.offline
     return found if alone else f"{found} {access_flags(options)}".strip()
+
+
+def explaining(options: Options, ref: ObjectRef, file: str = "") -> str:
+    """The command that explains an object all along; one of a file by its file. Empty where that was standard input."""
+    if "-" in options.filenames:
+        return ""
+    if not file:
+        from kubectl_kres.render.verdict.brief import about  # --help must stay fast
+
+        return about("explain", ref, same_source(options))
+    spaced = f"-n {shlex.quote(options.namespaces[0])}" if len(options.namespaces) == 1 else ""
+    return " ".join(filter(None, ["kubectl kres explain", spaced, same_source(options)]))
 
 
 def _source(options: Options) -> Iterator[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
+
+from msgspec import structs
 
 from kubectl_kres.cli.args.options import (
     ALLOW_PARTIAL,
@@ -27,8 +28,10 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import WORKLOADS
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.capsule import claim as render_claim
 from kubectl_kres.render.capsule import claims as render
+from kubectl_kres.render.verdict.brief import about
 from kubectl_kres.reports.capsule.claim.claim_detail import claim_detail, with_ways
 from kubectl_kres.reports.capsule.claim.claim_report import ClaimReport
 from kubectl_kres.reports.capsule.claim.claims import Claims
@@ -57,7 +60,7 @@ class ClaimsPage(Page):
 
     def __init__(self, options: Options, *, whole: bool) -> None:
         super().__init__(options)
-        self._whole, self.tabled = whole, not whole
+        self._whole, self.tabled = whole, not whole and options.output != "brief"
         self._reports: list[ClaimReport] = []
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
@@ -69,7 +72,10 @@ class ClaimsPage(Page):
         for subject, report in self._answers(making, found, turn, tally):
             gap = bool(self._reports)
             self._reports.append(report)
-            yield Answered(subject, report, partial(self._lines, report, gap=gap))
+            whole: Callable[[], Iterable[str]] = partial(self._lines, report, gap=gap)
+            if self.options.output == "brief":
+                whole = self.brief(render_claim.claim_brief(report, self._more(report.subject)))
+            yield Answered(subject, report, whole)
             tally.meets("allocated", report.state in {"allocated", "in use"})
             tally.answered(report.unseen, complete=report.complete, negative=report.waits and self.options.exit_code)
         tally.saw(gaps := failed_beside(making.scene), complete=not gaps)
@@ -114,15 +120,19 @@ class ClaimsPage(Page):
 
     def closing(self, tally: Tally) -> Iterator[str]:
         """The counts; the command that goes on from here is noted."""
-        if not self._reports or self._whole or self.options.output == "name":
+        if not self._reports or self._whole or self.options.output in {"name", "brief"}:
             return
         yield render.counts([report.state for report in self._reports], self.width)
         waiting = sorted((report for report in self._reports if report.waits), key=_turn)
         if waiting:
             ref = waiting[0].subject
-            where = () if self.options.filenames else ("-n", shlex.quote(ref.namespace))
-            words = ["claims", shlex.quote(ref.name), *where, same_source(self.options)]
-            tally.note(f'What would unblock one: "kubectl kres {" ".join(filter(None, words))}"')
+            tally.note(f'What would unblock one: "{self._more(ref)}"')
+
+    def _more(self, ref: ObjectRef) -> str:
+        """The command that gives the whole answer about a claim."""
+        if self.options.filenames:
+            ref = structs.replace(ref, namespace="")
+        return about("claims", ref, same_source(self.options), kind=False)
 
 
 def _turn(report: ClaimReport) -> tuple[bool, int]:
@@ -167,6 +177,6 @@ command = Command(
         """,
     usage="[NAME...]",
     flags=(POOL, WAITING, SIZED, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
-    formats=("text", "wide", "json", "yaml", "name"),
+    formats=("text", "wide", "brief", "json", "yaml", "name"),
     completes="resourcepoolclaims",
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.args.repeat_flags import explaining
 from kubectl_kres.cli.capsule.select_pools import CLAIM, POOL, claims, pools
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.explainer import Explainer
@@ -47,7 +48,6 @@ class ClaimOrPoolExplainer(Explainer):
 
     def reports(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
         """The explanation of one object; none is counted by a verdict."""
-        many = turn.many or self.page.options.output == "brief"
         for flag in ("container", "question"):
             if getattr(self.page.options, flag):
                 name = "for" if flag == "question" else flag
@@ -57,7 +57,11 @@ class ClaimOrPoolExplainer(Explainer):
         except KresError as error:
             tally.missed(error)
             return
-        yield Answered(subject, found, partial(_lines, self.page, found, many=many)), None
+        whole: Callable[[], Iterable[str]] = partial(_lines, self.page, found, many=turn.many)
+        if self.page.options.output == "brief":
+            more = explaining(self.page.options, subject.ref, subject.file)
+            whole = self.page.brief(render.brief(found, more))
+        yield Answered(subject, found, whole), None
         unseen = unseen_in(found)
         tally.answered(unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(found))
 

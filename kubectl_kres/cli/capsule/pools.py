@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 from msgspec import structs
 
 from kubectl_kres.cli.args.options import ALLOW_PARTIAL, ASCII, EXIT_CODE, INPUT, OUTPUT, SERVER, WATCHING, Options
+from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.capsule.select_pools import pools
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
@@ -18,6 +19,7 @@ from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import UsageError
 from kubectl_kres.render.capsule import pools as render
 from kubectl_kres.render.text.escape import plain
+from kubectl_kres.render.verdict.brief import about
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.unseen import failed_beside, is_whole, unseen_of_pool
 from kubectl_kres.reports.capsule.pool.pool_report import PoolReport
@@ -59,7 +61,11 @@ class PoolsPage(Page):
             report = self._report(scene, subject.ref.name)
             report = structs.replace(report, predicted=subject.ref in found.made)
             self._shown += 1
-            yield Answered(subject, report, partial(self._lines, report, first=self._shown == 1))
+            whole: Callable[[], Iterable[str]] = partial(self._lines, report, first=self._shown == 1)
+            if self.options.output == "brief":
+                more = about("pools", report.subject, same_source(self.options), kind=False)
+                whole = self.brief(render.pool_brief(report, more))
+            yield Answered(subject, report, whole)
             bad = report.exhausted or bool(report.queue) or report.ready is False
             tally.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
         tally.saw(gaps := failed_beside(scene), complete=not gaps)
@@ -128,6 +134,6 @@ command = Command(
         """,
     usage="[NAME...]",
     flags=(ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
-    formats=("text", "wide", "json", "yaml", "name", "metrics"),
+    formats=("text", "wide", "brief", "json", "yaml", "name", "metrics"),
     completes="resourcepools",
 )

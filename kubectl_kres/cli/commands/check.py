@@ -115,7 +115,7 @@ class CheckPage(Page):
         failing = SEVERITIES[: SEVERITIES.index(self.options.fail_on) + 1] if self.options.fail_on != _NEVER else ()
         if any(one.counts and one.severity in failing for one in found):
             tally.answered((), complete=True, negative=True)
-        if self._beyond and self.options.output != "text":
+        if self._beyond and self.options.output not in {"text", "brief"}:
             tally.note(f"{self._beyond} more findings are not listed")
         yield from (Answered(None, one) for one in found[:MOST])
 
@@ -126,7 +126,17 @@ class CheckPage(Page):
             return data.to_json(sarif.document(found, complete=self._complete)).split("\n")
         if not self._looked_at:
             return ()
+        if self.options.output == "brief":
+            return self._briefly(found)
         return text.lines(found, self._looked_at, self._beyond, color=self.color, width=self.width)
+
+    def _briefly(self, found: Sequence[CheckFinding]) -> Iterator[str]:
+        """The findings that count in five lines at most, and how many there are."""
+        for one in found:
+            if one.counts:
+                yield from self.brief(text.brief(one))()
+        yield from [""] * any(one.counts for one in found)
+        yield text.counted(found, self._looked_at, self._beyond)
 
 
 def _counted(number: int, noun: str) -> str:
@@ -188,5 +198,5 @@ command = Command(
         kubectl kres check --demo
         """,
     flags=(*CHECKED, *CHECKABLE, NO_SEEN, OUTPUT, ALLOW_PARTIAL, *SERVER),
-    formats=("text", "wide", "json", "yaml", "sarif"),
+    formats=("text", "wide", "brief", "json", "yaml", "sarif"),
 )

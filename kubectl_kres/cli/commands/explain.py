@@ -64,6 +64,8 @@ def plan(options: Options, words: tuple[str, ...]) -> Query:
         from kubectl_kres.cli.variants import describe
 
         return describe.plan(options, words)
+    if options.output == "brief" and (options.container or options.question or options.steps):
+        raise UsageError("-o brief says no more than five lines; it goes with no -c, --for and --steps")
     if options.resize:
         from kubectl_kres.cli.variants import resize
 
@@ -196,7 +198,7 @@ class ExplainPage(Page):
 
     def _row(self, subject: Subject, report: Any, row: Callable[[], listed.Row]) -> Answered:
         """An object that is shown by a row of the table."""
-        if self.options.output not in {"text", "wide", "brief"}:
+        if self.options.output not in {"text", "wide"}:
             return Answered(subject, report)
         self.tabled = True
         return Answered(subject, report, row=row())
@@ -236,7 +238,10 @@ class ExplainPage(Page):
     def _answer(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation | PolicyExplanation | Outline, Answered]:
         if answers_about(subject.kind).explained == "policy":
             policy = self._policy(turn, subject)
-            if turn.many or self.options.output == "brief":
+            if self.options.output == "brief":
+                more = self._more(subject)
+                return policy, Answered(subject, policy, self.brief(render_policy.brief(policy, more)))
+            if turn.many:
                 self._line(render_policy.word(policy)[0])
                 return policy, self._row(subject, policy, partial(render_policy.row_of, policy))
             return policy, Answered(subject, policy, self._policy_lines(policy))
@@ -249,7 +254,9 @@ class ExplainPage(Page):
             return self._document(turn, subject)
         found = explain(turn.store, subject, turn.ask)
         if options.output == "brief":
-            return found, Answered(subject, found, self._brief_lines(subject, found))
+            from kubectl_kres.render.pod.brief import brief
+
+            return found, Answered(subject, found, self.brief(brief(found, self._more(subject))))
         return found, Answered(subject, found, self._explanation_lines(found, many=turn.many))
 
     def _document(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation, Answered]:
@@ -311,18 +318,11 @@ class ExplainPage(Page):
         )
         return lambda: [*gap, *whole(), *[""] * many]
 
-    def _brief_lines(self, subject: Subject, found: Explanation) -> Callable[[], list[str]]:
-        """Five lines at most; objects of a file are asked about by their file."""
-        from kubectl_kres.cli.args.repeat_flags import same_source
-        from kubectl_kres.render.pod import brief
+    def _more(self, subject: Subject) -> str:
+        """The command that gives the whole answer."""
+        from kubectl_kres.cli.args.repeat_flags import explaining
 
-        if self.options.container or self.options.question or self.options.steps:
-            raise UsageError("-o brief says no more than five lines; it goes with no -c, --for and --steps")
-        flags = same_source(self.options)
-        gap = [""] * (self._blocks > 0)
-        self._blocks = 1
-        whole = partial(brief.lines, found, "" if subject.file else flags, color=self.color)
-        return lambda: [*gap, *whole()]
+        return explaining(self.options, subject.ref, subject.file)
 
     def closing(self, tally: Tally) -> Iterator[str]:
         """The counts, and what of the files nothing looks at."""

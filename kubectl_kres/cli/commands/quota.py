@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from kubectl_kres.cli.args.options import (
@@ -20,6 +20,7 @@ from kubectl_kres.cli.args.options import (
     WATCHING,
     Options,
 )
+from kubectl_kres.cli.args.repeat_flags import explaining, same_source
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import speaks_unicode
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page, Query
@@ -63,6 +64,8 @@ def _refuse(options: Options) -> None:
         raise UsageError(f"selectors do not go with {given[0]}")
     if options.output == "describe" and given:
         raise UsageError(f"-o describe does not go with {given[0]}")
+    if options.output == "brief" and options.by:
+        raise UsageError("-o brief says no more than five lines; it goes with no --by")
 
 
 class QuotaPage(Page):
@@ -105,6 +108,8 @@ class QuotaPage(Page):
             _count(self.options, tally, report, negative=any(use.over for use in report.uses))
 
     def _answered(self, subject: Subject, quota: ResourceQuota | None, report: QuotaReport) -> Answered:
+        if self.options.output == "brief":
+            return Answered(subject, report, self.brief(render.brief(report, same_source(self.options))))
         self._shown += 1
         return Answered(subject, report, partial(self._lines, quota, report, first=self._shown == 1))
 
@@ -125,7 +130,10 @@ class FitPage(Page):
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The one object that was asked about."""
         for subject, found in tally.each(turn.found.subjects, lambda subject: fit(turn.store, subject, turn.ask)):
-            yield Answered(subject, found, partial(render_fit.lines, found, color=self.color, width=self.width))
+            whole: Callable[[], Iterable[str]] = partial(render_fit.lines, found, color=self.color, width=self.width)
+            if self.options.output == "brief":
+                whole = self.brief(render_fit.brief(found, _explain(self.options, subject)))
+            yield Answered(subject, found, whole)
             tally.meets("fits", found.enough)
             _count(self.options, tally, found, negative=not found.enough)
 
@@ -146,17 +154,27 @@ class DeniedPage(Page):
                 tally.answered((), complete=True, negative=False)
                 continue
             self._refused += 1
-            yield Answered(subject, found, partial(render_fit.denied_lines, found, color=self.color, width=self.width))
+            whole: Callable[[], Iterable[str]] = partial(
+                render_fit.denied_lines, found, color=self.color, width=self.width
+            )
+            if self.options.output == "brief":
+                whole = self.brief(render_fit.denied_brief(found, _explain(self.options, subject)))
+            yield Answered(subject, found, whole)
             _count(self.options, tally, found, negative=True)
 
     def closing(self, tally: Tally) -> Iterator[str]:
         """How many are refused."""
-        if tally.count and self.options.output != "name":
+        if tally.count and self.options.output not in {"name", "brief"}:
             yield render_fit.denied_count(self._refused, tally.count)
 
 
 def _count(options: Options, tally: Tally, found: QuotaReport | Fit | Denied, *, negative: bool) -> None:
     tally.answered(found.unseen, complete=found.complete, negative=negative and options.exit_code)
+
+
+def _explain(options: Options, subject: Subject) -> str:
+    """The command that explains an object of these answers."""
+    return explaining(options, subject.ref, subject.file)
 
 
 def _key(subject: Subject) -> tuple[str, str, str]:
@@ -194,6 +212,6 @@ command = Command(
         """,
     usage="[NAME...]",
     flags=(RECOUNT, BY, FIT, DENIED, NO_SEEN, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
-    formats=("text", "wide", "json", "yaml", "name", "describe"),
+    formats=("text", "wide", "brief", "json", "yaml", "name", "describe"),
     completes="resourcequotas",
 )

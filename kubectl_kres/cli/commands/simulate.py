@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ from kubectl_kres.cli.args.options import (
     SIMULATED,
     Options,
 )
+from kubectl_kres.cli.args.repeat_flags import explaining
 from kubectl_kres.cli.args.target_version import described
 from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
@@ -31,7 +33,9 @@ from kubectl_kres.cli.source.object_source import ObjectSource
 from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.cli.uncollected import uncollected
 from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.changes import change_report as render
+from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import compared, report
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
@@ -188,9 +192,18 @@ def _shown(
         for step in found.steps:
             if not step.allowed:
                 say(f"step {step.number} is refused: {step.message}")
+    elif options.output == "brief":
+        put(brief.lines(render.brief(found, partial(_more, options)), color=colored(options.color)))
     else:
         put(render.lines(found, color=colored(options.color), width=width(wide=options.output == "wide")))
     return tally.code(source)
+
+
+def _more(options: Options, ref: ObjectRef) -> str:
+    """The command that explains a workload after the change; empty where none can make it."""
+    if any(getattr(options, name) for name in (*_STEPS, "before") if name != "filenames"):
+        return ""
+    return explaining(options, ref)
 
 
 command = Command(
@@ -233,5 +246,5 @@ command = Command(
         """,
     usage="(-f FILE | --delete ... | --from FILE)",
     flags=(*SIMULATED, *FILES, ALL_NAMESPACES, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *SERVER),
-    formats=("text", "wide", "json", "yaml", "diff"),
+    formats=("text", "wide", "brief", "json", "yaml", "diff"),
 )

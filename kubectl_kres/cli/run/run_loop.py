@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import click
 
@@ -23,6 +23,9 @@ from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.store.store import Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.render.verdict.brief import Brief
 
 
 def read_yaml(text: str) -> Any:
@@ -72,6 +75,15 @@ class Page:
         self.options = options
         self.width = width(wide=options.output == "wide")
         self.color = colored(options.color)
+        self._briefs = 0
+
+    def brief(self, found: Brief) -> Callable[[], list[str]]:
+        """The lines of an answer in few words, apart from the one before."""
+        from kubectl_kres.render.verdict import brief
+
+        gap = [""] * (self._briefs > 0)
+        self._briefs += 1
+        return lambda: [*gap, *brief.lines(found, color=self.color)]
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The answers for the objects of a turn; an object without an answer is missed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from kubectl_kres.cli.args.repeat_flags import explaining
 from kubectl_kres.cli.output.printer import DOCUMENTS
 from kubectl_kres.cli.run.explainer import Explainer
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Page
@@ -40,10 +41,13 @@ class PipelineExplainer(Explainer):
         except KresError as error:
             tally.missed(error)
             return
-        brief = turn.many and not (options.steps or options.container)
+        row = turn.many and not (options.steps or options.container)
         report = shown if options.output in DOCUMENTS else found
-        if brief:
-            self.page.tabled = options.output in {"text", "wide", "brief"}
+        if options.output == "brief":
+            more = explaining(options, subject.ref, subject.file)
+            yield Answered(subject, report, self.page.brief(render.brief(found, more))), None
+        elif row:
+            self.page.tabled = options.output in {"text", "wide"}
             yield Answered(subject, report, row=render.row_of(found)), found.verdict
         else:
             yield Answered(subject, report, partial(_whole, self.page, found, many=turn.many)), None

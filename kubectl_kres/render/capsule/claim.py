@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.capsule.claims import TONES, asks_words
+from kubectl_kres.render.capsule.claims import TONES, asks_words, short_words
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.remedy import BACK_OFF
 from kubectl_kres.reports.capsule.claim.claim_report import Amount, ClaimReport, ManagedQuota, May
 from kubectl_kres.reports.capsule.unblock.option import UnblockOption
@@ -26,6 +27,24 @@ def lines(report: ClaimReport, *, color: bool = False, width: int = 80) -> Itera
     """Every line of the answer."""
     for line in claim_lines(report, width):
         yield draw(line, color=color)
+
+
+def claim_brief(report: ClaimReport, more: str) -> Brief:
+    """In few words. ``more``: the command that gives the whole answer."""
+    state = f"would be {report.state}" if report.predicted else report.state
+    pool = f" (pool {report.pool or report.wanted_pool})" if report.pool or report.wanted_pool else ""
+    short = [one for one in map(short_words, report.amounts) if one]
+    because = "; ".join(short) if report.waits and short else report.because
+    first, *others = report.ways or (None,)
+    return Brief(
+        TONES[report.state],
+        state,
+        f": {report.subject.full}{pool}: {because}",
+        remedy=first.text if first is not None else nothing_helps(report) if report.waits else "",
+        run=" && ".join(deed.command for deed in first.deeds if deed.command) if first is not None else "",
+        other=f"{others[0].text}{f' (and {len(others) - 1} more)' * (len(others) > 1)}" if others else "",
+        next=more,
+    )
 
 
 def claim_lines(report: ClaimReport, width: int) -> Iterator[Line]:

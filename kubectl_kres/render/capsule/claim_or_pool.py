@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.provenance.journal import Check, Derive
 from kubectl_kres.provenance.rules import RULES
-from kubectl_kres.render.capsule.claim import may_lines, nothing_helps, quota_lines, ways_lines
+from kubectl_kres.render.capsule.claim import claim_brief, may_lines, nothing_helps, quota_lines, ways_lines
 from kubectl_kres.render.capsule.claims import TONES
-from kubectl_kres.render.capsule.pools import pool_lines
+from kubectl_kres.render.capsule.pools import pool_brief, pool_lines, pool_word
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.capsule.explain.claim_or_pool import (
     ClaimExplanation,
     Compared,
@@ -45,16 +46,14 @@ def summary(found: ClaimExplanation | PoolExplanation, *, color: bool = False) -
         waits = len(pool.queue or ())
         rest = f"as your namespaces show it: {pool.claims} of their claims allocated, {waits} wait{'s' * (waits == 1)}"
         return draw([("warn", padded("not seen", 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
-    word, tone = (
-        ("failing", "bad") if pool.ready is False else ("exhausted", "warn") if pool.exhausted else ("sound", "good")
-    )
+    word, tone = pool_word(pool)
     rest = pool.warnings[0] if pool.warnings else ""
-    return draw([(_tone(tone), padded(word, 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
+    return draw([(tone, padded(word, 11)), ("", f"{padded(str(pool.subject), 40)} {rest}")], color=color)
 
 
-def _tone(word: str) -> Tone:
-    tones: dict[str, Tone] = {"bad": "bad", "warn": "warn", "good": "good"}
-    return tones[word]
+def brief(found: ClaimExplanation | PoolExplanation, more: str) -> Brief:
+    """In few words. ``more``: the command that gives the whole answer."""
+    return claim_brief(found.claim, more) if isinstance(found, ClaimExplanation) else pool_brief(found.pool, more)
 
 
 def claim_lines(found: ClaimExplanation, *, steps: bool = False, color: bool = False, width: int = 80) -> Iterator[str]:

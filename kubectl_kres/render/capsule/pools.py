@@ -10,6 +10,7 @@ from kubectl_kres.render.pictures.holders import holders_lines
 from kubectl_kres.render.text.bar import gauge
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
+from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.capsule.pool.pool_report import PoolNamespace, PoolReport, PoolUse, Queued
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 
@@ -17,6 +18,8 @@ _LABEL, _CELL = 32, 20
 _HEADS = ("CLAIMED", "HARD", "LEFT", "IN USE")
 #: Holders that are listed; the largest part of the rest is in the sums of namespaces.
 _HOLDERS = 20
+#: Resources that are told in few words.
+_BRIEFLY = 3
 
 
 def lines(
@@ -50,7 +53,32 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int)
             yield from toned("warn", wrapped(text, width, first="  Warning: ", rest="    "))
 
 
-def _head(report: PoolReport, width: int) -> Iterator[Line]:
+def pool_word(report: PoolReport) -> tuple[str, Tone]:
+    """How a pool fares, in a word."""
+    if report.glimpse:
+        return "not seen", "warn"
+    if report.ready is False:
+        return "failing", "bad"
+    return ("exhausted", "warn") if report.exhausted else ("sound", "good")
+
+
+def pool_brief(report: PoolReport, more: str) -> Brief:
+    """In few words: what is fullest and who waits first. ``more``: the command that gives the whole answer."""
+    word, tone = pool_word(report)
+    said = [f"{one.name} {one.claimed} of {one.hard} claimed" for one in report.uses if one.wanted is not None]
+    if not said:
+        fullest = sorted(report.uses, key=lambda one: -(one.percent or 0))[:_BRIEFLY]
+        said = [f"{one.name} {one.claimed} of {one.hard} claimed" for one in fullest]
+    if report.queue and report.queue[0].place:
+        said.append(f"first in the queue is {report.queue[0].subject.key}")
+    warned = [f"and {len(report.warnings)} warning{'s' * (len(report.warnings) != 1)}"] * bool(report.warnings)
+    failing = [report.message] * (report.ready is False and bool(report.message))
+    text = f": {report.subject}: {_counts(report)}; {', '.join([*failing, *said, *warned])}".removesuffix("; ")
+    return Brief(tone, word, text, next=more)
+
+
+def _counts(report: PoolReport) -> str:
+    """How many namespaces and claims it has."""
     count, spaces = report.claims, len(report.namespaces)
     parts = [
         f"{spaces} namespace{'s' * (spaces != 1)}",
@@ -62,9 +90,13 @@ def _head(report: PoolReport, width: int) -> Iterator[Line]:
         parts.append(f"{waits} wait{'s' * (waits == 1)}{ordered}" if waits else "none waits")
     elif report.exhausted:
         parts.append("some wait")
+    return ", ".join(parts)
+
+
+def _head(report: PoolReport, width: int) -> Iterator[Line]:
     tone: Tone = "bad" if report.ready is False else "strong"
     would = " would have" if report.predicted else ", as your namespaces show it:" if report.glimpse else ":"
-    yield [(tone, f"pool {report.subject.name}"), ("", f"{would} {', '.join(parts)}")]
+    yield [(tone, f"pool {report.subject.name}"), ("", f"{would} {_counts(report)}")]
     for option in report.options:
         yield from toned("quiet", wrapped(option, width, first="  ", rest="    "))
     for phrase in report.scopes:

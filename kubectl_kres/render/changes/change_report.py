@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.render.verdict.headline import at_maximum
 from kubectl_kres.reports.changes.report import (
     ChangeReport,
@@ -23,6 +24,21 @@ _HEADS = {"worse": "Worse", "better": "Better", "other": "Different"}
 def lines(report: ChangeReport, *, color: bool, width: int) -> Iterator[str]:
     """The steps that the server refuses, then what changes."""
     yield from _drawn(_lines(report, width), color=color)
+
+
+def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
+    """In few words: a step that is refused, or the worst of the workloads. ``again``: the command that explains one."""
+    refused = next((step for step in report.steps if not step.allowed), None)
+    if refused is not None:
+        return Brief("bad", "refused", f": step {refused.number}: {refused.step} {refused.subject}: {refused.message}")
+    tones: dict[str, Tone] = {**_TONES, "none": "good"}
+    words = {"worse": "worse", "better": "better", "other": "different", "none": "no change"}
+    first = next((one for effect in _HEADS for one in report.workloads if one.effect == effect), None)
+    if first is None:
+        return Brief(tones[report.outcome], words[report.outcome], f": {_sum(report)}")
+    said = [*first.refusals[:1], *([first.next_after.message] if first.next_after is not None else [])]
+    text = f"{first.subject.full}: {_pods(first)}{f': {said[0]}' if said and said[0] else ''}"
+    return Brief(tones[report.outcome], words[report.outcome], f": {_sum(report)}; {text}", next=again(first.subject))
 
 
 def _drawn(found: Iterator[Line], *, color: bool) -> Iterator[str]:

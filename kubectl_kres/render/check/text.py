@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kubectl_kres.render.text.line import Line, Tone, draw, toned, wrapped
+from kubectl_kres.render.verdict.brief import Brief
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
 
 _TONES: Final[dict[str, Tone]] = {"error": "bad", "warning": "warn", "note": "quiet"}
@@ -22,7 +23,7 @@ def lines(found: Sequence[CheckFinding], looked_at: str, beyond: int, *, color: 
         if one.ignored:
             text = f"ignored: {one.code} {one.object.full}: {one.ignored}"
             yield from (draw([("quiet", line)], color=color) for line in wrapped(text, width, rest=_INDENT))
-    for line in wrapped(_count(found, looked_at, beyond), width, rest=_INDENT):
+    for line in wrapped(counted(found, looked_at, beyond), width, rest=_INDENT):
         yield draw([("strong", line)], color=color)
 
 
@@ -31,18 +32,37 @@ def block(one: CheckFinding, *, color: bool, width: int) -> Iterator[str]:
     return (draw(line, color=color) for line in _block(one, width))
 
 
+def brief(one: CheckFinding) -> Brief:
+    """A finding in few words."""
+    place = f"{one.file}:{one.line}: " if one.line else f"{one.file}: " if one.file else ""
+    ours = [command for command in one.commands if command.startswith("kubectl kres")]
+    theirs = [command for command in one.commands if command not in ours]
+    return Brief(
+        _TONES[one.severity],
+        f"{one.severity} {one.code}",
+        f": {place}{one.object.full}: {one.message}",
+        remedy=_remedy(one),
+        run=" && ".join(theirs),
+        next=ours[0] if ours else "",
+    )
+
+
+def _remedy(one: CheckFinding) -> str:
+    return f"{one.remedy[:1].lower()}{one.remedy[1:].removesuffix('.')}"
+
+
 def _block(one: CheckFinding, width: int) -> Iterator[Line]:
     place = f"{one.file}:{one.line}:{one.column}: " if one.line else f"{one.file}: " if one.file else ""
     yield [("", place), (_TONES[one.severity], f"{one.severity} {one.code}"), ("strong", f" {one.object.full}")]
     yield from toned("", wrapped(one.message, width, first=_INDENT, rest=_INDENT))
-    remedy = f"{one.remedy[:1].lower()}{one.remedy[1:].removesuffix('.')}"
-    yield from toned("", wrapped(f"do: {remedy}", width, first=_INDENT, rest=f"{_INDENT}    "))
+    yield from toned("", wrapped(f"do: {_remedy(one)}", width, first=_INDENT, rest=f"{_INDENT}    "))
     for command in one.commands:
         yield [("", f"{_INDENT}    "), ("command", command)]
     yield [("", "")]
 
 
-def _count(found: Sequence[CheckFinding], looked_at: str, beyond: int) -> str:
+def counted(found: Sequence[CheckFinding], looked_at: str, beyond: int) -> str:
+    """The last line: how many there are of each severity."""
     counts = Counter(one.severity for one in found if one.counts)
     parts = [f"{counts[name]} {name}{'s' * (counts[name] != 1)}" for name in SEVERITIES if counts[name]]
     ignored, known = sum(bool(one.ignored) for one in found), sum(one.known for one in found)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, draw, padded, toned, wrapped
 from kubectl_kres.render.text.system import systems
+from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.cause import cause
 from kubectl_kres.render.verdict.headline import at_maximum, counted
 from kubectl_kres.render.verdict.words import message_of, partly, verdict_word
@@ -20,6 +21,24 @@ def lines(fit: Fit, *, color: bool = False, width: int = 80) -> Iterator[str]:
     """How many fit comes first; then replicas and rolling update, what one costs each quota, and the remedy."""
     for line in _all(fit, width):
         yield draw(line, color=color)
+
+
+def brief(fit: Fit, more: str) -> Brief:
+    """In few words. ``more``: the command that says more."""
+    tone: Tone = "good" if fit.enough else "warn" if _unread(fit) else "bad"
+    pods = next((text for _, _, text in _replicas(fit, fit.replicas)), "") if fit.replicas is not None else ""
+    said = [f"{fit.subject.full}{_tightest(fit)}", *[pods] * bool(pods)]
+    said += [fit.verdict.message] * (not fit.enough and fit.verdict.allowed is not True)
+    found = Brief(tone, _count(fit), f": {'; '.join(said)}", next=more)
+    return found if fit.enough else with_remedies(found, fit.remedies)
+
+
+def denied_brief(denied: Denied, more: str) -> Brief:
+    """A refused workload in few words."""
+    word, tone, missing = _refused(denied)
+    because = message_of(denied.verdict).partition(" is forbidden: ")[2] or message_of(denied.verdict)
+    text = f": {denied.subject.full}: {missing}{f': {because}' if denied.verdict.message else ''}"
+    return with_remedies(Brief(tone, word, text, next=more), denied.remedies)
 
 
 def _all(fit: Fit, width: int) -> Iterator[Line]:
@@ -145,19 +164,8 @@ def denied_lines(denied: Denied, *, color: bool = False, width: int = 80) -> Ite
 
 def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
     """The same, not drawn yet."""
-    have = denied.replicas
-    word, tone = verdict_word(denied.verdict)
-    if word in {"admitted", "full"}:
-        # Refused before, and not any more: the controller tries again by itself.
-        word, tone = "waiting", "warn"
-    if have is None:
-        missing = "its pod missing"
-    elif have.missing:
-        missing = f"{have.missing} of {have.wanted} pods missing"
-    else:
-        missing = f"{have.wanted} pod{'s' * (have.wanted != 1)}, no new ones"
-    seen = "" if denied.seen else partly(denied.verdict.message, denied.unseen)
-    yield [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}{seen}")]
+    word, tone, missing = _refused(denied)
+    yield [(tone, padded(word, 9)), ("strong", denied.subject.full), ("", f"  {missing}")]
     texts: list[tuple[str, str]] = []
     if denied.verdict.message:
         texts.append(
@@ -173,6 +181,22 @@ def refusal_lines(denied: Denied, width: int) -> Iterator[Line]:
         texts.append(("seen", "no failed try is on record; the next one would be refused"))
     for label, text in texts:
         yield from toned("", wrapped(text, width, first=padded(f"  {label}:", 12), rest=" " * 12))
+
+
+def _refused(denied: Denied) -> tuple[str, Tone, str]:
+    """Word and tone, and how many pods are missing."""
+    have = denied.replicas
+    word, tone = verdict_word(denied.verdict)
+    if word in {"admitted", "full"}:
+        # Refused before, and not any more: the controller tries again by itself.
+        word, tone = "waiting", "warn"
+    if have is None:
+        missing = "its pod missing"
+    elif have.missing:
+        missing = f"{have.missing} of {have.wanted} pods missing"
+    else:
+        missing = f"{have.wanted} pod{'s' * (have.wanted != 1)}, no new ones"
+    return word, tone, f"{missing}{'' if denied.seen else partly(denied.verdict.message, denied.unseen)}"
 
 
 def denied_count(refused: int, asked: int) -> str:

@@ -12,6 +12,7 @@ from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row
 from kubectl_kres.render.text.remarks import edited, remarks
 from kubectl_kres.render.text.system import systems
 from kubectl_kres.render.text.values import tables
+from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.render.verdict.words import PARTLY, blind, partly, verdict_word
@@ -41,6 +42,17 @@ def row_of(found: PolicyExplanation) -> Row:
     elif not found.complete:
         said = f"{said}{AS_FAR_AS_SEEN}"
     return Row(found.subject, said, tone, _gist(found))
+
+
+def brief(found: PolicyExplanation, more: str) -> Brief:
+    """In few words. ``more``: the command that gives the whole answer."""
+    said, tone = word(found)
+    gist = "" if found.remedies else _gist(found)
+    if found.verdict is not None and found.verdict.allowed is not True:
+        gist = found.verdict.message
+    seen = "" if found.complete else PARTLY
+    text = f": {found.subject.full}{f': {gist}' if gist else ''}"
+    return with_remedies(Brief(tone, f"{said}{seen}", text, next=more), found.remedies)
 
 
 def word(found: PolicyExplanation) -> tuple[str, Tone]:

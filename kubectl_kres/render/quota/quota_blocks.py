@@ -8,6 +8,7 @@ from kubectl_kres.admission.quota.usage_drift import Drift
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
 from kubectl_kres.render.text.bar import gauge
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
+from kubectl_kres.render.verdict.brief import Brief, about
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL, listed
 from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
 
@@ -15,6 +16,10 @@ from kubectl_kres.reports.quota.quota_report import QuotaReport, UsageShare, Use
 _LABEL, _CELL = 32, 20
 #: Cells of a share without a bar.
 _SHARE = 6
+#: Names that are told in few words.
+_BRIEFLY = 3
+#: Percent of a hard that nothing is left of.
+_FULL = 100
 #: Pods named as the cause of a drift.
 _NAMED = 5
 
@@ -23,6 +28,34 @@ def lines(report: QuotaReport, *, ascii_only: bool = False, color: bool = False,
     """Every line of one quota. Lines keep to ``width`` but for a single word that is longer."""
     for line in quota_lines(report, ascii_only=ascii_only, width=width):
         yield draw(line, color=color)
+
+
+def brief(report: QuotaReport, flags: str) -> Brief:
+    """In few words: the fullest names first. ``flags``: those with which a command of ours asks the same source."""
+    uses = sorted(report.uses, key=lambda use: -(use.percent or 0))
+    drifted = next((use for use in uses if use.drift is not None), None)
+    fullest = uses[0].percent or 0 if uses else 0
+    word, tone = _word(report, fullest)
+    said = [f"{one.name} {one.used or '?'} of {one.hard} ({one.percent or 0}%)" for one in uses[:_BRIEFLY]]
+    said += [f"and {len(uses) - _BRIEFLY} more"] * (len(uses) > _BRIEFLY)
+    if drifted is not None and drifted.drift is not None:
+        said.append(f"{drifted.name}: {drift_words(drifted.drift)}")
+    said = [*report.faults, *said]
+    ours = report.subject.kind == "ResourceQuota" and not report.supposed
+    more = f"{about('quota', report.subject, kind=False)} --by workload{f' {flags}' if flags else ''}" if ours else ""
+    return Brief(tone, word, f": {report.subject.full}: {', '.join(said) or 'limits nothing'}", next=more)
+
+
+def _word(report: QuotaReport, fullest: int) -> tuple[str, Tone]:
+    if report.faults:
+        return "invalid", "bad"
+    if any(use.over for use in report.uses):
+        return "over", "bad"
+    if not report.enforced:
+        return "not enforced yet", "warn"
+    if fullest >= _FULL:
+        return "full", "warn"
+    return ("nearly full", "warn") if fullest >= NEARLY_FULL else ("ok", "good")
 
 
 def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterator[Line]:

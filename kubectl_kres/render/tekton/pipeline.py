@@ -8,6 +8,7 @@ from kubectl_kres.render.pod.explain import explanation_lines, fact_lines
 from kubectl_kres.render.tekton.taskrun import time_text
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import remarks
+from kubectl_kres.render.verdict.brief import Brief, with_remedies
 from kubectl_kres.render.verdict.listed import Row
 from kubectl_kres.render.verdict.remedy import remedy_lines
 from kubectl_kres.render.verdict.words import message_of, verdict_word
@@ -42,6 +43,15 @@ def row_of(found: PipelineExplanation) -> Row:
     rest = found.remedies[0].text if told and found.remedies else _tight(found).removeprefix(", ")
     because = "; ".join(filter(None, (text, rest)))
     return Row(found.subject, "ended" if found.ended else found.verdict.outcome, tone, because)
+
+
+def brief(found: PipelineExplanation, more: str) -> Brief:
+    """In few words. ``more``: the command that gives the whole answer."""
+    row = row_of(found)
+    said = verdict_word(found.verdict)[0] if not found.ended else row.outcome
+    tasks = f"{len(found.tasks)} task{'s' * (len(found.tasks) != 1)}{_tight(found)}"
+    because = message_of(found.verdict) if found.verdict.allowed is not True else tasks
+    return with_remedies(Brief(row.tone, said, f": {found.subject.full}: {because}", next=more), found.remedies)
 
 
 def pipeline_lines(found: PipelineExplanation, *, steps: bool, width: int) -> Iterator[Line]:

@@ -120,9 +120,9 @@ def _patch(of: Origin, kind: str, ref: ObjectRef, patch: object, how: str) -> st
 
 
 def asking(of: Origin, quota: ObjectRef) -> str:
-    """The line that shows who uses a quota."""
+    """The line that shows who uses a quota, in what the answer is about."""
     words = f"kres quota {shlex.quote(quota.name)} -n {shlex.quote(quota.namespace)} --by workload"
-    return _kubectl(of, words)
+    return " ".join(filter(None, [_kubectl(of, words), of.reading]))
 
 
 def _kubectl(of: Origin, words: str) -> str:

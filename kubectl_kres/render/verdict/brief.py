@@ -1,0 +1,71 @@
+"""An answer in at most five lines: what becomes of an object and why, the remedy, another one, what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.render.text.line import Line, Tone, draw
+from kubectl_kres.reports.common.remedy import Remedy
+
+#: Lines of an answer at most.
+LINES = 5
+
+
+class Brief(NamedTuple):
+    """What the lines say, each as long as it is; empty: there is no such line.
+
+    ``text``: what follows the word on the first line. ``how``: how the remedy is made where nothing can be typed.
+    ``warning``: what is true beside it, as a line of its own.
+    """
+
+    tone: Tone
+    word: str
+    text: str
+    remedy: str = ""
+    run: str = ""
+    how: str = ""
+    other: str = ""
+    warning: str = ""
+    next: str = ""
+
+
+def lines(found: Brief, *, color: bool = False) -> Iterator[str]:
+    """Each on one line, however long."""
+    for line in _lines(found):
+        yield draw(line, color=color)
+
+
+def _lines(found: Brief) -> Iterator[Line]:
+    yield [(found.tone, found.word), ("", found.text)]
+    how = {"   run: ": found.run} if found.run else {"   how: ": found.how}
+    for label, text in {"remedy: ": found.remedy, **how, "    or: ": found.other, "  next: ": found.next}.items():
+        if text:
+            yield [("strong", label), ("", text)]
+    if found.warning:
+        yield [("warn", found.warning)]
+
+
+def with_remedies(found: Brief, remedies: Sequence[Remedy]) -> Brief:
+    """With the first remedy, the second one, and who uses the quota that is full."""
+    if not remedies:
+        return found
+    first, *others = remedies
+    more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
+    ask = next((one.ask for one in remedies if one.ask), "")
+    return found._replace(
+        remedy=first.text,
+        run=" && ".join(first.commands),
+        how=first.why,
+        other=f"{others[0].text}{more}" if others else "",
+        next=ask or found.next,
+    )
+
+
+def about(command: str, ref: ObjectRef, flags: str = "", *, kind: bool = True) -> str:
+    """The command of ours that says more of an object. ``kind``: its words name kinds."""
+    name = f"{ref.kind.lower()}/{shlex.quote(ref.name)}" if kind else shlex.quote(ref.name)
+    where = f"-n {shlex.quote(ref.namespace)}" if ref.namespace else ""
+    return " ".join(filter(None, ["kubectl kres", command, name, where, flags]))
