@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from msgspec import structs
 from textual.pilot import Pilot
 
 from kubectl_kres.cli.args.options import Options
@@ -36,7 +35,7 @@ def shop(file: Path = SHOP, **options: Any) -> Session:
     """A session on the example. Commands name it as the bundled one."""
     session = held(Options(snapshot=str(file), **options))
     session.setting = replace(session.setting, flags="--demo")
-    session.store.origin = structs.replace(session.store.origin, reading="--demo")
+    session.store.origin = replace(session.store.origin, reading="--demo")
     return session
 
 
