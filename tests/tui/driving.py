@@ -32,10 +32,10 @@ ML = Path(__file__).with_name("ml.kres")
 
 
 def shop(file: Path = SHOP, **options: Any) -> Session:
-    """A session on the example. Commands name it as the bundled one."""
+    """A session on the example. Commands name it as the bundled one, or none: the path is another on each machine."""
     session = held(Options(snapshot=str(file), **options))
     session.setting = replace(session.setting, flags="--demo")
-    session.store.origin = replace(session.store.origin, reading="--demo")
+    session.store.origin = replace(session.store.origin, reading="")
     return session
 
 
