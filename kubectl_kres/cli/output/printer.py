@@ -68,6 +68,8 @@ def speaks_unicode() -> bool:
 def put(lines: Iterable[str]) -> None:
     """Lines on standard output, with no progress in between."""
     Progress.wipe()
+    if isinstance(lines, list):
+        lines = ["\n".join(lines)] if lines else []
     for line in lines:
         sys.stdout.write(f"{line}\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
@@ -9,12 +10,13 @@ from kubectl_kres.render.text.line import Line, draw, size, wrapped
 from kubectl_kres.render.text.steps import own, shown_source
 from kubectl_kres.render.text.yaml_lines import yaml_lines
 from kubectl_kres.render.verdict.words import message_of, partly
-from kubectl_kres.reports.explain.difference import Difference, Reason, renamed
+from kubectl_kres.reports.explain.difference import Difference, Reason
 
 _CONTEXT = 3
-#: Patterns that are kept, and the letter that stands for each one of a name.
+#: Patterns that are kept.
 _KEPT = 1000
-_STAND_IN = "q"
+#: Names as controllers make them. They are written as they stand, and no word of ours is like them.
+_MADE = re.compile(r"[a-z](?=[a-z0-9-]*-)(?=[a-z-]*[0-9])[a-z0-9-]{7,}")
 _Yaml = list[tuple[str, str]]
 
 
@@ -31,33 +33,26 @@ class Patterns:
 
     def __init__(self, *, color: bool, width: int) -> None:
         self._color, self._width = color, width
-        self._drawn: dict[int, tuple[Difference, str, str]] = {}
+        self._drawn: dict[int, tuple[Difference, str]] = {}
 
     def lines(self, difference: Difference, pattern: Difference | None) -> list[str]:
-        """The lines of a difference that is equal to ``pattern`` but for the name; None: it has no equal."""
+        """The lines of a difference that is equal to ``pattern`` but for the name; None: it has no equal.
+
+        The name stands nowhere in ``pattern`` but as the pod's. One as long as it breaks lines at the same words.
+        """
         name = difference.subject.name
-        if pattern is None or len(pattern.subject.name) != len(name):
+        other = pattern.subject.name if pattern is not None else ""
+        if pattern is None or len(other) != len(name) or not (_MADE.fullmatch(name) and _MADE.fullmatch(other)):
             return self._lines(difference)
-        if id(pattern) not in self._drawn or self._drawn[id(pattern)][0] is not pattern:
+        drawn = self._drawn.get(id(pattern))
+        if drawn is None or drawn[0] is not pattern:
             if len(self._drawn) >= _KEPT:
                 self._drawn.clear()
-            self._drawn[id(pattern)] = self._pattern(pattern)
-        _, stand_in, text = self._drawn[id(pattern)]
-        return text.replace(stand_in, name).split("\n") if stand_in else self._lines(difference)
+            drawn = self._drawn[id(pattern)] = pattern, "\n".join(self._lines(pattern))
+        return drawn[1].replace(other, name).split("\n")
 
     def _lines(self, difference: Difference) -> list[str]:
         return list(lines(difference, color=self._color, width=self._width))
-
-    def _pattern(self, pattern: Difference) -> tuple[Difference, str, str]:
-        """What is drawn with a name that stands nowhere else; no stand-in where it is not the name alone that differs.
-
-        The stand-in is as long as the name, so that lines break at the same words.
-        """
-        name, drawn = pattern.subject.name, "\n".join(self._lines(pattern))
-        stand_in = _STAND_IN * len(name)
-        text = "\n".join(self._lines(renamed(pattern, stand_in)))
-        exact = stand_in not in drawn and text.replace(stand_in, name) == drawn
-        return pattern, stand_in if exact else "", text
 
 
 def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
@@ -72,7 +67,7 @@ def difference_lines(difference: Difference, width: int) -> Iterator[Line]:
         for at, remedy in enumerate(difference.remedies):
             for line in wrapped(remedy.text, width, first="#     or: " if at else "# remedy: ", rest="#   "):
                 yield [("bad", line)]
-    before, after = list(yaml_lines(difference.before)), list(yaml_lines(difference.after))
+    before, after = yaml_lines(difference.before), yaml_lines(difference.after)
     groups = list(_groups(before, after))
     if not groups:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: Texts that every YAML reader takes as the same string without quotes.
@@ -14,34 +14,42 @@ _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _KEYED = ("limits", "requests", "overhead", "annotations")
 
 
-def yaml_lines(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def yaml_lines(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Each line with the path of what it holds, as the server writes paths. Keys are sorted, as kubectl prints them."""
-    yield from _mapping(document, "", "")
+    found: list[tuple[str, str]] = []
+    _mapping(document, "", "", found)
+    return found
 
 
-def _mapping(node: Mapping[str, Any], indent: str, path: str) -> Iterator[tuple[str, str]]:
+def _mapping(node: Mapping[str, Any], indent: str, path: str, found: list[tuple[str, str]]) -> None:
+    keyed = path.endswith(_KEYED)
     for key in sorted(node):
         value = node[key]
-        at = f"{path}[{key}]" if path.endswith(_KEYED) else f"{path}.{key}".lstrip(".")
+        at = f"{path}[{key}]" if keyed else f"{path}.{key}" if path else key
         head = f"{indent}{scalar(key)}:"
-        if isinstance(value, Mapping):
-            yield f"{head} {{}}" if not value else head, at
-            yield from _mapping(value, f"{indent}  ", at)
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            yield f"{head} []" if not value else head, at
-            yield from _sequence(value, indent, at)
+        if isinstance(value, str):
+            found.append((f"{head} {scalar(value)}", at))
+        elif isinstance(value, Mapping):
+            found.append((f"{head} {{}}" if not value else head, at))
+            _mapping(value, f"{indent}  ", at, found)
+        elif isinstance(value, Sequence):
+            found.append((f"{head} []" if not value else head, at))
+            _sequence(value, indent, at, found)
         else:
-            yield f"{head} {scalar(value)}", at
+            found.append((f"{head} {scalar(value)}", at))
 
 
-def _sequence(items: Sequence[Any], indent: str, path: str) -> Iterator[tuple[str, str]]:
+def _sequence(items: Sequence[Any], indent: str, path: str, found: list[tuple[str, str]]) -> None:
     for index, item in enumerate(items):
         at = f"{path}[{index}]"
         if not isinstance(item, Mapping):
-            yield f"{indent}- {scalar(item)}", at
+            found.append((f"{indent}- {scalar(item)}", at))
             continue
-        for number, (line, place) in enumerate(_mapping(item, f"{indent}  ", at)):
-            yield (f"{indent}- {line[len(indent) + 2 :]}" if number == 0 else line), place
+        first = len(found)
+        _mapping(item, f"{indent}  ", at, found)
+        if len(found) > first:
+            line, place = found[first]
+            found[first] = f"{indent}- {line[len(indent) + 2 :]}", place
 
 
 def scalar(value: Any) -> str:

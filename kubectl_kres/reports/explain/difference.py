@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import chain
 from typing import Any, TypeGuard
 
 import msgspec
@@ -14,20 +16,21 @@ from kubectl_kres.admission.request.new_pod import admit, stored_pod
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.workload import Workload
 from kubectl_kres.provenance.journal import Derive, Set, Source
 from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import Explanation, ResourceValue, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import ResourceValue, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import is_made_by_system
-from kubectl_kres.reports.explain.explain import Analysis, analyse, analysis_of, explained, stores
+from kubectl_kres.reports.explain.explain import Analysis, Decision, analyse, analysis_of, decided, stores
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.live_differences import edited, tells
-from kubectl_kres.reports.pod.manifest_source import start_of_live
+from kubectl_kres.reports.pod.manifest_source import Maker, maker_of, start_of_live
 from kubectl_kres.reports.pod.needs import controller
-from kubectl_kres.reports.pod.resource_view import as_written, signature, values_of
+from kubectl_kres.reports.pod.resource_view import as_written, beside_template, signature, values_of
 from kubectl_kres.store.store import Store
 
 
@@ -62,7 +65,7 @@ class Difference(Record, frozen=True):
 
 def diff(store: Store, subject: Subject, ask: Ask) -> Difference:
     """Raises what ``explain`` raises."""
-    return _compared(store, subject, analysis_of(store, subject, ask), ask)
+    return _compared(store, subject, analysis_of(store, subject, ask))
 
 
 #: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
@@ -79,8 +82,10 @@ class Differences:
 
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask
-        self._unchanged: dict[tuple[Any, ...], bool] = {}
-        self._alike: dict[tuple[Any, ...], tuple[Known, Difference]] = {}
+        self._unchanged: dict[tuple[Any, ...], tuple[Maker | None, Known, bool]] = {}
+        self._alike: dict[tuple[Any, ...], tuple[Maker | None, Known, Difference]] = {}
+        #: By namespace when its policies were edited, and the revisions that this is of.
+        self._times: dict[str, tuple[tuple[int, ...], frozenset[str]]] = {}
         self.pattern: Difference | None = None
 
     def changed(self, pod: Pod) -> bool:
@@ -89,8 +94,7 @@ class Differences:
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
         if is_made_by_system(self._store, named):
             return diff(self._store, named, self._ask).changed
-        start, known = start_of_live(self._store, pod), policies(self._store, namespace, self._ask.server)
-        return not self._same(start, pod, known)
+        return not self._same(_Live(self._store, pod), policies(self._store, namespace, self._ask.server))
 
     def of(self, pod: Pod) -> Difference | None:
         """None where nothing differs. Raises what ``explain`` raises."""
@@ -100,51 +104,83 @@ class Differences:
         if is_made_by_system(self._store, named):
             found = diff(self._store, named, self._ask)
             return found if found.changed else None
-        start, known = start_of_live(self._store, pod), policies(self._store, namespace, self._ask.server)
-        if self._same(start, pod, known):
+        live, known = _Live(self._store, pod), policies(self._store, namespace, self._ask.server)
+        if self._same(live, known):
             return None
-        key = _told_alike(self._store, start, pod)
+        key = self._told_alike(live)
         held = self._alike.get(key) if key is not None else None
-        if held is not None and held[0] is known:
-            self.pattern = held[1]
-            return renamed(held[1], pod.metadata.name)
-        found = _compared(self._store, named, analyse(start, known, self._ask), self._ask)
+        if held is not None and held[0] is live.maker and held[1] is known:
+            self.pattern = held[2]
+            return renamed(held[2], pod.metadata.name)
+        found = _compared(self._store, named, analyse(live.start, known, self._ask))
         if key is not None and _only_named(found):
             if len(self._alike) >= _KEPT:
                 self._alike.clear()
-            self._alike[key] = known, found
+            self._alike[key] = live.maker, known, found
             self.pattern = found
         return found
 
-    def _same(self, start: Start, pod: Pod, known: Known) -> bool:
-        key = (pod.metadata.namespace, *signature(start, pod))
-        if key not in self._unchanged:
+    def _same(self, live: _Live, known: Known) -> bool:
+        last = self._unchanged.get(live.key)
+        if last is None or last[0] is not live.maker or last[1] is not known:
             if len(self._unchanged) >= _KEPT:
                 self._unchanged.clear()
-            self._unchanged[key] = unchanged(start, known, self._ask)
-        return self._unchanged[key]
+            last = self._unchanged[live.key] = live.maker, known, unchanged(live.start, known, self._ask)
+        return last[2]
+
+    def _told_alike(self, live: _Live) -> tuple[Any, ...] | None:
+        """All that an answer about a pod depends on but for its name; None for a pod with a story of its own."""
+        pod = live.pod
+        if edited(pod) or any(events.of_pod(pod)) or not controller(pod)[0]:
+            return None
+        metadata, spec = pod.metadata, pod.spec
+        marks = tuple(item for item in sorted((metadata.annotations or {}).items()) if tells(item[0]))
+        # Whoever was edited after the pod was created may be why it differs.
+        created = metadata.creation_timestamp or ""
+        later = tuple(time for time in self._edited(live) if time > created)
+        held = (spec.overhead, spec.priority_class_name, pod.status.qos_class, pod.status.phase)
+        return *live.key, *controller(pod), _ENCODER.encode(held), marks, later
+
+    def _edited(self, live: _Live) -> tuple[str, ...]:
+        """When the policies of the pod's namespace, and the workload that made it, were edited, in order."""
+        namespace = live.pod.metadata.namespace
+        revision = self._store.revision("LimitRange", "ResourceQuota")
+        last = self._times.get(namespace)
+        if last is None or last[0] != revision:
+            policies_ = chain.from_iterable(
+                self._store.all(kind, namespace) for kind in ("LimitRange", "ResourceQuota")
+            )
+            last = self._times[namespace] = revision, frozenset(chain.from_iterable(map(_times, policies_)))
+        own = _times(live.maker) if isinstance(live.maker, Workload) else ()
+        return tuple(sorted(last[1].union(own)))
 
 
-def _told_alike(store: Store, start: Start, live: Pod) -> tuple[Any, ...] | None:
-    """All that an answer about a pod depends on but for its name; None for a pod with a story of its own."""
-    if edited(live) or any(events.of_pod(live)) or not controller(live)[0]:
-        return None
-    metadata = live.metadata
-    marks = tuple(item for item in sorted((metadata.annotations or {}).items()) if tells(item[0]))
-    # Whoever was edited after the pod was created may be why it differs.
-    times = {
-        entry.time or ""
-        for one in (start.owner, *(store.all(kind, metadata.namespace) for kind in ("LimitRange", "ResourceQuota")))
-        for item in (one if isinstance(one, Iterator) else (one,))
-        if item is not None and isinstance(item.metadata, ManagedMetadata)
-        for entry in item.metadata.managed_fields or ()
-    }
-    created = metadata.creation_timestamp or ""
-    later = tuple(sorted(time for time in times if time > created))
-    source, spec = start.source, live.spec
-    made = (source.kind, source.name, source.namespace, source.field, start.prefix, start.text)
-    held = (spec.overhead, spec.priority_class_name, live.status.qos_class, live.status.phase)
-    return metadata.namespace, *signature(start, live), *made, _ENCODER.encode(held), marks, later
+class _Live:
+    """A live pod, what made it, and the key of those that were made alike and have the same values.
+
+    Where what made it is known, that and the little that it does not settle are enough.
+    """
+
+    def __init__(self, store: Store, pod: Pod) -> None:
+        self._store, self.pod, self.maker = store, pod, maker_of(store, pod)
+        space = pod.metadata.namespace
+        if self.maker is not None:
+            self.key: tuple[Any, ...] = space, id(self.maker), beside_template(pod)
+        else:
+            source = self.start.source
+            made = source.kind, source.name, source.field, self.start.prefix, self.start.text
+            self.key = space, *signature(self.start, pod), *made
+
+    @cached_property
+    def start(self) -> Start:
+        return start_of_live(self._store, self.pod)
+
+
+def _times(item: Any) -> Iterator[str]:
+    """When an object was edited, as far as its field managers are known."""
+    metadata = item.metadata
+    if isinstance(metadata, ManagedMetadata):
+        yield from (entry.time or "" for entry in metadata.managed_fields or ())
 
 
 def _only_named(found: Difference) -> bool:
@@ -202,8 +238,8 @@ def unchanged(start: Start, known: Known, ask: Ask) -> bool:
     return all(outcome.allowed for outcome in outcomes) and any(stores(outcome, live) for outcome in outcomes)
 
 
-def _compared(store: Store, subject: Subject, analysis: Analysis, ask: Ask) -> Difference:
-    explanation = explained(store, subject, ask, analysis)
+def _compared(store: Store, subject: Subject, analysis: Analysis) -> Difference:
+    decision = decided(store, subject, analysis)
     start, first = analysis.start, analysis.outcomes[0]
     before = _document(as_written(start.live if start.live is not None else start.pod), subject.ref)
     after = _document(_after(start, first), subject.ref)
@@ -217,13 +253,13 @@ def _compared(store: Store, subject: Subject, analysis: Analysis, ask: Ask) -> D
         "TODAY" if start.live is not None else "STORED",
         before,
         after,
-        _reasons(explanation, first, before),
-        explanation.verdict,
-        changed or explanation.verdict.allowed is not True,
-        explanation.remedies,
-        explanation.unseen,
-        explanation.certain,
-        explanation.complete,
+        _reasons(decision, first, before),
+        decision.verdict,
+        changed or decision.verdict.allowed is not True,
+        decision.advice.remedies,
+        decision.unseen,
+        decision.certain,
+        decision.complete,
     )
 
 
@@ -280,13 +316,13 @@ def _reason(value: ResourceValue) -> Reason:
     return Reason("quantity/canonical" if rewritten else value.rule, value.source, value.note)
 
 
-def _reasons(explanation: Explanation, first: Outcome, before: Mapping[str, Any]) -> dict[str, Reason]:
+def _reasons(decision: Decision, first: Outcome, before: Mapping[str, Any]) -> dict[str, Reason]:
     """By path: what set each value, or why the live one differs; annotation, overhead and class by their entries.
 
     A container that was injected has its reason at its name.
     """
     reasons = {
-        value.path: _reason(value) for one in explanation.containers for value in one.values if value.rule or value.note
+        value.path: _reason(value) for one in decision.containers for value in one.values if value.rule or value.note
     }
     reasons.update(
         {
@@ -296,7 +332,7 @@ def _reasons(explanation: Explanation, first: Outcome, before: Mapping[str, Any]
             and entry.path.startswith(("metadata", "status", "spec.overhead", "spec.p"))
         }
     )
-    injected = {one.name: Reason(note=one.note) for one in explanation.containers if one.note}
+    injected = {one.name: Reason(note=one.note) for one in decision.containers if one.note}
     names = {
         f"spec.{key}[{index}].name": one["name"]
         for key in ("containers", "initContainers")

@@ -21,7 +21,16 @@ from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.quantity import parse
 from kubectl_kres.reports.common.analysis import Analysis, Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
-from kubectl_kres.reports.common.explanation import Demand, Explanation, Fact, QuotaCost, Total, Unseen, Verdict
+from kubectl_kres.reports.common.explanation import (
+    ContainerValues,
+    Demand,
+    Explanation,
+    Fact,
+    QuotaCost,
+    Total,
+    Unseen,
+    Verdict,
+)
 from kubectl_kres.reports.common.nodes import node_room
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas, resting
@@ -133,19 +142,54 @@ def stores(outcome: Outcome, live: Pod) -> bool:
     return outcome.object is not None and values_of(outcome.object) == values_of(as_written(live))
 
 
-def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Explanation:
-    start, known, outcomes = analysis.start, analysis.known, analysis.outcomes
-    first = outcomes[0]
-    draft: Draft | None = first.draft
-    seen = _facts(store, subject, start)
-    pods = _replicas(store, subject, start)
+class Advice(NamedTuple):
+    """Ways to let in what is refused or missing, and what else there is to say of it."""
+
+    remedies: tuple[Remedy, ...] = ()
+    note: str = ""
+
+
+class Decision(NamedTuple):
+    """What is decided about a pod, the values that it gets, and what to change; what a difference is made from, too."""
+
+    verdict: Verdict
+    containers: tuple[ContainerValues, ...]
+    advice: Advice
+    unseen: tuple[Unseen, ...]
+    seen: tuple[Fact, ...]
+    pods: Replicas | None
+    table: ValueTable
+
+    @property
+    def certain(self) -> bool:
+        """Whether no value depends on an order."""
+        return not any(value.alternatives for one in self.containers for value in one.values)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that it needs could be read."""
+        return not any(one.required for one in self.unseen)
+
+
+def decided(store: Store, subject: Subject, analysis: Analysis) -> Decision:
+    """An explanation without sums, costs and what was supposed."""
+    start, outcomes = analysis.start, analysis.outcomes
+    seen, pods = _facts(store, subject, start), _replicas(store, subject, start)
     table = ValueTable(store, start, outcomes, analysis.listed)
-    containers, space = table.containers(), subject.ref.namespace
-    # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
-    charged = None if analysis.undefaulted else draft
-    unseen = unseen_of(store, subject, analysis)
+    containers, unseen = table.containers(), unseen_of(store, subject, analysis)
     verdict = worded(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
     advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods)
+    return Decision(verdict, containers, advice, unseen, seen, pods, table)
+
+
+def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Explanation:
+    start, known, outcomes = analysis.start, analysis.known, analysis.outcomes
+    first, space = outcomes[0], subject.ref.namespace
+    draft: Draft | None = first.draft
+    # What LimitRanges would fill in is missing from a template: it says nothing about quotas.
+    charged = None if analysis.undefaulted else draft
+    decision = decided(store, subject, analysis)
+    verdict, containers, advice, unseen, seen, pods, table = decision
     return Explanation(
         subject=subject.ref,
         start=start.text,
@@ -177,10 +221,10 @@ def explained(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> E
         pools=tuple(trail for system in systems() for trail in system.trails(store, space, verdict.findings)),
         edits=table.edits(),
         overhead={name: str(quantity) for name, quantity in draft.overhead.items()} if draft is not None else {},
-        certain=(certain := not any(value.alternatives for one in containers for value in one.values)),
+        certain=(certain := decision.certain),
         order=() if certain else first.order,
         listed=() if certain or not analysis.listed else analysis.listed[0],
-        complete=not any(one.required for one in unseen),
+        complete=decision.complete,
         journal=first.journal,
         tekton=analysis.tekton,
         autoscaled=autoscaled(store, subject, analysis, pods),
@@ -219,13 +263,6 @@ def _verdict(
     seen = _facts(store, subject, analysis.start) if wants else ()
     needed = needed_of(store, subject, analysis, pods, seen)
     return worded(bare, (*unseen, *analysis.unseen), needed), seen
-
-
-class Advice(NamedTuple):
-    """Ways to let in what is refused or missing, and what else there is to say of it."""
-
-    remedies: tuple[Remedy, ...] = ()
-    note: str = ""
 
 
 def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[str, ...]:

@@ -21,6 +21,9 @@ from kubectl_kres.reports.pod.needs import REVISION_OWNERS, TEMPLATE_OWNERS, con
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
+#: What holds the template that made a pod.
+Maker = Workload | ControllerRevision
+
 
 def start_of(store: Store, subject: Subject) -> Start:
     """Raises NotFound or Forbidden if the object cannot be had, UsageError if it holds no template."""
@@ -98,7 +101,7 @@ def _pod_like(live: Pod, template: PodTemplateSpec) -> Pod:
     return Pod(live.metadata, spec)
 
 
-def maker_of(store: Store, live: Pod) -> Workload | ControllerRevision | None:
+def maker_of(store: Store, live: Pod) -> Maker | None:
     """The object whose template made a live pod, where it is known: all of ``start_of_live`` that is not the pod's."""
     kind, name = controller(live)
     if kind in TEMPLATE_OWNERS:
