@@ -8,7 +8,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import force_setattr
 
+from kubectl_kres.model.detail import DetailedContainer
 from kubectl_kres.model.pod import Container, ContainerStatus, PodSpec, PodStatus
+from kubectl_kres.model.workload import WorkloadSpec
 
 #: Parts that are remembered; beyond that the next ones are compared with each other only.
 _MOST = 4_000
@@ -22,6 +24,13 @@ _SPEC = (
 )
 _STATUS = ("phase", "qos_class"), ("conditions", "container_statuses", "init_container_statuses")
 _CONTAINER = ("name", "image"), ("resources", "resize_policy")
+_WORKLOAD = (), ("selector", "strategy", "update_strategy")
+_TEMPLATE = (), ("labels", "annotations")
+_OF_TEMPLATE = (
+    ("restart_policy", "priority_class_name", "service_account_name", "scheduler_name"),
+    ("containers", "init_containers", "affinity", "security_context", "volumes", "node_selector", "tolerations"),
+)
+_DETAILS = ("ports", "security_context", "liveness_probe", "readiness_probe", "startup_probe")
 _OF_CONTAINER = ("name",), ("resources", "allocated_resources", "state", "last_state")
 
 
@@ -54,6 +63,8 @@ class Sharing:
             if isinstance(one, Container | ContainerStatus):
                 self._told(one, names[0])
                 self._same(one, names[1])
+            if isinstance(one, DetailedContainer):
+                self._same(one, _DETAILS)
 
     def _told(self, holder: Any, names: tuple[str, ...]) -> None:
         """The same for texts."""
@@ -69,7 +80,9 @@ class Sharing:
         for name in names:
             part = getattr(holder, name)
             if part is not None:
-                kept = self._parts.setdefault(self._encode((name, part)), part)
+                # A container of a pod can look like one of a template, of which more is known.
+                what = type(part[0]).__name__ if isinstance(part, tuple) and part else ""
+                kept = self._parts.setdefault(self._encode((name, what, part)), part)
                 if kept is not part:
                     force_setattr(holder, name, kept)
                 else:
@@ -102,5 +115,10 @@ def _holders(item: Any) -> Iterator[tuple[Any, tuple[tuple[str, ...], tuple[str,
     yield item.metadata, _METADATA
     if isinstance(spec := getattr(item, "spec", None), PodSpec):
         yield spec, _SPEC
+    if isinstance(spec, WorkloadSpec):
+        yield spec, _WORKLOAD
+        if spec.template is not None:
+            yield spec.template.metadata, _TEMPLATE
+            yield spec.template.spec, _OF_TEMPLATE
     if isinstance(status := getattr(item, "status", None), PodStatus):
         yield status, _STATUS

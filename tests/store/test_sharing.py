@@ -6,6 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubectl_kres.model.detail import DetailedContainer, DetailedSpec, DetailedTemplate
 from kubectl_kres.model.meta import Condition, Metadata, OwnerReference
 from kubectl_kres.model.pod import (
     Container,
@@ -17,6 +18,7 @@ from kubectl_kres.model.pod import (
     ResourceRequirements,
     StateRunning,
 )
+from kubectl_kres.model.workload import Workload, WorkloadSpec
 from kubectl_kres.store import sharing
 from kubectl_kres.store.sharing import Sharing, share_with
 
@@ -55,9 +57,26 @@ pods = st.builds(
         container_statuses=st.one_of(st.none(), st.tuples(statuses)),
     ),
 )
+containers = st.tuples(
+    st.builds(
+        DetailedContainer, name=texts, resources=resources, ports=st.sampled_from([None, [{"containerPort": 80}]])
+    )
+)
+workloads = st.builds(
+    Workload,
+    metadata=metadata,
+    spec=st.builds(
+        WorkloadSpec,
+        selector=labels,
+        template=st.one_of(
+            st.none(),
+            st.builds(DetailedTemplate, metadata=metadata, spec=st.builds(DetailedSpec, containers=containers)),
+        ),
+    ),
+)
 
 
-@given(st.lists(pods, max_size=6), st.sampled_from([0, 3, 20_000]))
+@given(st.lists(st.one_of(pods, workloads), max_size=6), st.sampled_from([0, 3, 20_000]))
 def test_sharing_changes_nothing(items, most):
     before = [msgspec.json.encode(item) for item in items]
     shared = Sharing()
@@ -86,6 +105,40 @@ def pod(name: str, turn: str = "1") -> Pod:
         "status": {{"conditions": [{{"type": "PodScheduled", "status": "False"}}], "containerStatuses": [
             {{"name": "app", "resources": {{"requests": {{"cpu": "1"}}}}, "state": {{"running": {{}}}}}}]}}}}"""
     return msgspec.json.decode(text, type=Pod)
+
+
+@given(workloads, workloads)
+def test_a_workload_that_takes_the_place_of_one_is_what_it_was(old, new):
+    found, kept = msgspec.json.encode(new), msgspec.json.encode(old)
+    share_with(old, new)
+    assert msgspec.json.encode(new) == found
+    assert msgspec.json.encode(old) == kept
+
+
+def test_templates_of_workloads_are_one():
+    text = """{"spec": {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {
+        "containers": [{"name": "app", "ports": [{"containerPort": 80}]}], "volumes": [{"name": "a"}]}}}}"""
+    one, other = (msgspec.json.decode(text, type=Workload) for _ in range(2))
+    shared = Sharing()
+    for item in (pod("p"), one, other):
+        shared.share(item)
+    first, second = one.spec.template, other.spec.template
+    assert first is not second
+    assert first.metadata.labels is second.metadata.labels
+    assert first.spec.containers is second.spec.containers
+    assert first.spec.volumes is second.spec.volumes
+
+
+def test_a_container_of_a_template_is_no_other():
+    bare, detailed = Container(name="app"), DetailedContainer(name="app")
+    one, other = (
+        Pod(spec=PodSpec(containers=(bare,))),
+        Workload(spec=WorkloadSpec(template=DetailedTemplate(spec=DetailedSpec(containers=(detailed,))))),
+    )
+    shared = Sharing()
+    shared.share(one)
+    shared.share(other)
+    assert other.spec.template.spec.containers[0] is detailed
 
 
 def test_equal_parts_are_one():

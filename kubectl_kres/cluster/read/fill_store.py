@@ -33,6 +33,7 @@ from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.sound import POLICIES, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
+from kubectl_kres.store.sharing import Sharing
 from kubectl_kres.store.store import Store
 
 #: How many needs are read side by side.
@@ -227,7 +228,8 @@ def fill(
     ConfigError: then nothing more can be read.
     """
     wanted = tuple(dict.fromkeys(needs))
-    jobs = [partial(_read, connection, kinds[need.kind], need, chunk_size, progress) for need in wanted]
+    sharing = Sharing()
+    jobs = [partial(_read, connection, kinds[need.kind], need, chunk_size, progress, sharing) for need in wanted]
     for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
         for item in items:
             # A list leaves out who wrote an object's fields: what was read by its name stays.
@@ -237,14 +239,23 @@ def fill(
 
 
 def _read(
-    connection: Connection, kind: Kind, need: Need, chunk_size: int, progress: ProgressCallback | None
+    connection: Connection,
+    kind: Kind,
+    need: Need,
+    chunk_size: int,
+    progress: ProgressCallback | None,
+    sharing: Sharing,
 ) -> tuple[list[Any], Coverage]:
+    """What is read. Of workloads, which all stay in the store, ``sharing`` keeps equal parts of templates once."""
     items: list[Any] = []
     skipped: list[str] = []
     try:
         if need.name:
             return named(connection, kind, need)
         for page in pages(connection, kind, need, chunk_size, skipped=skipped, progress=progress):
+            if kind.struct is Workload:
+                for item in page:
+                    sharing.share(item)
             items += page
     except (Unreachable, TimedOut, Unauthenticated, ConfigError):
         raise
