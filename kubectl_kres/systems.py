@@ -15,7 +15,7 @@ from typing import Any, Final
 SYSTEMS: Final = {
     "capsule": ("model", "reports", "render", "cli", "tui"),
     "tekton": ("model", "manifests", "reports", "render", "cli", "tui"),
-    "policing": ("reports", "cli"),
+    "policing": ("reports", "cli", "tui"),
 }
 
 

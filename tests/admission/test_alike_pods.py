@@ -57,6 +57,11 @@ def test_each_counts_as_it_would_by_itself():
                 assert found.in_scope(required) == alone.in_scope(required), (one.metadata.name, scope)
 
 
+def test_a_name_that_is_no_text_has_its_sum_too():
+    odd = pod("x", spec={"containers": [{"name": "\ud800", "resources": _CPU}]})
+    assert PodRequests(SERVER).of(odd).usage == pod_request(PODS[0], SERVER).usage
+
+
 def test_what_no_server_would_have_stored_is_said_each_time():
     broken, alike = pod("x", spec={"overhead": {"cpu": "many"}}), PodRequests(SERVER)
     for _ in range(2):

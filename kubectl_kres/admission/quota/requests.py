@@ -133,7 +133,11 @@ class PodRequests:
         held = (spec.containers, spec.init_containers, spec.resources, spec.overhead)
         conditions = [(one.type, one.reason) for one in status.conditions or ()]
         told = (reported, conditions if reported else (), status.qos_class, is_terminal(pod, self._now))
-        key = _ENCODER.encode((held, told))
+        try:
+            key = _ENCODER.encode((held, told))
+        except UnicodeEncodeError:
+            # A text that no JSON of a server holds.
+            return pod_request(pod, self._server, now=self._now)
         found = self._alike.get(key)
         if found is None:
             draft = draft_pod(pod, self._server)

@@ -29,7 +29,7 @@ def lines(found: Sequence[CheckFinding], looked_at: str, beyond: int, *, color: 
 
 def block(one: CheckFinding, *, color: bool, width: int) -> Iterator[str]:
     """A finding by itself, with an empty line behind it."""
-    return (draw(line, color=color) for line in _block(one, width))
+    return (draw(line, color=color) for line in finding_lines(one, width))
 
 
 def brief(one: CheckFinding) -> Brief:
@@ -51,7 +51,8 @@ def _remedy(one: CheckFinding) -> str:
     return f"{one.remedy[:1].lower()}{one.remedy[1:].removesuffix('.')}"
 
 
-def _block(one: CheckFinding, width: int) -> Iterator[Line]:
+def finding_lines(one: CheckFinding, width: int) -> Iterator[Line]:
+    """The same, as lines of toned parts."""
     place = f"{one.file}:{one.line}:{one.column}: " if one.line else f"{one.file}: " if one.file else ""
     yield [("", place), (_TONES[one.severity], f"{one.severity} {one.code}"), ("strong", f" {one.object.full}")]
     yield from toned("", wrapped(one.message, width, first=_INDENT, rest=_INDENT))

@@ -24,7 +24,7 @@ def lines(found: PolicyEffects, width: int) -> Iterator[Line]:
     for place, effect in enumerate(found.policies):
         if place:
             yield [("", "")]
-        yield from _policy(effect, width)
+        yield from policy_lines(effect, width)
     for binding, policy in found.dangling:
         yield [("warn", f"binding {binding} does nothing: policy {policy} does not exist")]
     for one in found.unseen:
@@ -32,7 +32,8 @@ def lines(found: PolicyEffects, width: int) -> Iterator[Line]:
             yield [("warn", f"not read: {one.kind}: {one.message or one.state}")]
 
 
-def _policy(effect: PolicyEffect, width: int) -> Iterator[Line]:
+def policy_lines(effect: PolicyEffect, width: int) -> Iterator[Line]:
+    """A policy with its bindings, and what it makes of the pods that are there."""
     actions = f" ({', '.join(effect.actions)})" if effect.actions else ""
     bindings = f"binding{'s' * (len(effect.bindings) != 1)} {', '.join(effect.bindings)}"
     yield [("strong", f"{effect.kind}/{effect.name}"), ("", f"  {bindings}{actions}")]

@@ -140,6 +140,14 @@ class Scene:
         """The subjects of which there is an answer."""
         return tuple(self._judged())
 
+    def judging(self) -> Iterator[Judged]:
+        """The same, one after the other, for who must not wait for all of them; from then on they are known."""
+        found: list[Judged] = []
+        for judged in self._judged():
+            found.append(judged)
+            yield judged
+        self.__dict__["judged"] = tuple(found)
+
     def _judged(self) -> Iterator[Judged]:
         for subject in self.subjects:
             try:

@@ -1,0 +1,89 @@
+"""What ``kubectl kres check`` finds, a namespace after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.render.check.text import finding_lines
+from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.reports.check.check import check
+from kubectl_kres.reports.check.finding import EVERY, SEVERITIES, CheckFinding
+from kubectl_kres.reports.check.needs import check_needs, cluster_needs
+from kubectl_kres.reports.check.of_store import scenes_of
+from kubectl_kres.reports.check.registry import BY_CODE
+from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.quota import denied
+from kubectl_kres.reports.quota.counted import counting_needs
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.tui.lists.list_spec import Listing, ListRows
+from kubectl_kres.tui.location import Location
+from kubectl_kres.tui.session import Session
+from kubectl_kres.tui.table.columns import Column
+
+#: Runs whose needs are looked at: those of others are the same lists.
+_FEW = 20
+_SIGNS: dict[str, tuple[str, Tone]] = {"error": ("x", "bad"), "warning": ("!", "warn"), "note": ("", "quiet")}
+
+
+def _rows(session: Session, namespace: str) -> ListRows:
+    for scene in scenes_of(session.store, session.ask, namespace):
+        for _ in scene.judging():
+            # A place to stop at: to judge a workload takes its time.
+            yield (), None
+        for found in check(scene, BY_CODE):
+            if found.counts:
+                # The worst first, as the command prints them.
+                yield (f"{SEVERITIES.index(found.severity)}", found.code, found.object.full, found.field), found
+
+
+def _columns(namespace: str) -> tuple[Column, ...]:
+    where = Column("namespace", "NAMESPACE", lambda row: row.object.namespace)
+    return (
+        Column("code", "CODE", lambda row: row.code, tone=lambda row: _SIGNS[row.severity][1]),
+        *(() if namespace else (where,)),
+        Column("name", "NAME", lambda row: f"{row.object.kind}/{row.object.name}", most=48),
+        Column("message", "FOUND", lambda row: row.message, most=120),
+    )
+
+
+def _detail(session: Session, row: CheckFinding, width: int) -> Iterator[Line]:
+    del session
+    yield [("quiet", BY_CODE[row.code].title)]
+    yield from finding_lines(row, width)
+
+
+def _needs(namespace: str) -> tuple[Need, ...]:
+    return (*check_needs(namespace), Need("Pod", namespace))
+
+
+def _also(session: Session, namespace: str) -> Iterable[Need]:
+    """What runs and quotas are judged by, once it is known which there are: whole lists, since rows are many."""
+    if any(session.loading(_needs(namespace))):
+        return
+    store, quotas = session.store, session.store.all("ResourceQuota", namespace or None)
+    yield from denied.needs_of_systems(store, namespace)
+    yield from counting_needs(quotas, session.ask.server, namespace)
+    yield from cluster_needs(store)
+    for ref, _ in islice(denied.waiting_objects(store, namespace), _FEW):
+        for need in needs(store, session.subject(ref)):
+            whole = BY_KIND[need.kind].listed and need.kind != "Namespace"
+            yield Need(need.kind, namespace if need.namespace else "", required=need.required) if whole else need
+
+
+LISTING = Listing(
+    names=("check", "findings"),
+    about="what is wrong or about to be, the worst first, as the command check finds it",
+    kinds=tuple(dict.fromkeys(one.kind for one in check_needs(""))),
+    needs=_needs,
+    also=_also,
+    columns=_columns,
+    rows=_rows,
+    sign=lambda row: _SIGNS[row.severity],
+    detail=_detail,
+    opens=lambda row: Location("object", ref=row.object) if row.object.name != EVERY else None,
+    ref=lambda row: row.object,
+    command=lambda session, namespace: session.command("check", namespace),
+    hints=("explain", "faults"),
+)

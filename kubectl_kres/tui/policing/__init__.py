@@ -1,0 +1,1 @@
+"""The list of admission policies: what ``explain policies`` prints, as rows."""
