@@ -52,6 +52,8 @@ class Store:
         #: The same needs by what they name: a list of thousands of objects asks for the coverage of each.
         self._by_place: dict[tuple[str, str, str], dict[Need, None]] = {}
         self._revisions: dict[str, int] = {}
+        #: Rises with each change of anything.
+        self.changes = 0
 
     def revision(self, *kinds: str) -> tuple[int, ...]:
         """A number for each kind that rises whenever its objects, or what is known of them, may have changed."""
@@ -59,6 +61,7 @@ class Store:
 
     def _changed(self, kind: str) -> None:
         self._revisions[kind] = self._revisions.get(kind, 0) + 1
+        self.changes += 1
 
     def add(self, kind: str, item: Any, *, file: str = "", written: Mapping[str, Any] | None = None) -> None:
         namespace, name = item.metadata.namespace, item.metadata.name

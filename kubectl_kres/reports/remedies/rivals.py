@@ -6,6 +6,8 @@ Who they are is known of workloads that were read, and of events, which a live a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
@@ -23,6 +25,7 @@ from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import controller, needs
+from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -39,6 +42,22 @@ class Rivals(Struct, frozen=True):
 
     counted: tuple[Rival, ...] = ()
     unknown: tuple[ObjectRef, ...] = ()
+
+
+class _Told(NamedTuple):
+    """The workloads of a namespace that lack pods, and what those that were looked at are to the others.
+
+    ``asked``: how often the store had changed, for which namespace and server; ``known``: under which policies.
+    """
+
+    asked: tuple[int, str, Server]
+    known: Known
+    lacking: list[tuple[ObjectRef, Workload]]
+    rivals: dict[ObjectRef, Rival | None]
+
+
+#: What was found last: many of a namespace are asked about one after the other.
+_found: WeakKeyDictionary[Store, _Told] = WeakKeyDictionary()
 
 
 def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
@@ -70,22 +89,38 @@ def rivals_of(store: Store, subject: Subject, known: Known, server: Server) -> R
     family = _family(store, subject)
     found: list[Rival] = []
     unknown: list[ObjectRef] = []
-    for kind in _KINDS:
-        for one in store.all(kind, subject.ref.namespace):
-            ref = ObjectRef(kind, one.metadata.name, one.metadata.namespace)
-            if ref in family or _made_by_one(store, one) or not _lacks(kind, one):
-                continue
-            if len(found) >= _MOST_COUNTED or not _priced(store, one):
-                unknown.append(ref)
-                continue
-            rival = _rival(store, Subject(ref, BY_KIND[kind]), known, server)
-            if rival is not None:
-                found.append(rival)
+    told = _told(store, subject.ref.namespace, known, server)
+    for ref, one in told.lacking:
+        if ref in family:
+            continue
+        if len(found) >= _MOST_COUNTED or not _priced(store, one):
+            unknown.append(ref)
+            continue
+        if ref not in told.rivals:
+            told.rivals[ref] = _rival(store, Subject(ref, BY_KIND[ref.kind]), known, server)
+        rival = told.rivals[ref]
+        if rival is not None:
+            found.append(rival)
     for ref in _refused(store, subject):
         there = store.get(ref.kind, ref.name, ref.namespace)
         if there is None and not store.covered(Need(ref.kind, ref.namespace, ref.name)).known:
             unknown.append(ref)
     return Rivals(tuple(found), tuple(unknown))
+
+
+def _told(store: Store, space: str, known: Known, server: Server) -> _Told:
+    """Those of a namespace; looked at again only where the store has changed."""
+    asked = store.changes, space, server
+    last = _found.get(store)
+    if last is None or last.asked != asked or last.known is not known:
+        lacking = [
+            (ObjectRef(kind, one.metadata.name, space), one)
+            for kind in _KINDS
+            for one in store.all(kind, space)
+            if not _made_by_one(store, one) and _lacks(kind, one)
+        ]
+        last = _found[store] = _Told(asked, known, lacking, {})
+    return last
 
 
 def _rival(store: Store, subject: Subject, known: Known, server: Server) -> Rival | None:
@@ -132,9 +167,8 @@ def _family(store: Store, subject: Subject) -> set[ObjectRef]:
         kind, name = controller(own)
         found.add(ObjectRef(kind, name, ref.namespace))
     for kind in ("ReplicaSet", "Job"):
-        for one in store.all(kind, ref.namespace):
-            if controller(one) == (ref.kind, ref.name):
-                found.add(ObjectRef(kind, one.metadata.name, ref.namespace))
+        owned = owned_by(store, kind, ref.namespace, (ref.kind, ref.name))
+        found.update(ObjectRef(kind, one.metadata.name, ref.namespace) for one in owned)
     return found
 
 
