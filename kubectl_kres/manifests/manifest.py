@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.errors import InputError
-from kubectl_kres.manifests import json_text, yaml_text
+from kubectl_kres.manifests import json_text
 from kubectl_kres.manifests.document import Document, PathStep, Position
 from kubectl_kres.model.meta import ObjectRef
 
@@ -71,7 +71,11 @@ class Manifest(Struct, frozen=True):
         """
         if self.document is None:
             return 0, 0
-        locate = json_text.locate if self.document.form == "json" else yaml_text.locate
+        if self.document.form == "json":
+            locate = json_text.locate
+        else:
+            from kubectl_kres.manifests.yaml_text import locate  # noqa: PLC0415 - only where there is YAML
+
         return locate(self.document, (*self.within, *path))
 
     def fault(self, message: str, path: Sequence[PathStep] = ()) -> InputError:
