@@ -137,7 +137,7 @@ class _Reading:
         key = _told_apart(pod)
         if key not in self._shapes:
             alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
-            self._shapes[key] = self.tables.shape_of_pod(alive, pruned(_parts(pod)))
+            self._shapes[key] = self.tables.shape_of_pod(alive, pruned(parts_of(pod)))
         return self._shapes[key]
 
     def _workloads(self) -> Iterator[tuple[Key, WorkloadState]]:
@@ -222,7 +222,7 @@ def _told_apart(pod: Pod) -> bytes:
     ))  # fmt: skip
 
 
-def _parts(pod: Pod) -> dict[str, Any]:
+def parts_of(pod: Pod) -> dict[str, Any]:
     """The parts of a pod that ``pruned`` shows, as JSON has them."""
     spec = pod.spec
     shown = {

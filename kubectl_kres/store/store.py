@@ -55,6 +55,16 @@ class Store:
         #: Rises with each change of anything.
         self.changes = 0
 
+    def copied(self) -> Store:
+        """Another store with the same objects; what is put into one of them is not in the other."""
+        other = Store(self.origin)
+        other.files, other.written, other.beneath = dict(self.files), dict(self.written), dict(self.beneath)
+        other._objects = {kind: {name: dict(held) for name, held in spaces.items()}
+                          for kind, spaces in self._objects.items()}  # fmt: skip
+        for need, coverage in self._coverage.items():
+            other.cover(need, coverage)
+        return other
+
     def revision(self, *kinds: str) -> tuple[int, ...]:
         """A number for each kind that rises whenever its objects, or what is known of them, may have changed."""
         return tuple(self._revisions.get(kind, 0) for kind in kinds)

@@ -16,9 +16,10 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from kubectl_kres.errors import KresError
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone
 from kubectl_kres.store.coverage import Need
-from kubectl_kres.tui import commands, save, themes
+from kubectl_kres.tui import commands, save, themes, whatif
 from kubectl_kres.tui.ascii import AsciiOnly
 from kubectl_kres.tui.keys import BY_ID, CHANGING, ELSEWHERE, STARTING
 from kubectl_kres.tui.layout import Shell, show_prompt
@@ -45,6 +46,8 @@ from kubectl_kres.tui.widgets.prompt import SIGNS, Prompt, Purpose
 TICK, _SUMMING, _TYPING = 0.1, 0.015, 0.004
 #: Lines below which the way here gives its line to the screen.
 _LOW = 18
+#: Width from which the header says both what is tried and how fresh the rest is.
+_WIDE = 120
 #: Seconds that a remark stands in the status line.
 _REMARK = 4.0
 #: The digits go to namespaces, and commands name them, on every screen.
@@ -82,6 +85,9 @@ class Kres(App[None]):
         self._said: Line = ()
         self._wanted: object = None
         self._purpose: Purpose = "command"
+        #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
+        self._aim: ObjectRef | None = None
+        self._tries: tuple[whatif.Try, ...] = ()
         self._ticks = 0
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
@@ -164,7 +170,8 @@ class Kres(App[None]):
         """Reads what the screen needs, and what the screens need that are on the way back."""
         trail = {self._key(place) for place in self.history.trail}
         panes = [pane for key in trail if (pane := self.panes.get(key)) is not None]
-        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs())))
+        tried = whatif.needs(self.session.store, self._tries) if self._tries else ()
+        needs = dict.fromkeys((_SPACES, *(need for pane in panes for need in pane.needs()), *tried))
         if needs != self._wanted:
             self._wanted = needs
             self.session.want(needs)
@@ -191,6 +198,8 @@ class Kres(App[None]):
         self.pane.changed(changes)
         if changes:
             self._want()
+        if self._tries:
+            self._try()
         if changes or fresh or self._ticks % 10 == 0:
             self.tell()
 
@@ -201,6 +210,9 @@ class Kres(App[None]):
         if pane is None or not self.screen_stack or not self.screen_stack[0].query("#keys"):
             return
         fresh = fresh_line(self.session, width := self.size.width, paused=self.paused)
+        if (change := self.session.what_if) is not None:
+            wide = [("warn", f"~ what if {safe(change.words)} "), *fresh]
+            fresh = wide if width >= _WIDE else [("warn", f"~ {safe(change.short)} ")]
         self._bar("where").put(where_line(self.session, width, width - taken(fresh)), fresh)
         filtered = pane.filtered
         crumbs = [*(self._crumb(place) for place in self.history.trail[:-1]), pane.crumb()]
@@ -378,6 +390,70 @@ class Kres(App[None]):
         else:
             self.say("a snapshot does not change: there is nothing to read again")
 
+    def do_suppose(self) -> None:
+        ref, name, now = self.pane.value_here() if self.pane is not None else (None, "", "")
+        found = whatif.proposal(self.session.store, ref, name, now)
+        if found is None:
+            self.say("no number to try here: s is for what is scaled, quotas, pools, claims, requests and limits")
+            return
+        self._aim = found.ref
+        self._type("suppose", found.text)
+
+    def _suppose(self, text: str) -> None:
+        """Waits for what has to be read: what becomes of the number is said at a tick."""
+        if self._aim is None or not text:
+            return
+        change = self.session.what_if
+        try:
+            one = whatif.tried((change.real if change else self.session).store, self._aim, text)
+        except KresError as error:
+            self.say(safe(error.message), "warn")
+            return
+        if change is not None and any(other.placed.namespace != one.placed.namespace for other in change.tries):
+            self.say("numbers are tried together in one namespace: shift-u leaves the other one", "warn")
+            return
+        # A number that is tried again takes the place of the one before.
+        others = tuple(other for other in (change.tries if change else ()) if other.value != one.value)
+        self._tries = (*others, one)
+        self._wanted = None
+        self._want()
+        self.say("looking what becomes of it")
+
+    def _try(self) -> None:
+        """Once all is there: the screens on the state that the numbers lead to."""
+        change = self.session.what_if
+        real = change.real if change else self.session
+        if any(real.loading(whatif.needs(real.store, self._tries))):
+            return
+        tries, self._tries = self._tries, ()
+        try:
+            found, after = whatif.played(real, tries)
+        except KresError as error:
+            self.say(safe(error.message), "bad")
+            return
+        if refused := next((step for step in found.steps if not step.allowed), None):
+            self.say(safe(f"refused: {refused.message}"), "bad")
+            return
+        trail = [place for place in self.history.trail if place.view != "whatif"]
+        self._exchange(whatif.supposing(real, tries, found, after), History((*trail, Location("whatif"))))
+
+    def do_unsuppose(self) -> None:
+        change = self.session.what_if
+        if change is None:
+            self.say("nothing is tried: s on a value does")
+            return
+        trail = tuple(place for place in self.history.trail if place.view != "whatif")
+        self._exchange(change.real, History(trail or (HOME,)))
+        self.copy("; ".join(one.command for one in change.tries), "what would make it so")
+
+    def _exchange(self, session: Session, history: History) -> None:
+        """Other objects under the same app."""
+        for pane in self.panes.values():
+            pane.remove()
+        self.panes, self.pane, self._wanted, self.session, self.history = {}, None, None, session, history
+        self.paused, self._said = False, ()
+        self.show()
+
     def do_copy_command(self) -> None:
         if self.pane is not None:
             self.copy(self.pane.command(), "command")
@@ -438,6 +514,8 @@ class Kres(App[None]):
                 self.go(found.place, fresh=True)
             elif found.fault:
                 self.say(safe(found.fault), "warn")
+        elif event.purpose == "suppose":
+            self._suppose(event.text)
         elif event.purpose == "save" and event.text:
             self._save(event.text)
 
@@ -450,13 +528,8 @@ class Kres(App[None]):
             self.say(safe(error.message), "bad")
             return
         self.session.feed.close()
-        for pane in self.panes.values():
-            pane.remove()
-        self.panes, self.pane, self._wanted, self.session = {}, None, None, session
         view = self.history.here.view
-        self.history = History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,))
-        self.paused = False
-        self.show()
+        self._exchange(session, History((HOME, Location(view, session.namespace)) if view in LISTINGS else (HOME,)))
         self.say(f"context {safe(context)}")
 
     def on_prompt_left(self, event: Prompt.Left) -> None:

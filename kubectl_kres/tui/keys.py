@@ -37,6 +37,8 @@ KEYS = (
     Key("kinds", "ctrl+a", "ctrl-a", "kinds", "all screens with their names, what was read and what is denied"),
     Key("reload", "ctrl+r", "ctrl-r", "read again", "read the objects of this screen again"),
     Key("pause", "p", "p", "pause", "hold the screen still; what arrives is kept"),
+    Key("suppose", "s", "s", "what if", "try another number, as replicas=3: all screens show what becomes of it"),
+    Key("unsuppose", "U", "shift-u", "leave what if", "back to what is; the line that would make it so is copied"),
     Key("ns-all", "0", "0", "all", "all namespaces"),
     *(
         Key(f"ns-{digit}", str(digit), str(digit), f"namespace {digit}", f"namespace {digit} of those in the header",
@@ -102,7 +104,6 @@ CHANGING = {
 }
 #: Other keys of k9s, what they do there, and what to type instead; ``$``: the object under the cursor.
 ELSEWHERE = {
-    "s": ("s", "opens a shell", "kubectl exec -it $ -- sh"),
     "l": ("l", "shows logs", "kubectl logs $"),
     "t": ("t", "copies files", "kubectl cp"),
     "u": ("u", "shows who uses it", "enter on a quota or pool lists who uses it"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,6 +23,9 @@ from kubectl_kres.tui.data_feed import DataFeed
 from kubectl_kres.tui.namespace_totals import Adder
 from kubectl_kres.tui.table.matching import Selector
 from kubectl_kres.tui.trend import Trends
+
+if TYPE_CHECKING:
+    from kubectl_kres.tui.whatif import WhatIf
 
 #: Kinds whose objects change what admission says.
 _POLICIES = frozenset({"LimitRange", "ResourceQuota", "PriorityClass", "RuntimeClass"})
@@ -65,6 +68,8 @@ class Session:
         self.adder = Adder(store)
         self.trends = Trends()
         self.policies = 0
+        #: The change that led to this state; None: it is as it was read.
+        self.what_if: WhatIf | None = None
         self._server: tuple[str, Server, tuple[str, ...]] | None = None
         self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
         self._ask: Ask | None = None
@@ -156,6 +161,9 @@ class Session:
 
     def command(self, words: str, namespace: str | None = None) -> str:
         """What prints the same. ``namespace`` empty: of all."""
+        if self.what_if is not None:
+            # Other commands would print what is.
+            words, namespace = self.what_if.flags, None
         where = "" if namespace is None else f" -n {namespace}" if namespace else " -A"
         flags = f" {self.setting.flags}" if self.setting.flags else ""
         return f"kubectl kres {words}{where}{flags}"

@@ -78,7 +78,7 @@ async def settled(pilot: Pilot[None]) -> None:
             return
         quiet = not isinstance(feed, ReadOnce) or feed.idle
         pane = app.pane
-        summing = pane is not None and pane.sums and app.session.adder.busy
+        summing = (pane is not None and pane.sums and app.session.adder.busy) or bool(app._tries)
         sizing = any(table._sizing is not None for table in app.screen.query(Table))
         at_rest = quiet and not summing and not sizing and pane is not None and pane.is_mounted and not pane.busy
         still = still + 1 if at_rest else 0

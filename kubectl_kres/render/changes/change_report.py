@@ -23,7 +23,7 @@ _HEADS = {"worse": "Worse", "better": "Better", "other": "Different"}
 
 def lines(report: ChangeReport, *, color: bool, width: int) -> Iterator[str]:
     """The steps that the server refuses, then what changes."""
-    yield from _drawn(_lines(report, width), color=color)
+    yield from _drawn(change_lines(report, width), color=color)
 
 
 def brief(report: ChangeReport, again: Callable[[ObjectRef], str]) -> Brief:
@@ -46,7 +46,8 @@ def _drawn(found: Iterator[Line], *, color: bool) -> Iterator[str]:
         yield draw(line, color=color)
 
 
-def _lines(report: ChangeReport, width: int) -> Iterator[Line]:
+def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
+    """The same, not drawn yet."""
     refused = [step for step in report.steps if not step.allowed]
     if refused:
         yield [("bad", "Refused steps; the ones after them go on from the state without them:")]

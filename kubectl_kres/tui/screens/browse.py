@@ -67,6 +67,9 @@ class Browse(TablePane):
         self.listing = listing
         faces = Faces(self._text, listing.labels, self._fault)
         self.table = Table(self._columns(place.namespace), faces, sign=listing.sign)
+        if session.what_if is not None:
+            change = session.what_if
+            self.table.differs = lambda row: change.concerns(listing.ref(row))
         self.detail = Lines()
         self._making: Iterator[tuple[RowKey, Any]] | None = None
         self._made: dict[RowKey, Any] = {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 from kubectl_kres.errors import KresError, NotFound
 from kubectl_kres.render.text.line import Line, toned, wrapped
@@ -14,6 +14,8 @@ from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
 from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
 from kubectl_kres.tui.session import Session, read_as
+
+T = TypeVar("T")
 
 
 class ObjectPane(Pane):
@@ -71,6 +73,20 @@ class ObjectPane(Pane):
         self._was_late = self.late
         self.answered()
         self.post_message(Told())
+
+    def before(self, of: Callable[[], T]) -> T | None:
+        """What something gives without the change that is tried; None where no change is, or there is no answer."""
+        change = self.session.what_if
+        if change is None:
+            return None
+        session, found, self.session = self.session, self.found, change.real
+        try:
+            self.found = self.ask()
+            return of()
+        except KresError:
+            return None
+        finally:
+            self.session, self.found = session, found
 
     @property
     def late(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.pane import Copy, Open, Say
@@ -96,6 +97,12 @@ class OutlinePane(TreePane):
             case _:
                 return super().act(action)
         return True
+
+    def value_here(self) -> tuple[ObjectRef | None, str, str]:
+        item: OutlineItem | None = self.row
+        if item is None or item.ref is None:
+            return self.ref, item.label if item is not None else "", ""
+        return item.ref, "", ""
 
     def command(self) -> str:
         words = f"explain {self.word}/{self.ref.name}{' --steps' * (self.steps and not self.on_tree)}"

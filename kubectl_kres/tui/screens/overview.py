@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,6 +12,7 @@ from textual import events
 from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.overview.lines import BAR, SIGNS, area_bar, area_said, ask_words, problem_said
 from kubectl_kres.render.text.line import Line, Tone, size, wrapped
 from kubectl_kres.reports.overview.area import OverviewArea, Problem
@@ -82,10 +84,16 @@ class OverviewPane(TablePane):
         self.worst.shy = self.areas.shy = True
         #: The one that keys are about.
         self.table = self.worst
+        if session.what_if is not None:
+            change = session.what_if
+            self.worst.differs = lambda row: (ref := _ref_of(row)) is not None and change.concerns(ref)
         self._areas = Areas(session)
         self._due, self._rested = False, 0.0
         #: Whether the areas have the keys because nothing was wrong.
         self._lent = False
+
+    def ref_of_row(self) -> ObjectRef | None:
+        return _ref_of(self.table.row)
 
     def compose(self) -> ComposeResult:
         yield self.worst
@@ -336,7 +344,7 @@ class OverviewPane(TablePane):
 
     def act(self, action: str) -> bool:
         row: Notice | None = self.table.row
-        ref = row.place.ref if row is not None and row.place is not None else None
+        ref = _ref_of(row)
         match action:
             case "pane" | "pane-back":
                 self._lent = False
@@ -401,3 +409,8 @@ _AREAS = (
     ),
     Column("said", "", lambda row: row.said, tone=lambda row: row.sign[1], most=200),
 )
+
+
+def _ref_of(row: Any) -> ObjectRef | None:
+    """The object of a line; None for an area, or where there is no line."""
+    return row.place.ref if row is not None and row.place is not None else None

@@ -104,6 +104,10 @@ class Pane(Widget):
         """The object under the cursor, or the one that the screen is about; None where there is none."""
         return self.place.ref
 
+    def value_here(self) -> tuple[ObjectRef | None, str, str]:
+        """The object whose number is under the cursor, its name there and the number; empty: the object's first."""
+        return self.ref_of_row(), "", ""
+
     def command(self) -> str:
         """What prints the same."""
         return ""

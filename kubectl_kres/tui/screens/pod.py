@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pictures.scale import pairs_of, scale_lines
 from kubectl_kres.render.pod.cgroups import tree
@@ -14,7 +15,7 @@ from kubectl_kres.render.text.cost import cost_lines
 from kubectl_kres.render.text.line import Line, Tone, toned
 from kubectl_kres.render.text.yaml_lines import yaml_lines
 from kubectl_kres.render.verdict.words import verdict_word
-from kubectl_kres.reports.common.explanation import Explanation
+from kubectl_kres.reports.common.explanation import Explanation, QuotaCost, ResourceValue
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs, needs_with_node
@@ -139,6 +140,16 @@ class PodPane(TreePane):
             self.post_message(Open(place_of(row)))
         else:
             self.post_message(Say("written in the object itself: y shows it"))
+
+    def value_here(self) -> tuple[ObjectRef | None, str, str]:
+        row = self.table.row
+        if row is None or row.of is None:
+            return self.ref, "", ""
+        if isinstance(row.of, QuotaCost):
+            name = "" if row.branch else row.label
+            return ObjectRef("ResourceQuota", row.of.quota, self.ref.namespace), name, ""
+        now = row.text if isinstance(row.of, ResourceValue) and " or " not in row.text else ""
+        return self.ref, row.question, now
 
     def command(self) -> str:
         name = f"{self.word}/{self.ref.name}"

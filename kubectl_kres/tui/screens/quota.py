@@ -26,6 +26,7 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
 from kubectl_kres.tui.table.view import Faces
+from kubectl_kres.tui.whatif import marked
 from kubectl_kres.tui.widgets.lines import Lines
 
 _BY = ("workload", "pod", "priority")
@@ -86,16 +87,22 @@ class QuotaPane(ObjectPane, TablePane):
         self.table.change_columns(_columns([use.name for use in tightest]))
         ordered = sorted(shares, key=lambda one: [-one.percents.get(use.name, 0) for use in tightest])
         self.table.replace({(f"{place:06}", one.who): one for place, one in enumerate(ordered)})
+        before = self.before(lambda: {one.who: one.usage for one in self.found.shares} if self.found else {})
+        self.table.differs = None if before is None else lambda row: before.get(row.who) != row.usage
         self.verdict.put(self._verdict)
 
     def _verdict(self, width: int) -> Iterator[Line]:
         yield from self.state_lines(width)
         if self.found is not None:
+            yield from marked(self._figures(width), self.before(lambda: list(self._figures(width))))
+        if self.found is not None or not self.late:
+            yield from self.gap_lines(width)
+
+    def _figures(self, width: int) -> Iterator[Line]:
+        if self.found is not None:
             ascii_only = self.session.setting.ascii_only
             yield from quota_lines(_alone(self.found), ascii_only=ascii_only, width=width)
             yield from holders_lines(of_quota(self.found), width, ascii_only=ascii_only, figures=False)
-        if self.found is not None or not self.late:
-            yield from self.gap_lines(width)
 
     def on_table_opened(self, event: Table.Opened) -> None:
         event.stop()
@@ -123,6 +130,11 @@ class QuotaPane(ObjectPane, TablePane):
             case _:
                 return super().act(action)
         return True
+
+    def value_here(self) -> tuple[ObjectRef | None, str, str]:
+        """The name that is nearest to its limit."""
+        column = next(iter(self.table.columns[2:]), None)
+        return self.ref, column.id if column is not None else "", ""
 
     @property
     def word(self) -> str:

@@ -19,6 +19,7 @@ from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.screens.pod import PodPane
 from kubectl_kres.tui.screens.quota import QuotaPane
 from kubectl_kres.tui.screens.report import ReportPane
+from kubectl_kres.tui.screens.whatif import WhatIfPane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import systems
 
@@ -29,6 +30,7 @@ _VIEWS: Mapping[str, type[Pane]] = {
     "quota": QuotaPane,
     "report": ReportPane,
     "kinds": KindsPane,
+    "whatif": WhatIfPane,
 }
 
 

@@ -143,6 +143,7 @@ class TreePane(ObjectPane, TablePane):
     def answered(self) -> None:
         self._opening = self._opening and self.table.cursor == self._placed
         self._rows = list(self.rows()) if self.found is not None else []
+        self._compare()
         self._fill()
         if self._opening:
             if (row := self.opens_on()) is not None:
@@ -155,6 +156,26 @@ class TreePane(ObjectPane, TablePane):
     def opens_on(self) -> Any | None:
         """The line that the cursor stands on until a key moves it or all has been read; None: the first."""
         return next((row for row in self._rows if self.sign(row)[0] == "x"), None)
+
+    def _compare(self) -> None:
+        """Marks what a change that is tried makes different."""
+        before = self.before(lambda: set(self._texts(list(self.rows())).values()))
+        now = self._texts(self._rows) if before is not None else {}
+        self.table.differs = None if before is None else lambda row: now.get(row.path) not in before
+
+    def _texts(self, rows: Sequence[Any]) -> dict[RowKey, tuple[str, ...]]:
+        """What lines say, with their branch: its place may be another."""
+        heads = {row.path: row.label for row in rows if len(row.path) == 1}
+        columns = self.table.columns[1:]
+        return {
+            row.path: (
+                heads.get(row.path[:1], ""),
+                *self.sign(row),
+                row.label,
+                *(column.text(row) for column in columns),
+            )
+            for row in rows
+        }
 
     def _fill(self) -> None:
         # A filter looks into folded branches, too.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, ClassVar
 
@@ -76,6 +76,8 @@ class Table(Drawn):
         self.picked = 0
         self._line = 0
         self._sign = sign
+        #: Which rows are not as they were before a change that is tried; None: no change is.
+        self.differs: Callable[[Any], bool] | None = None
         #: What stands in the place of the rows where there are none.
         self.empty: Line = ()
         #: Whether the cursor is only marked while the keys are this table's.
@@ -275,7 +277,8 @@ class Table(Drawn):
         # A row is of the colour of its state, where a cell has none of its own.
         plain = self.tone(_ROWS.get(tone, ""))
         segments = [
-            Segment(" >" if current and (self.has_focus or not self.shy) else "  ", plain + over),
+            Segment("~" if self.differs is not None and self.differs(row) else " ", plain + over),
+            Segment(">" if current and (self.has_focus or not self.shy) else " ", plain + over),
             Segment(f"{mark:<2}"[:2], self.tone(tone) + over),
         ]
         for place, (at, width) in enumerate(self._layout):

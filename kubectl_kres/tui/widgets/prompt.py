@@ -8,10 +8,11 @@ from typing import ClassVar, Literal
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
+from textual.widgets.input import Selection
 
-#: What is typed: a command, a filter, or the name of a file.
-Purpose = Literal["command", "filter", "save"]
-SIGNS: dict[str, str] = {"command": ":", "filter": "/", "save": "save as "}
+#: What is typed: a command, a filter, the name of a file, or a number to try.
+Purpose = Literal["command", "filter", "save", "suppose"]
+SIGNS: dict[str, str] = {"command": ":", "filter": "/", "save": "save as ", "suppose": "what if "}
 
 
 class Prompt(Input):
@@ -70,6 +71,9 @@ class Prompt(Input):
         with self.prevent(Input.Changed):
             self.value = text
         self.cursor_position = len(text)
+        if purpose == "suppose":
+            # What is typed takes the place of the number.
+            self.selection = Selection(text.find("=") + 1, len(text))
         # At once: the next key is for the prompt already.
         self.screen.set_focus(self)
 

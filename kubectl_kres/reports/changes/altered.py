@@ -1,0 +1,245 @@
+"""The objects that a change leaves behind, so that every report can be asked about the state that it leads to.
+
+What ``simulate`` says is different is altered, and nothing else. Of several ends it is the one with the fewest pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubectl_kres.model.kinds import BY_KIND
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.model.workload import Workload, template_in
+from kubectl_kres.reports.changes.report import ChangeReport
+from kubectl_kres.simulate.change import key_of_step
+from kubectl_kres.simulate.cluster import POOLED, Outcome, Placed
+from kubectl_kres.simulate.ends import End, QuotaEnd, WorkloadEnd
+from kubectl_kres.simulate.live import parts_of, raw_of
+from kubectl_kres.simulate.shapes import pruned
+from kubectl_kres.simulate.world import World
+from kubectl_kres.store.store import Store
+
+_ENDED = frozenset({"Succeeded", "Failed"})
+_REVISION = "deployment.kubernetes.io/revision"
+#: Behind the names of pods and ReplicaSets that do not exist yet; no controller gives such a name.
+_NEW = "what-if"
+
+
+class Altered(Struct, frozen=True):
+    """``put``: kind and object of what is new or takes the place of one that was read; ``gone``: what is no more."""
+
+    put: tuple[tuple[str, Any], ...] = ()
+    gone: tuple[ObjectRef, ...] = ()
+
+    @property
+    def refs(self) -> frozenset[ObjectRef]:
+        """All that is different."""
+        return frozenset({*(_ref(kind, item) for kind, item in self.put), *self.gone})
+
+    def applied(self, store: Store) -> None:
+        """Alters the store."""
+        for ref in self.gone:
+            store.remove(ref.kind, ref.name, ref.namespace)
+        for kind, item in self.put:
+            store.add(kind, item)
+
+
+class _Space(NamedTuple):
+    """A namespace after the change: its objects, and the end that is shown."""
+
+    name: str
+    world: World
+    end: End
+    store: Store
+
+
+def altered(store: Store, steps: tuple[Placed, ...], outcome: Outcome, found: ChangeReport) -> Altered:
+    """``found``: the report of the outcome. A step that the server refuses alters nothing."""
+    put: list[tuple[str, Any]] = []
+    gone: list[ObjectRef] = []
+    aimed = {
+        ObjectRef(*key_of_step(placed.step), placed.namespace)
+        for placed, sent in zip(steps, outcome.sent, strict=True)
+        if not sent.refused
+    }
+    aimed = {ref for ref in aimed if ref.kind not in POOLED}
+    concerned = aimed | {one.subject for one in found.workloads} | {one.quota for one in found.quotas}
+    for name in outcome.after.spaces:
+        namespace, _ = outcome.after.spaces[name]
+        states = outcome.after.states(name)
+        ends = [namespace.end(state) for state in states]
+        if not ends:
+            continue
+        at = min(range(len(ends)), key=lambda one: sum(workload.pods for workload in ends[one].workloads))
+        space = _Space(name, namespace.tables.worlds[states[at].world], ends[at], store)
+        for ref in sorted(concerned, key=str):
+            if ref.namespace == name:
+                more, less = _changed(space, ref)
+                put += more
+                gone += less
+    pools, before = outcome.after.pools, outcome.before.pools
+    for item in pools.pools.values():
+        if item != before.pools.get(item.metadata.name):
+            put.append(("ResourcePool", item))
+    for key, claim in pools.claims.items():
+        if claim != before.claims.get(key):
+            put.append(("ResourcePoolClaim", claim))
+    gone += [ObjectRef("ResourcePoolClaim", name, space) for space, name in before.claims.keys() - pools.claims.keys()]
+    return Altered(tuple(put), tuple(gone))
+
+
+def _changed(space: _Space, ref: ObjectRef) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
+    """One object as it is after the change, and the pods that a workload then has."""
+    raw = space.world.objects.get((ref.kind, ref.name))
+    if raw is None:
+        there = space.store.get(ref.kind, ref.name, ref.namespace) is not None
+        return [], [ref] if there else []
+    if ref.kind == "ResourceQuota":
+        end = next((one for one in space.end.quotas if one.name == ref.name), None)
+        return [(ref.kind, _counted(_typed(raw, ref), end))], []
+    workload = next((one for one in space.end.workloads if one.key == (ref.kind, ref.name)), None)
+    if workload is None or ref.kind == "Pod":
+        return [(ref.kind, _typed(raw, ref))], []
+    return _controlled(space, ref, raw, workload)
+
+
+def _counted(item: Any, end: QuotaEnd | None) -> Any:
+    """The quota once its controller has counted."""
+    if end is None:
+        return item
+    return replace(item, status=replace(item.status, hard=dict(end.hard), used=dict(end.used)))
+
+
+def _controlled(
+    space: _Space, ref: ObjectRef, raw: Raw, end: WorkloadEnd
+) -> tuple[list[tuple[str, Any]], list[ObjectRef]]:
+    """A workload at its end with its ReplicaSets and pods: those that stay, and those that are made."""
+    store = space.store
+    sets = [item for item in store.all("ReplicaSet", space.name) if _owned(item, ref)]
+    before = store.get(ref.kind, ref.name, ref.namespace)
+    newest = max(sets, key=_rank, default=None)
+    if ref.kind == "Deployment" and (newest is None or _template(before) != _template_of(raw)):
+        newest = _new_set(ref, raw, newest)
+    owners = {item.metadata.name for item in sets}
+    stored: list[list[Any]] = [[count, shape] for count, shape in end.stored]
+    gone: list[ObjectRef] = []
+    kept: dict[str, int] = {}
+    names: set[str] = set()
+    for pod in store.all("Pod", space.name):
+        owner = _owner(pod)
+        mine = owner is not None and (owner.name in owners if ref.kind == "Deployment" else _owned(pod, ref))
+        if owner is None or not mine or pod.status.phase in _ENDED:
+            continue
+        shape = pruned(parts_of(pod))
+        place = next((one for one in stored if one[0] and one[1] == shape), None)
+        if place is None:
+            gone.append(ObjectRef("Pod", pod.metadata.name, space.name))
+        else:
+            place[0] -= 1
+            kept[owner.name] = kept.get(owner.name, 0) + 1
+            names.add(pod.metadata.name)
+    maker = ObjectRef("ReplicaSet", newest.metadata.name, space.name) if ref.kind == "Deployment" and newest else ref
+    put = [("Pod", pod) for pod in _new_pods(maker, raw, [name for name in end.names if name not in names], stored)]
+    for item in {one.metadata.name: one for one in (*sets, *([newest] if newest else []))}.values():
+        name = item.metadata.name
+        made = len(put) if name == maker.name else 0
+        wanted = end.newest.wanted if end.newest is not None and name == maker.name else kept.get(name, 0)
+        status = replace(item.status, replicas=kept.get(name, 0) + made)
+        put.append(("ReplicaSet", replace(item, spec=replace(item.spec, replicas=wanted), status=status)))
+    return [*put, (ref.kind, _with_status(_typed(raw, ref), end))], gone
+
+
+def _new_pods(maker: ObjectRef, raw: Raw, names: list[str], stored: list[list[Any]]) -> Iterator[Pod]:
+    """Pods that are not there yet: as the template has them, with the resources that they would be stored with.
+
+    ``names``: those of a StatefulSet's pods. ``stored``: how many of which shape.
+    """
+    place = template_in(raw)
+    template: Mapping[str, Any] = place[1] if place is not None else {}
+    number = 0
+    for count, shape in stored:
+        for _ in range(count):
+            number += 1
+            name = names[number - 1] if number <= len(names) else f"{maker.name}-{_NEW}-{number}"
+            metadata = {
+                "name": name,
+                "namespace": maker.namespace,
+                "labels": (template.get("metadata") or {}).get("labels") or {},
+                "ownerReferences": [
+                    {"apiVersion": BY_KIND[maker.kind].api_version, "kind": maker.kind, "name": maker.name,
+                     "uid": maker.name, "controller": True}
+                ],
+            }  # fmt: skip
+            status = {"phase": "Running", "qosClass": shape.get("qosClass", "")}
+            spec = {**template.get("spec", {}), **{key: value for key, value in shape.items() if key != "qosClass"}}
+            for group in ("containers", "initContainers"):
+                given = {one["name"]: one.get("resources") or {} for one in shape.get(group, ())}
+                written = template.get("spec", {}).get(group) or ()
+                spec[group] = [{**one, "resources": given.get(one["name"], {})} for one in written]
+            whole = {"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": spec, "status": status}
+            yield decoded(whole, Pod)
+
+
+def _new_set(ref: ObjectRef, raw: Raw, older: Any) -> Any:
+    """The ReplicaSet that a Deployment makes of a template that it did not have."""
+    revision = _rank(older)[0] + 1 if older is not None else 1
+    metadata = {
+        "name": f"{ref.name}-{_NEW}",
+        "namespace": ref.namespace,
+        "annotations": {_REVISION: str(revision)},
+        "ownerReferences": [{"kind": ref.kind, "name": ref.name, "uid": ref.name, "controller": True}],
+    }
+    kind = {"kind": "ReplicaSet", "apiVersion": BY_KIND["ReplicaSet"].api_version}
+    return decoded({**kind, "metadata": metadata, "spec": {"template": raw["spec"]["template"]}}, Workload)
+
+
+def _with_status(item: Any, end: WorkloadEnd) -> Any:
+    """With the numbers of its end; of what was said about the pods that are missing nothing is known any more."""
+    updated = end.updated if end.updated is not None else end.pods
+    status = replace(
+        item.status,
+        replicas=end.pods,
+        ready_replicas=end.ready,
+        available_replicas=end.ready,
+        unavailable_replicas=max(0, end.wanted - end.ready),
+        updated_replicas=updated,
+        conditions=(),
+    )
+    return replace(item, status=status)
+
+
+def _typed(raw: Raw, ref: ObjectRef) -> Any:
+    metadata = {**(raw.get("metadata") or {}), **({"namespace": ref.namespace} if ref.namespace else {})}
+    return decoded({**raw, "metadata": metadata}, BY_KIND[ref.kind].struct)
+
+
+def _template(item: Any) -> Any:
+    return _template_of(raw_of(item)) if item is not None else None
+
+
+def _template_of(raw: Raw) -> Any:
+    return (raw.get("spec") or {}).get("template")
+
+
+def _owner(item: Any) -> Any:
+    return next((one for one in item.metadata.owner_references or () if one.controller), None)
+
+
+def _owned(item: Any, ref: ObjectRef) -> bool:
+    owner = _owner(item)
+    return owner is not None and (owner.kind, owner.name) == (ref.kind, ref.name)
+
+
+def _rank(item: Any) -> tuple[int, int]:
+    text = (item.metadata.annotations or {}).get(_REVISION, "0")
+    return int(text) if text.isdigit() else 0, item.spec.replicas or 0
+
+
+def _ref(kind: str, item: Any) -> ObjectRef:
+    return ObjectRef(kind, item.metadata.name, item.metadata.namespace)

@@ -1,0 +1,284 @@
+"""A number that is tried: the change that it makes, what that comes to, and a session on the state it leads to.
+
+The change is one of ``simulate``; what is typed is ``NAME=VALUE``, as ``replicas=3`` or ``requests.memory=5Gi``.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubectl_kres.cluster.watch.feed_state import FeedState
+from kubectl_kres.errors import QuantityError, UsageError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.raw import Raw
+from kubectl_kres.model.workload import template_in
+from kubectl_kres.quantity import parse
+from kubectl_kres.render.text.line import Line
+from kubectl_kres.reports.changes.altered import Altered, altered
+from kubectl_kres.reports.changes.compare import report
+from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
+from kubectl_kres.reports.changes.report import ChangeReport
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.quota.counted import workload_of
+from kubectl_kres.simulate.change import SCALED, Patch, Scale, key_of_step
+from kubectl_kres.simulate.cluster import POOLED, Placed, carried_out
+from kubectl_kres.simulate.live import raw_of
+from kubectl_kres.store.changes import Changes
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+from kubectl_kres.tui.session import Session
+
+#: Where amounts by name stand in an object.
+_AMOUNTS: Mapping[str, tuple[str, ...]] = {
+    "ResourceQuota": ("spec", "hard"),
+    "ResourcePool": ("spec", "quota", "hard"),
+    "ResourcePoolClaim": ("spec", "claim"),
+}
+_SIDES = ("requests", "limits")
+_GROUPS = ("containers", "initContainers")
+
+
+class Try(Struct, frozen=True):
+    """A number that was typed: the step that it is, what it was called, and the lines that would make it so.
+
+    ``flag``: of ``simulate``. ``command``: of kubectl.
+    """
+
+    placed: Placed
+    words: str
+    flag: str
+    command: str
+
+    @property
+    def value(self) -> str:
+        """Which number of which object it is."""
+        return self.words.partition("=")[0]
+
+
+class WhatIf(Struct, frozen=True):
+    """``real``: the session that is left for it. ``refs``: the objects that are different."""
+
+    real: Session
+    tries: tuple[Try, ...]
+    report: ChangeReport
+    refs: frozenset[ObjectRef]
+
+    def concerns(self, ref: ObjectRef) -> bool:
+        """Whether an object, or something in a namespace, is different."""
+        return ref in self.refs or (ref.kind == "Namespace" and any(one.namespace == ref.name for one in self.refs))
+
+    @property
+    def words(self) -> str:
+        """What was typed, one after the other."""
+        return ", ".join(one.words for one in self.tries)
+
+    @property
+    def short(self) -> str:
+        """The same without kinds."""
+        return ", ".join(one.words.partition("/")[2] for one in self.tries)
+
+    @property
+    def flags(self) -> str:
+        """The words with which ``simulate`` prints what it comes to."""
+        spaces = [one.placed.namespace for one in self.tries if one.placed.namespace]
+        where = f" -n {shlex.quote(spaces[0])}" if spaces else ""
+        return f"simulate {' '.join(one.flag for one in self.tries)}{where}"
+
+
+class Proposal(Struct, frozen=True):
+    """The object whose number can be tried, and what the prompt begins with."""
+
+    ref: ObjectRef
+    text: str
+
+
+def proposal(store: Store, ref: ObjectRef | None, name: str = "", now: str = "") -> Proposal | None:
+    """For an object, and one of its names with its number; of a pod what made it; None: there is no number to try."""
+    item = store.get(ref.kind, ref.name, ref.namespace) if ref is not None else None
+    if ref is None or item is None:
+        return None
+    if isinstance(item, Pod):
+        kind, _, maker = workload_of(item, store).partition("/")
+        return proposal(store, ObjectRef(kind, maker, ref.namespace), name, now) if kind != "Pod" else None
+    if ref.kind in _AMOUNTS:
+        amounts = _inside(raw_of(item), _AMOUNTS[ref.kind])
+        if name not in amounts:
+            name = max(amounts, key=lambda one: _share(item, one, amounts[one]), default="")
+        return Proposal(ref, f"{name}={amounts[name]}") if name else None
+    if name and template_in(raw_of(item)) is not None:
+        return Proposal(ref, f"{name}={now}")
+    if ref.kind in SCALED:
+        replicas = item.spec.replicas
+        return Proposal(ref, f"replicas={1 if replicas is None else replicas}")
+    return None
+
+
+def _share(item: Any, name: str, hard: Any) -> float:
+    """How much of a name is used, as far as the object says so."""
+    used = (getattr(item.status, "used", None) or {}).get(name)
+    try:
+        limit = parse(str(hard)).nano
+        return parse(str(used)).nano / limit if used is not None and limit else 0.0
+    except QuantityError:
+        return 0.0
+
+
+def tried(store: Store, ref: ObjectRef, text: str) -> Try:
+    """What was typed, as a step. Raises UsageError where it cannot be one."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not name or not value:
+        raise UsageError("a name and a value are needed, as replicas=3 or requests.memory=5Gi")
+    kind, label = ref.kind.lower(), f"{ref.kind.lower()}/{ref.name} {name}={value}"
+    access = f" {store.origin.flags}" if store.origin.flags else ""
+    where = f" -n {shlex.quote(ref.namespace)}" if ref.namespace else ""
+    if name == "replicas":
+        if ref.kind not in SCALED or not value.isascii() or not value.isdecimal() or len(value) > 9:
+            raise UsageError(f"{label}: a whole number of replicas is needed, of a kind that is scaled")
+        flag = f"--scale {shlex.quote(f'{kind}/{ref.name}={value}')}"
+        command = f"kubectl scale {kind} {shlex.quote(ref.name)}{where} --replicas={value}{access}"
+        return Try(Placed(Scale(ref.kind, ref.name, int(value), flag), ref.namespace), label, flag, command)
+    try:
+        parse(value)
+    except QuantityError as error:
+        raise UsageError(f"{label}: {error.message}") from error
+    path = _path(store, ref, name, label)
+    shown = "".join(f"[{step}]" if bracketed else f".{step}" for step, bracketed in path).removeprefix(".")
+    flag = f"--set {shlex.quote(f'{kind}/{ref.name}:{shown}={value}')}"
+    patch = _nested(path, value)
+    how = "strategic" if ref.kind not in _AMOUNTS else "merge"
+    wire = json.dumps(patch, separators=(",", ":"))
+    command = f"kubectl patch {kind} {shlex.quote(ref.name)}{where} --type {how} -p {shlex.quote(wire)}{access}"
+    return Try(Placed(Patch(ref.kind, ref.name, patch, flag), ref.namespace), label, flag, command)
+
+
+def _path(store: Store, ref: ObjectRef, name: str, label: str) -> list[tuple[str, bool]]:
+    """The steps to a value, each with whether it is written in brackets: a key of a map, or an element's name."""
+    if ref.kind in _AMOUNTS:
+        return [*((step, False) for step in _AMOUNTS[ref.kind]), (name, True)]
+    raw = raw_of(store.get(ref.kind, ref.name, ref.namespace))
+    place = template_in(raw)
+    container, _, rest = name.partition(".")
+    side, _, resource = rest.partition(".")
+    if place is None or side not in _SIDES or not resource:
+        raise UsageError(f"{label}: replicas, or CONTAINER.requests.NAME or CONTAINER.limits.NAME is expected")
+    steps, template = place
+    for group in _GROUPS:
+        if any(one.get("name") == container for one in template["spec"].get(group) or ()):
+            way = [*steps, "spec", group]
+            return [*((step, False) for step in way), (container, True), ("resources", False), (side, False),
+                    (resource, True)]  # fmt: skip
+    raise UsageError(f"{label}: there is no container {container}")
+
+
+def _nested(path: Sequence[tuple[str, bool]], value: str) -> Any:
+    """The patch that sets it; an element of a list is found by its name."""
+    (step, _), rest = path[0], path[1:]
+    if not rest:
+        return {step: value}
+    if step in _GROUPS:
+        return {step: [{"name": rest[0][0], **_nested(rest[1:], value)}]}
+    return {step: _nested(rest, value)}
+
+
+def _inside(raw: Raw, path: Iterable[str]) -> Mapping[str, Any]:
+    node: Any = raw
+    for step in path:
+        node = node.get(step) or {}
+    found: Mapping[str, Any] = node
+    return found
+
+
+def needs(store: Store, tries: Sequence[Try]) -> Iterator[Need]:
+    """What has to be read before it can be said what becomes of the change."""
+    spaces = tuple(dict.fromkeys(one.placed.namespace for one in tries if one.placed.namespace))
+    kinds = {key_of_step(one.placed.step)[0] for one in tries}
+    # A pool changes quotas of any namespace.
+    yield from namespace_needs([""] if kinds & set(POOLED) else spaces)
+    yield from plugin_needs(store, spaces)
+    if kinds & set(POOLED):
+        yield from pool_needs()
+
+
+def played(session: Session, tries: Sequence[Try]) -> tuple[ChangeReport, Altered]:
+    """What becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
+    store, steps = session.store, tuple(one.placed for one in tries)
+    spaces = tuple(dict.fromkeys(one.namespace for one in steps if one.namespace))
+    outcome = carried_out(store, steps, session.server, spaces)
+    unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required)))
+    found = report(outcome)
+    found = replace(found, notes=(*found.notes, *session.supposed), unseen=unseen, complete=not unseen)
+    return found, altered(store, steps, outcome, found)
+
+
+def supposing(real: Session, tries: Sequence[Try], found: ChangeReport, after: Altered) -> Session:
+    """A session on the state that the change leads to. What else arrives from the cluster is in it, too."""
+    store = real.store.copied()
+    after.applied(store)
+    session = Session(store, _Mirror(real, after.refs), real.setting, real.namespace)
+    session.recent = list(real.recent)
+    session.what_if = WhatIf(real, tuple(tries), found, after.refs)
+    session.adder.touch(ObjectRef("Pod", name, space) for space, name in store.keys("Pod"))
+    return session
+
+
+def marked(lines: Iterable[Line], before: Iterable[Line] | None) -> Iterator[Line]:
+    """The lines, with a sign before those that did not stand there before; None: nothing is tried."""
+    if before is None:
+        yield from lines
+        return
+    known = {"".join(text for _, text in line) for line in before}
+    for line in lines:
+        text = "".join(part for _, part in line)
+        if not text or text in known or not line:
+            yield line
+            continue
+        tone, first = line[0]
+        yield [("warn", "~"), (tone, first.removeprefix(" ")), *line[1:]]
+
+
+class _Mirror:
+    """The feed of the session that was left: what it brings is in both, but for the objects that the change made."""
+
+    def __init__(self, real: Session, refs: frozenset[ObjectRef]) -> None:
+        self._real, self._refs = real, refs
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was wanted has been read, as far as the feed can say."""
+        return bool(getattr(self._real.feed, "idle", True))
+
+    def want(self, wanted: Iterable[Need]) -> None:
+        self._real.feed.want(wanted)
+
+    def stop(self) -> None:
+        self._real.feed.stop()
+
+    def states(self) -> Mapping[Need, FeedState]:
+        return self._real.feed.states()
+
+    def close(self) -> None:
+        self._real.feed.close()
+
+    def drain(self, store: Store, *, most: int = 5_000) -> Changes:
+        del most
+        came, changes = self._real.drain(), Changes()
+        for ref in (*came.added, *came.changed):
+            item = self._real.get(ref)
+            if ref not in self._refs and item is not None:
+                changes.put(ref, new=store.get(ref.kind, ref.name, ref.namespace) is None)
+                store.add(ref.kind, item)
+        for ref in came.gone:
+            if ref not in self._refs:
+                store.remove(ref.kind, ref.name, ref.namespace)
+                changes.take(ref)
+        for need in came.needs:
+            store.cover(need, self._real.store.covered(need))
+            changes.needs[need] = None
+        return changes

@@ -1,0 +1,118 @@
+"""A number that is tried: all screens show what becomes of it, marked, and as ``simulate`` says it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Any
+
+import pytest
+from tui.driving import LARGE, ML, SMALL, demo, drive, typed
+from tui.test_tui_snapshots import before
+
+from kubectl_kres.cli.main import entry
+from kubectl_kres.errors import UsageError
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.tui import whatif
+from kubectl_kres.tui.app import Kres
+
+FIVE = ["s", "5", "enter"]
+#: Where a page of text has the 80 columns of a command that is not on a terminal.
+TALL = (83, 60)
+
+
+def tried(words: str, keys: list[str], **how: Any) -> str:
+    return drive(demo(words, file=ML), keys, **how)
+
+
+def test_all_screens_show_what_becomes_of_it():
+    shown = tried("deploy pricing", FIVE, size=LARGE)
+    assert "Deployment/pricing  2 of 2 pods -> 3 of 5 pods" in shown
+    assert "kubectl scale deployment pricing -n checkout --replicas=5" in shown
+    assert "~ what if deployment/pricing replicas=5" in shown.splitlines()[0]
+    shown = tried("deploy pricing", [*FIVE, "escape"], size=LARGE)
+    assert "3 of 5 pods exist; quota team is short by 128Mi of requests.memory" in shown
+    shown = tried("deploy pricing", [*FIVE, ":", *typed("pods checkout"), "enter"], size=LARGE)
+    assert [line[:40].split()[:2] for line in shown.splitlines() if line.startswith("~")] == [
+        ["~", "pricing-54fc59fd48-what-if-1"]
+    ]
+    shown = tried("deploy pricing", [*FIVE, ":", *typed("quota team checkout"), "enter"], size=LARGE)
+    assert "~ requests.memory  2880Mi  3Gi   192Mi" in shown
+    assert "~   Deployment/pricing    3" in shown
+    assert "    StatefulSet/sessions  1" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "keys"),
+    [
+        ("deploy pricing", FIVE),
+        ("quota best-effort", ["s", "6", "enter"]),
+        ("claim sweep", ["s", "4", "enter"]),
+        ("deploy pricing", ["down", "down", "s", "2", "enter"]),
+        ("deploy pricing", [*FIVE, "escape", "g", "s", "1", "enter"]),
+    ],
+)
+def test_the_command_prints_what_the_screen_shows(
+    words: str, keys: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    app = demo(words, file=ML)
+    commands: list[str] = []
+
+    def look(shown: Kres) -> None:
+        assert shown.pane is not None
+        commands.append(shown.pane.command())
+
+    shown = drive(app, keys, look, size=TALL)
+    given = shlex.split(commands[0])
+    assert given[:3] == ["kubectl", "kres", "simulate"]
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/kubectl-kres", *given[2:-1], "--snapshot", str(ML)])
+    entry()
+    printed = capsys.readouterr().out.splitlines()
+    assert printed
+    assert " ".join(" ".join(printed).split()) in " ".join(shown.split())
+
+
+def test_leaving_gives_back_what_is_and_offers_the_line(monkeypatch: pytest.MonkeyPatch):
+    copied: list[str] = []
+    monkeypatch.setattr(Kres, "copy_to_clipboard", lambda _self, said: copied.append(said))
+    shown = tried("deploy pricing", [*FIVE, "escape", "U"], size=LARGE)
+    assert copied == ["kubectl scale deployment pricing -n checkout --replicas=5"]
+    assert "admitted: checkout/Deployment/pricing" in shown
+    assert "what if" not in shown.splitlines()[0]
+    assert not [line for line in shown.splitlines() if line.startswith("~")]
+    assert "nothing is tried" in tried("pods", ["U"])
+
+
+def test_what_the_server_refuses_is_said_and_nothing_changes():
+    shown = tried("deploy pricing", ["down", "s", "9", "enter"], size=(200, 40))
+    assert "must be less than or equal to cpu limit" in shown
+    assert "what if" not in shown.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("typed_text", "said"),
+    [
+        ("replicas", "a name and a value are needed"),
+        ("replicas=-1", "a whole number of replicas is needed"),
+        ("replicas=" + "9" * 12, "a whole number of replicas is needed"),
+        ("app.limits.memory=much", "quantities must match"),
+        ("nobody.limits.memory=1Gi", "there is no container nobody"),
+        ("app.memory=1Gi", "CONTAINER.requests.NAME"),
+    ],
+)
+def test_what_is_no_number_is_said(typed_text: str, said: str):
+    stores: list[Any] = []
+    drive(demo("deploy pricing", file=ML), (), lambda app: stores.append(app.session.store))
+    with pytest.raises(UsageError, match=said):
+        whatif.tried(stores[0], ObjectRef("Deployment", "pricing", "checkout"), typed_text)
+
+
+def test_screens_without_a_number_say_so():
+    assert "no number to try here" in tried("", [":", *typed("kinds"), "enter", "s"])
+
+
+@pytest.mark.parametrize(("name", "size"), [("answer", SMALL), ("pods", LARGE), ("quota", SMALL)])
+def test_picture(snap_compare: Any, name: str, size: tuple[int, int]):
+    more = {"pods": [":", *typed("pods checkout"), "enter"], "quota": [":", *typed("quota team checkout"), "enter"]}
+    app = demo("deploy pricing", file=ML)
+    assert snap_compare(app, run_before=before([*FIVE, *more.get(name, [])]), terminal_size=size)
