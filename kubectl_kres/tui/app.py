@@ -103,6 +103,8 @@ class Kres(App[None]):
     def on_mount(self) -> None:
         self._heed()
         self.theme = self._chosen or themes.DARK.name
+        for key in self.session.setting.hotkeys:
+            self.bind(key, f"run('{key}')", show=False)
         self.screen.set_class(True, "ready")
         self.call_after_refresh(self._start)
 
@@ -505,19 +507,23 @@ class Kres(App[None]):
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
         self._typed()
         if event.purpose == "command":
-            found = commands.meant(event.text, self.session)
-            if found.quit:
-                self.exit()
-            elif found.context:
-                self.switch(found.context)
-            elif found.place is not None:
-                self.go(found.place, fresh=True)
-            elif found.fault:
-                self.say(safe(found.fault), "warn")
+            self.action_run(event.text)
         elif event.purpose == "suppose":
             self._suppose(event.text)
         elif event.purpose == "save" and event.text:
             self._save(event.text)
+
+    def action_run(self, text: str) -> None:
+        """What was typed behind ``:``, or stands behind a key of the user's."""
+        found = commands.meant(self.session.setting.hotkeys.get(text, text), self.session)
+        if found.quit:
+            self.exit()
+        elif found.context:
+            self.switch(found.context)
+        elif found.place is not None:
+            self.go(found.place, fresh=True)
+        elif found.fault:
+            self.say(safe(found.fault), "warn")
 
     def switch(self, context: str) -> None:
         """The same screen on another cluster; nothing of this one is kept."""

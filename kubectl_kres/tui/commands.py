@@ -32,6 +32,9 @@ class Meant(NamedTuple):
 
 def meant(text: str, session: Session) -> Meant:
     """``pods``, ``pods shop``, ``pods /web``, ``po app=web``, ``quota team``, ``deploy/web``, ``ns``, ``q``."""
+    word, _, more = text.strip().partition(" ")
+    # Once: an alias may go by the name of what it stands for.
+    text = f"{session.setting.aliases.get(word, word)} {more}".strip()
     said = _parted(text)
     if not said:
         return Meant()

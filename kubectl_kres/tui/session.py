@@ -40,6 +40,7 @@ class Setting(Struct, frozen=True):
     ``clock``: the same in seconds of the feed's. ``version``: the server's, once it has said so. ``places``: the
     namespaces that hold an object of a name, if that is known before anything is read. ``flags``: what a command needs
     to see the same objects, as ``--demo``. ``read_yaml``: as in an Ask. ``live``: the store changes by itself.
+    ``aliases``, ``hotkeys``: the user's words and keys for commands.
     ``contexts``: those of the kubeconfig; ``switch``: a session on one of them, raises ConfigError.
     """
 
@@ -53,6 +54,8 @@ class Setting(Struct, frozen=True):
     flags: str = ""
     read_yaml: Callable[[str], Any] = json.loads
     ascii_only: bool = False
+    aliases: Mapping[str, str] = {}
+    hotkeys: Mapping[str, str] = {}
     live: bool = False
     contexts: Callable[[], tuple[str, ...]] = tuple
     switch: Callable[[str], Session] | None = None

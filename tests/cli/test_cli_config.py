@@ -122,6 +122,12 @@ def test_the_terminal_interface(text: str, words: str, theme: str, ascii_only: b
     assert found.theme_place == (f"{path}:3" if theme == "nord" else "")
 
 
+def test_words_and_keys_of_the_user(seen, write):
+    write('[tui.aliases]\nmine = "pods checkout"\n[tui.hotkeys]\nf2 = "mine"\n')
+    found = seen("tui --demo")
+    assert (found.aliases, found.hotkeys) == ((("mine", "pods checkout"),), (("f2", "mine"),))
+
+
 @pytest.mark.parametrize(
     ("file", "words", "environ", "monochrome"),
     [
@@ -171,6 +177,9 @@ FAULTS = {
     "inline": ('output = {\tcolour = "never" }', '1: unknown key "output.colour", the nearest is output.color'),
     "quoted": ('["output"]\n"co\\u006Cour" = 1', '2: unknown key "output.colour", the nearest is output.color'),
     "switch": ('[tui]\nmouse = "no"', '2: tui.mouse: true or false is expected, not "no"'),
+    "hotkey": ('[tui.hotkeys]\nf2 = "pods"\ns = "pods"', '3: tui.hotkeys: a key from f1 to f12 is expected, not "s"'),
+    "alias": ("[tui.aliases]\nmine = 3", "2: tui.aliases.mine: text in quotes is expected, not 3"),
+    "no aliases": ("[tui]\naliases = 3", "2: tui.aliases: a section is expected, not 3"),
     "number": ("[tui]\nascii = 1", "2: tui.ascii: true or false is expected, not 1"),
     "text": ("[tui]\ntheme = true", "2: tui.theme: text in quotes is expected, not true"),
     "long": (f'[tui]\nmouse = "{"x" * 99}"', f'2: tui.mouse: true or false is expected, not "{"x" * 39}…'),

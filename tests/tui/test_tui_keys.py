@@ -314,3 +314,13 @@ def test_what_is_left_out_above_the_tree_is_marked():
 def test_an_init_container_is_called_by_its_whole_name():
     shown = drive(demo("taskrun build-api-9c4f", file=ML), ["/", *typed("place-scripts")])
     assert re.search(r"▾ init place-scripts *\n", shown)
+
+
+def test_aliases_and_hotkeys_of_the_user():
+    """A hotkey may name an alias; what an alias stands for is followed once, so that it may be its own name."""
+    own = {"aliases": (("mine", "pods checkout"), ("pods", "pods batch")), "hotkeys": (("f2", "mine"), ("f3", "zzz"))}
+    assert "import-prices-0" in drive(demo("quotas", **own), [":", *typed("pods"), "enter"])
+    shown = drive(demo("quotas", **own), ["f2"])
+    assert "    checkout-" in shown or " >  checkout-" in shown
+    assert "import-prices-0" not in shown
+    assert "zzz" in drive(demo("quotas", **own), ["f3"]).splitlines()[-3]

@@ -60,6 +60,8 @@ class Options(NamedTuple):
     no_seen: bool = False
     theme: str = ""
     theme_place: str = ""  # file and line of the settings that name the theme; empty: a flag, or nothing does
+    aliases: tuple[tuple[str, str], ...] = ()  # of the settings alone, as are the hotkeys: word or key, and a command
+    hotkeys: tuple[tuple[str, str], ...] = ()
     pool: str = ""
     waiting: bool = False
     sized: str = ""

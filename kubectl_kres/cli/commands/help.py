@@ -19,6 +19,8 @@ be written to $XDG_CONFIG_HOME/kubectl-kres/config.toml (without that variable:
   theme = "nord"      # as --theme
   ascii = false       # true: as --ascii
   mouse = true        # false: as --no-mouse
+  aliases = { mine = "pods shop" }   # words for what can be typed behind :
+  hotkeys = { f2 = "quotas" }        # f1 to f12
 
   [check]
   select = []           # as --select

@@ -53,6 +53,7 @@ def applied(options: Options, given: Collection[str]) -> Options:
         values["ascii"] = found.ascii
     if "no_mouse" not in given:
         values["no_mouse"] = not found.mouse
+    values.update(aliases=tuple(found.aliases.items()), hotkeys=tuple(found.hotkeys.items()))
     for field in ("select", "ignore", "fail_on"):
         if field not in given:
             values[field] = getattr(found.check, field)

@@ -7,9 +7,9 @@ import json
 import re
 import tomllib
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, StrictBool, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from kubectl_kres.cli.settings.toml_lines import line_of
 from kubectl_kres.errors import InputError, InputErrors
@@ -26,11 +26,16 @@ class _Table(BaseModel):
 
 
 class Tui(_Table):
-    """``[tui]``. Whether there is such a theme is known only where the themes are."""
+    """``[tui]``. Whether there is such a theme is known only where the themes are.
+
+    aliases: words behind ``:``, and what they stand for. hotkeys: the same for keys that nothing else is bound to.
+    """
 
     theme: str = ""
     ascii: StrictBool = False
     mouse: StrictBool = True
+    aliases: dict[str, str] = {}
+    hotkeys: dict[Annotated[str, Field(pattern="^f([1-9]|1[0-2])$")], str] = {}
 
 
 class Output(_Table):
@@ -64,6 +69,8 @@ class Settings(NamedTuple):
     ascii: bool
     mouse: bool
     check: Check
+    aliases: dict[str, str]
+    hotkeys: dict[str, str]
 
 
 #: Section to the names of its keys.
@@ -75,6 +82,7 @@ _EXPECTED = {
     "string_type": "text in quotes",
     "model_type": "a section",
     "tuple_type": "a list",
+    "dict_type": "a section",
 }
 
 
@@ -90,7 +98,8 @@ def parse(text: str, file: str) -> Settings:
         faults = error.errors(include_url=False, include_context=True)
         raise _told([_fault(fault, text, file) for fault in faults]) from error
     place = f"{file}:{line_of(text, ('tui', 'theme'))}" if found.tui.theme else ""
-    return Settings(found.output.color, found.tui.theme, place, found.tui.ascii, found.tui.mouse, found.check)
+    tui = found.tui
+    return Settings(found.output.color, tui.theme, place, tui.ascii, tui.mouse, found.check, tui.aliases, tui.hotkeys)
 
 
 def _malformed(error: Exception, text: str, file: str) -> InputError:
@@ -118,6 +127,9 @@ def _fault(fault: Any, text: str, file: str) -> InputError:
     if fault["type"] == "extra_forbidden":
         what = "section" if len(path) == 1 and isinstance(value, dict) else "key"
         why = f'unknown {what} "{name}", {_known(path, section=what == "section")}'
+    elif path[-1] == "[key]":
+        path = path[:-1]
+        why = f"{'.'.join(path[:-1])}: a key from f1 to f12 is expected, not {_shown(path[-1])}"
     else:
         words = re.findall(r"'(\w+)'", fault.get("ctx", {}).get("expected", ""))
         expected = f"one of {', '.join(words)}" if words else _EXPECTED.get(fault["type"], fault["msg"])

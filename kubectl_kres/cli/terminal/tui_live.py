@@ -48,6 +48,8 @@ def _live(options: Options, *, ascii_only: bool) -> Session:
         flags=flags,
         read_yaml=read_yaml,
         ascii_only=ascii_only,
+        aliases=dict(options.aliases),
+        hotkeys=dict(options.hotkeys),
         live=True,
         contexts=partial(_contexts, options),
         # Another cluster, and the namespace that its context says.

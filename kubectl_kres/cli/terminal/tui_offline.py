@@ -35,6 +35,8 @@ def held(options: Options) -> Session:
         flags=same_source(options),
         read_yaml=read_yaml,
         ascii_only=options.ascii or not speaks_unicode(),
+        aliases=dict(options.aliases),
+        hotkeys=dict(options.hotkeys),
     )
     spaces = () if options.all_namespaces else options.namespaces
     return Session(Store(origin), feed, setting, spaces[0] if spaces else "")
