@@ -63,9 +63,12 @@ def migration_needs(tenant: Tenant) -> Iterator[Need]:
 
 
 def tenant_of(store: Store, name: str) -> Tenant:
-    """Raises NotFound."""
+    """Raises NotFound, ClusterError where it may not be read."""
     tenant = store.get("Tenant", name)
     if not isinstance(tenant, Tenant):
+        coverage = store.covered(*tenant_needs(name))
+        if coverage.state in {"denied", "failed"}:
+            raise coverage.error()
         raise NotFound(f'tenants.capsule.clastix.io "{name}" not found', code=404, reason="NotFound")
     return tenant
 

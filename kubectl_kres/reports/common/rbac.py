@@ -24,12 +24,12 @@ _WORKLOADS = (
 )
 _BESIDE = (
     Right("Event", _LIST, "why pods were not created"),
-    Right("ControllerRevision", _GET, "the template of a StatefulSet's or DaemonSet's pod"),
+    Right("ControllerRevision", _BOTH, "the template of a StatefulSet's or DaemonSet's pod"),
     Right("PersistentVolumeClaim", _LIST, "which claims of a StatefulSet are there"),
 )
 _AUTOSCALERS = Right("HorizontalPodAutoscaler", _LIST, "whether there is room for all that an autoscaler may ask for")
-_CLASSES = (Right("PriorityClass", _LIST), Right("RuntimeClass", _GET), Right("StorageClass", _LIST))
-_NAMESPACE = (Right("Namespace", _GET, "whether a namespace exists, and its labels"),)
+_CLASSES = (Right("PriorityClass", _LIST), Right("RuntimeClass", _BOTH), Right("StorageClass", _LIST))
+_NAMESPACE = (Right("Namespace", _BOTH, "whether a namespace exists, and its labels"),)
 _PODS = (*_POLICIES, *_WORKLOADS, *_BESIDE, *_CLASSES, *_NAMESPACE)
 
 
@@ -58,12 +58,11 @@ COMMANDS: dict[str, tuple[Right, ...]] = {
         *_NAMED_POLICIES,
         *_added("quota"),
         Right("Service", _LIST),
-        Right("RuntimeClass", _BOTH),
         _AUTOSCALERS,
     ),
     **{name: _added(name) for name in _OWN_COMMANDS},
     "diff": _ANY_POD,
-    "qos": (*_ANY_POD, Right("Node", _GET, "oom_score_adj on the node of a pod")),
+    "qos": (*_ANY_POD, Right("Node", _BOTH, "oom_score_adj on the node of a pod")),
 }
 COMMANDS["simulate"] = (
     *_POLICIES,
