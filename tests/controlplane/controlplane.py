@@ -26,8 +26,8 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -103,6 +103,8 @@ class ControlPlane:
         self.url = ""
         self.folder = Path()
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._kept = threading.local()
+        self._connections: list[http.client.HTTPSConnection] = []
 
     def __enter__(self) -> Self:
         try:
@@ -166,6 +168,8 @@ class ControlPlane:
 
     def stop(self) -> None:
         """End what runs and remove its folder; nothing running is fine."""
+        while self._connections:
+            self._connections.pop().close()
         for process in reversed(self.processes.values()):
             with process:
                 if process.stdin:
@@ -181,19 +185,53 @@ class ControlPlane:
 
         Raises OSError if the server cannot be reached.
         """
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type, "Accept": "application/json"}
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, headers, method=method)
         try:
-            with self._opener().open(request, timeout=timeout) as answer:
-                status, raw = answer.status, answer.read()
-        except urllib.error.HTTPError as error:
-            with error:
-                status, raw = error.code, error.read()
+            status, raw = self._sent(method, path, data, content_type, timeout)
+        except http.client.HTTPException as error:
+            raise OSError(str(error) or type(error).__name__) from error
         try:
             return status, json.loads(raw)
         except ValueError:
             return status, raw.decode(errors="replace")
+
+    def _sent(self, method: str, path: str, data: bytes | None, content_type: str, timeout: float) -> tuple[int, bytes]:
+        """Over the connection that this thread kept: a handshake for each call costs more than the answer.
+
+        One that the server has closed meanwhile is opened again.
+        """
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type, "Accept": "application/json"}
+        kept = self._kept
+        if getattr(kept, "url", "") != self.url:
+            kept.url, kept.connection = self.url, self.connect()
+            self._connections.append(kept.connection)
+        connection = kept.connection
+        reused = connection.sock is not None
+        connection.timeout = timeout
+        if reused:
+            connection.sock.settimeout(timeout)
+        try:
+            connection.request(method, path, data, headers)
+            answer = connection.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionError):
+            connection.close()
+            if not reused:
+                raise
+            connection.request(method, path, data, headers)
+            answer = connection.getresponse()
+        except BaseException:
+            connection.close()
+            raise
+        try:
+            return answer.status, answer.read()
+        except BaseException:
+            connection.close()
+            raise
+
+    def connect(self) -> http.client.HTTPSConnection:
+        """A connection to the server that is opened by its first request, past any proxy that the environment names."""
+        host, _, port = self.url.removeprefix("https://").partition(":")
+        return http.client.HTTPSConnection(host, int(port), context=ssl.create_default_context(cafile=self.ca_file))
 
     def check(self) -> None:
         """Raise StartError if a component ended by itself."""
@@ -203,11 +241,6 @@ class ControlPlane:
                 kind = PortTakenError if "address already in use" in text else StartError
                 tail = "\n".join(text.splitlines()[-TAIL_LINES:])
                 raise kind(f"{name} ended with {process.returncode}\n{tail}")
-
-    def _opener(self) -> urllib.request.OpenerDirector:
-        """Opens the server's URLs, past any proxy that the environment names."""
-        trust = ssl.create_default_context(cafile=self.ca_file)
-        return urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust))
 
     def _start_on_free_ports(self) -> None:
         for _ in range(PORT_TRIES - 1):

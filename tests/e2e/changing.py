@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
 import re
+import socket
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
 from controlplane import ControlPlane
@@ -15,6 +20,8 @@ Raw = dict[str, Any]
 #: Seconds without a change after which nothing is expected to move.
 STILL_FOR = 1.5
 LONGEST = 90.0
+#: So many times as long as one request takes, where that is more.
+SLOWER = 20.0
 PATHS = {
     "Deployment": "apis/apps/v1/namespaces/{}/deployments",
     "ReplicaSet": "apis/apps/v1/namespaces/{}/replicasets",
@@ -27,6 +34,9 @@ PATHS = {
     "Event": "api/v1/namespaces/{}/events",
 }
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "Job")
+#: Of a status what changes without anything else: a Deployment that is touched has a new generation.
+UNTOLD = frozenset({"conditions", "observedGeneration"})
+WATCHED = (*WORKLOADS, "Pod", "ResourceQuota", "PersistentVolumeClaim")
 #: Event recorders drop what comes after 25 events of one object.
 MOST_HEARD = 20
 _REFUSED = re.compile(r'(?:Error creating: |failed error: |Failed to create new replica set "[^"]*": )(.*)', re.DOTALL)
@@ -36,12 +46,103 @@ CLASSES = {"high": 1000, "low": 10}
 RUNNING = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 
 
+class Watching:
+    """What is in all namespaces of a control plane, and when it last changed: by watches, so that who waits asks for
+    nothing. Pods are run as they come, as a kubelet would.
+    """
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self.plane = plane
+        self.over = threading.Event()
+        self._lock = threading.Lock()
+        self._items: dict[str, dict[tuple[str, str], Raw]] = defaultdict(dict)
+        self._changed: dict[str, float] = defaultdict(time.monotonic)
+        self._streams: dict[str, http.client.HTTPSConnection] = {}
+        self._threads = [threading.Thread(target=self._follow, args=(kind,), daemon=True) for kind in WATCHED]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """End the watches."""
+        self.over.set()
+        for connection in list(self._streams.values()):
+            with suppress(OSError):
+                connection.sock.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(timeout=30)
+
+    def changed(self, space: str) -> float:
+        """When something of a namespace was heard last, on the monotonic clock."""
+        with self._lock:
+            return self._changed[space]
+
+    def seen(self, space: str) -> str:
+        """All that is there, but for what only says that it was touched."""
+        with self._lock:
+            held = [(key, item) for key, item in sorted(self._items[space].items())]
+        shown = []
+        for key, item in held:
+            status = {k: v for k, v in item.get("status", {}).items() if k not in UNTOLD}
+            shown.append((key, item.get("spec", {}).get("replicas"), status))
+        return json.dumps(shown, sort_keys=True)
+
+    def _follow(self, kind: str) -> None:
+        path = f"/{PATHS[kind].replace('/namespaces/{}', '')}"
+        while not self.over.is_set():
+            status, answer = self.plane.request("GET", path)
+            assert status == 200, answer
+            there = {(item["metadata"]["namespace"], item["metadata"]["name"]) for item in answer["items"]}
+            for item in self._gone(kind, there):
+                self._heard(kind, "DELETED", item)
+            for item in answer["items"]:
+                self._heard(kind, "ADDED", item)
+            with suppress(OSError, http.client.HTTPException, ValueError):
+                self._watch(kind, f"{path}?watch=true&resourceVersion={answer['metadata']['resourceVersion']}")
+
+    def _gone(self, kind: str, there: set[tuple[str, str]]) -> list[Raw]:
+        """What went while nobody watched."""
+        with self._lock:
+            held = [item for items in self._items.values() for (of, _), item in items.items() if of == kind]
+        gone = [item for item in held if (item["metadata"]["namespace"], item["metadata"]["name"]) not in there]
+        return [{**item, "metadata": {**item["metadata"], "resourceVersion": ""}} for item in gone]
+
+    def _watch(self, kind: str, path: str) -> None:
+        connection = self._streams[kind] = self.plane.connect()
+        with closing(connection):
+            connection.request("GET", path, headers={"Authorization": f"Bearer {self.plane.token}"})
+            stream, rest = connection.getresponse(), b""
+            while part := stream.read1(65536):
+                *lines, rest = (rest + part).split(b"\n")
+                for line in lines:
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        return
+                    self._heard(kind, event["type"], event["object"])
+
+    def _heard(self, kind: str, what: str, item: Raw) -> None:
+        metadata = item["metadata"]
+        space, key = metadata["namespace"], (kind, metadata["name"])
+        with self._lock:
+            held = self._items[space].get(key)
+            if held is not None and held["metadata"]["resourceVersion"] == metadata["resourceVersion"]:
+                return
+            self._changed[space] = time.monotonic()
+            if what == "DELETED":
+                self._items[space].pop(key, None)
+            else:
+                self._items[space][key] = item
+        ends = what == "DELETED" or "deletionTimestamp" in metadata
+        if kind == "Pod" and not ends and item["status"].get("phase") == "Pending":
+            path = f"/{PATHS['Pod'].format(space)}/{metadata['name']}/status"
+            self.plane.request("PATCH", path, {"status": RUNNING}, content_type="application/merge-patch+json")
+
+
 class Space:
     """One namespace of the control plane."""
 
-    def __init__(self, plane: ControlPlane, name: str) -> None:
-        self.plane, self.name = plane, name
-        status, answer = plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    def __init__(self, watching: Watching, name: str) -> None:
+        self.watching, self.plane, self.name = watching, watching.plane, name
+        status, answer = self.plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         assert status == 201, answer
 
     def path(self, kind: str, name: str = "", more: str = "") -> str:
@@ -77,6 +178,7 @@ class Space:
         """Wait until nothing changes, not even once all workloads were touched, so that they try again at once."""
         began, last = time.monotonic(), self._still()
         while time.monotonic() - began < LONGEST:
+            self._recount()
             self._touch()
             now = self._still()
             if now == last:
@@ -84,30 +186,24 @@ class Space:
             last = now
 
     def _still(self) -> str:
-        """What is there once it was the same for some time."""
-        began = since = time.monotonic()
-        last = ""
-        while time.monotonic() - since < STILL_FOR and time.monotonic() - began < LONGEST:
-            self._run_pods()
-            now = self._seen()
-            if now != last:
-                last, since = now, time.monotonic()
-            time.sleep(0.15)
-        return last
+        """What is there once nothing was heard for some time, longer where the server is slow to answer."""
+        began = asked = time.monotonic()
+        self.items("ResourceQuota")
+        quiet = max(STILL_FOR, SLOWER * (time.monotonic() - asked))
+        while time.monotonic() - began < LONGEST:
+            left = max(began, self.watching.changed(self.name)) + quiet - time.monotonic()
+            if left <= 0:
+                break
+            time.sleep(left)
+        return self.watching.seen(self.name)
 
-    def _run_pods(self) -> None:
-        for pod in self.items("Pod"):
-            if pod["status"].get("phase") == "Pending" and "deletionTimestamp" not in pod["metadata"]:
-                path = self.path("Pod", pod["metadata"]["name"], "/status")
-                self.plane.request("PATCH", path, {"status": RUNNING}, content_type="application/merge-patch+json")
-
-    def _seen(self) -> str:
-        shown = []
-        for kind in (*WORKLOADS, "Pod", "ResourceQuota", "PersistentVolumeClaim"):
-            for item in self.items(kind):
-                status = {k: v for k, v in item.get("status", {}).items() if k != "conditions"}
-                shown.append((kind, item["metadata"]["name"], item.get("spec", {}).get("replicas"), status))
-        return json.dumps(shown, sort_keys=True)
+    def _recount(self) -> None:
+        """Have the quotas counted again: what is used can be too low for as long as nothing else makes them counted."""
+        for quota in self.items("ResourceQuota"):
+            path = self.path("ResourceQuota", quota["metadata"]["name"])
+            for amount in ("1000", None):
+                more = {"spec": {"hard": {"count/secrets": amount}}}
+                self.plane.request("PATCH", path, more, content_type="application/merge-patch+json")
 
     def _touch(self) -> None:
         mark = {"metadata": {"annotations": {"touched": str(time.monotonic())}}}

@@ -6,12 +6,13 @@ import os
 import random
 import secrets
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import pytest
 from conformance.compare import amount
 from controlplane import ControlPlane
-from e2e.changing import CLASSES, Space, classes, generated
+from e2e.changing import CLASSES, Space, Watching, classes, generated
 from e2e.seed import COUNTS, SEED
 
 from kubectl_kres.admission.base.server import Server
@@ -25,7 +26,8 @@ pytestmark = pytest.mark.e2e
 
 #: Changes of a run; a run that looks for new ones (KRES_RANDOM) asks for more: KRES_CASES=200.
 COUNT = int(os.environ.get("KRES_CASES") or 6)
-AT_ONCE = 6
+#: Namespaces at once: most of the time each waits until nothing moves.
+AT_ONCE = 16
 _CLASSES = [
     {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
     for name, value in CLASSES.items()
@@ -66,11 +68,11 @@ def _numbers(quotas: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _played(plane: ControlPlane, index: int) -> tuple[str, int]:
+def _played(watching: Watching, index: int) -> tuple[str, int]:
     """What is wrong with a case, if anything, and how many ends were predicted."""
     rng = random.Random(f"{SEED}/changes/{index}")
     given, change = generated(rng)
-    space = Space(plane, f"changes-{index}-{secrets.token_hex(3)}")
+    space = Space(watching, f"changes-{index}-{secrets.token_hex(3)}")
     for item in given:
         space.send({"apply": item})
         space.settle()
@@ -125,8 +127,8 @@ def _told(index: int, given: Any, change: Any, real: Any, predicted: Any) -> str
 
 def test_what_comes_is_among_what_was_predicted(controlplane: ControlPlane, request: pytest.FixtureRequest) -> None:
     classes(controlplane)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        results = list(pool.map(lambda index: _played(controlplane, index), range(COUNT)))
+    with closing(Watching(controlplane)) as watching, ThreadPoolExecutor(AT_ONCE) as pool:
+        results = list(pool.map(lambda index: _played(watching, index), range(COUNT)))
     wrong = [text for text, _ in results if text]
     several = sum(1 for text, ends in results if not text and ends > 1)
     counts = request.config.stash.setdefault(COUNTS, [])
