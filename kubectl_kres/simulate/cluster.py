@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -108,36 +108,68 @@ class Outcome(Struct, frozen=True):
         return tuple(dict.fromkeys(gap for namespace, _ in self.after.spaces.values() for gap in namespace.tables.gaps))
 
 
+class Course:
+    """A change over a whole cluster, to be carried out in one namespace after the other.
+
+    Iterating gives each namespace with what it is before and after the change, its name first; who needs one of them no
+    longer lets it go. ``sent`` and ``gaps`` are whole once all were given.
+    """
+
+    def __init__(
+        self, store: Store, steps: Sequence[Placed], server: Server, spaces: Iterable[str], *, settled: bool = True
+    ) -> None:
+        """``spaces``: the namespaces that are looked at, besides those of the steps.
+
+        ``settled`` False: what was read is not played on before the change; it is taken for a rest.
+        """
+        self.store, self.steps, self.server, self.settled = store, steps, server, settled
+        self.pools_before = _pools(store)
+        self.pools, own, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
+        named = {one.namespace for one in steps} | {one.namespace for one in self._internal}
+        self._spaces = sorted({*spaces, *named - {""}})
+        self._sent: dict[int, Sent] = dict(own)
+        self._gaps: dict[str, None] = {}
+
+    @property
+    def sent(self) -> tuple[Sent, ...]:
+        return tuple(self._sent[number] for number in sorted(self._sent))
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Policies that could not be computed, so that they may refuse or change what is shown."""
+        return tuple(self._gaps)
+
+    def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
+        most = min(MOST_STATES, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
+        classes = [raw_of(item) for kind in OF_CLUSTER for item in self.store.all(kind)]
+        for space in self._spaces:
+            local = _local(self._internal, space)
+            here = [step for _, step in local]
+            world = world_of(self.store, space, classes)
+            namespace = Namespace(self.server, world, here)
+            start = state_of(namespace, world, self.store, space)
+            rest = _as_is(start)
+            if self.settled:
+                rest = namespace.after([start], [], Kubelet(), between=False, most=most)
+            usual = rest.states[: rest.usual]
+            ends = namespace.after(usual, here, Kubelet(), between=False, most=most) if local else rest
+            _note(self._sent, self.steps, local, namespace, ends, space)
+            old, new = (namespace, rest), (namespace, ends)
+            yield space, Side({space: old}, self.pools_before), Side({space: new}, self.pools)
+            self._gaps.update(namespace.tables.gaps)
+
+
 def carried_out(
     store: Store, steps: Sequence[Placed], server: Server, spaces: Iterable[str], *, settled: bool = True
 ) -> Outcome:
-    """Every end of the steps. ``spaces``: the namespaces that are looked at, besides those of the steps.
-
-    ``settled`` False: what was read is not played on before the change; it is taken for a rest.
-    """
-    before_pools = _pools(store)
-    pools, own, internal, several = _through_capsule(store, before_pools, steps)
-    named = {one.namespace for one in steps if one.namespace} | {one.namespace for one in internal if one.namespace}
-    sent: dict[int, Sent] = dict(own)
+    """Every end of the steps in all namespaces; the arguments are those of ``Course``."""
+    course = Course(store, steps, server, spaces, settled=settled)
     before: dict[str, tuple[Namespace, Ends]] = {}
     after: dict[str, tuple[Namespace, Ends]] = {}
-    wide = sorted({*spaces, *named})
-    most = min(MOST_STATES, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(wide))))
-    for space in wide:
-        local = _local(internal, space)
-        world = world_of(store, space)
-        namespace = Namespace(server, world, [step for _, step in local])
-        start = state_of(namespace, world, store, space)
-        rest = namespace.after([start], [], Kubelet(), between=False, most=most) if settled else _as_is(start)
-        before[space] = namespace, rest
-        usual = rest.states[: rest.usual]
-        here = [step for _, step in local]
-        ends = namespace.after(usual, here, Kubelet(), between=False, most=most) if local else rest
-        after[space] = namespace, ends
-        _note(sent, steps, local, namespace, ends, space)
-    return Outcome(
-        Side(before, before_pools), Side(after, pools), tuple(sent[number] for number in sorted(sent)), several
-    )
+    for _, old, new in course:
+        before.update(old.spaces)
+        after.update(new.spaces)
+    return Outcome(Side(before, course.pools_before), Side(after, course.pools), course.sent, course.several)
 
 
 def at_rest(store: Store, server: Server, spaces: Iterable[str]) -> Side:

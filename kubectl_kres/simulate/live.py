@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import OwnerReference
-from kubectl_kres.model.pod import Pod
+from kubectl_kres.model.meta import Metadata, OwnerReference
+from kubectl_kres.model.pod import Pod, PodSpec, PodStatus
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.model.workload import Workload
@@ -53,13 +53,17 @@ def raw_of(item: Any) -> dict[str, Any]:
     return {**msgspec.json.decode(msgspec.json.encode(item)), "kind": kind.kind, "apiVersion": kind.api_version}
 
 
-def world_of(store: Store, namespace: str) -> World:
-    """The objects of a namespace; ReplicaSets and Jobs that another object made are that one's."""
+def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None) -> World:
+    """The objects of a namespace; ReplicaSets and Jobs that another object made are that one's.
+
+    ``classes``: those of the cluster, where they are known already; worlds that share them are told to be alike by it.
+    """
     found: list[Raw] = []
     for kind in IN_NAMESPACE:
         found += [raw_of(item) for item in store.all(kind, namespace) if kind not in CONTROLLED or not _owner(item)]
-    for kind in OF_CLUSTER:
-        found += [raw_of(item) for item in store.all(kind)]
+    if classes is None:
+        classes = [raw_of(item) for kind in OF_CLUSTER for item in store.all(kind)]
+    found += classes
     own = store.get("Namespace", namespace)
     labels = {"kubernetes.io/metadata.name": namespace}
     bare: Raw = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}
@@ -84,6 +88,7 @@ class _Reading:
         self.tables, self.world, self.store, self.name = namespace.tables, world, store, name
         self.start, self.others = namespace.empty(world), namespace.others
         self._shapes: dict[bytes, int] = {}
+        self._same: dict[tuple[int, int], int] = {}
         self._pods: dict[Key, list[tuple[Pod, int]]] = defaultdict(list)
         self._finished: dict[Key, list[int]] = defaultdict(list)
 
@@ -134,11 +139,15 @@ class _Reading:
                 yield number, amounts[resource].nano
 
     def _shape(self, pod: Pod) -> int:
-        key = _told_apart(pod)
-        if key not in self._shapes:
-            alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
-            self._shapes[key] = self.tables.shape_of_pod(alive, pruned(parts_of(pod)))
-        return self._shapes[key]
+        # Those that ``Lean`` found alike share their parts.
+        same = (id(pod.spec), id(pod.status))
+        if same not in self._same:
+            key = _told_apart(pod)
+            if key not in self._shapes:
+                alive = msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase="Running"))
+                self._shapes[key] = self.tables.shape_of_pod(alive, pruned(parts_of(pod)))
+            self._same[same] = self._shapes[key]
+        return self._same[same]
 
     def _workloads(self) -> Iterator[tuple[Key, WorkloadState]]:
         sets: dict[Key, list[Workload]] = defaultdict(list)
@@ -220,6 +229,25 @@ def _told_apart(pod: Pod) -> bytes:
         (spec.resources, spec.overhead, spec.priority_class_name, spec.active_deadline_seconds, status.qos_class),
         (spec.affinity, status.resize, [(one.type, one.reason) for one in status.conditions or ()]),
     ))  # fmt: skip
+
+
+class Lean:
+    """What a simulation needs of pods: whose they are, how they fare, and one specification for all that are alike."""
+
+    def __init__(self) -> None:
+        self._parts: dict[tuple[bytes, str], tuple[PodSpec, PodStatus]] = {}
+
+    def __call__(self, pod: Pod) -> Pod:
+        spec, status = self._parts.setdefault((_told_apart(pod), pod.status.phase), (pod.spec, pod.status))
+        meta = pod.metadata
+        revision = (meta.labels or {}).get(_REVISION)
+        owner = _owner(pod)
+        kept = Metadata(
+            meta.name, meta.namespace, labels={_REVISION: revision} if revision is not None else None,
+            creation_timestamp=meta.creation_timestamp, deletion_timestamp=meta.deletion_timestamp,
+            owner_references=(owner,) if owner is not None else None,
+        )  # fmt: skip
+        return Pod(metadata=kept, spec=spec, status=status)
 
 
 def parts_of(pod: Pod) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -54,6 +54,8 @@ class Store:
         self._revisions: dict[str, int] = {}
         #: Rises with each change of anything.
         self.changes = 0
+        #: By kind what is kept of an object that is added; of other kinds it is kept whole.
+        self.lean: dict[str, Callable[[Any], Any]] = {}
 
     def copied(self) -> Store:
         """Another store with the same objects; what is put into one of them is not in the other."""
@@ -76,6 +78,8 @@ class Store:
     def add(self, kind: str, item: Any, *, file: str = "", written: Mapping[str, Any] | None = None) -> None:
         namespace, name = item.metadata.namespace, item.metadata.name
         self._changed(kind)
+        if kind in self.lean:
+            item = self.lean[kind](item)
         self._objects.setdefault(kind, {}).setdefault(namespace, {})[name] = item
         if file:
             self.files[ObjectRef(kind, name, namespace)] = file

@@ -40,7 +40,7 @@ WATCHED = (*WORKLOADS, "Pod", "ResourceQuota", "PersistentVolumeClaim")
 #: Event recorders drop what comes after 25 events of one object.
 MOST_HEARD = 20
 _REFUSED = re.compile(r'(?:Error creating: |failed error: |Failed to create new replica set "[^"]*": )(.*)', re.DOTALL)
-_GENERATED = re.compile(r'^(pods |replicasets.apps )"[^"]*"')
+_GENERATED = re.compile(r'^(pods |Pod |replicasets.apps )"[^"]*"')
 #: Classes of the cluster that templates name and quotas select.
 CLASSES = {"high": 1000, "low": 10}
 RUNNING = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}

@@ -28,6 +28,9 @@ pytestmark = pytest.mark.e2e
 COUNT = int(os.environ.get("KRES_CASES") or 6)
 #: Namespaces at once: most of the time each waits until nothing moves.
 AT_ONCE = 16
+#: The quota's controller counts from what it has heard so far, which can be too little while pods come and go, and then
+#: the server admits more than the quota allows. Nothing predicts that; no end is held against it.
+OVERSHOT = "overshot"
 _CLASSES = [
     {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
     for name, value in CLASSES.items()
@@ -97,6 +100,8 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
     ends = [namespace.end(state) for state in namespace.after(kept, steps, Kubelet(), between=True).states]
     found = {**after, "quotas": _numbers(after["quotas"])}
     fitting = [end for end in ends if _shown(end) == found]
+    if not fitting and _over(found) - {key for end in ends for key in _over(_shown(end))}:
+        return OVERSHOT, len(ends)
     if not fitting:
         return _told(index, given, change, after, [_shown(end) for end in ends[:3]]), len(ends)
     said = [[(answer.code, answer.message) for answer in end.answers] for end in fitting]
@@ -108,15 +113,29 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
     return "", len(ends)
 
 
+def _over(state: dict[str, Any]) -> set[tuple[str, str]]:
+    """Quota and resource of what is used beyond its hard."""
+    quotas = state["quotas"].items()
+    return {
+        (name, key) for name, held in quotas for key, hard in held["hard"].items() if held["used"].get(key, 0) > hard
+    }
+
+
 def _unheard(end: End, heard: dict[str, str]) -> list[str]:
     """What the controllers were told last and is not among the texts that were predicted."""
     found = []
     for one in end.workloads:
         text = heard.get(f"{one.kind}/{one.name}")
         predicted = [message for refused in one.refused for message in refused.messages]
-        if predicted and text is not None and text not in predicted:
+        if predicted and text is not None and _faults(text) not in map(_faults, predicted):
             found.append(f"{one.kind}/{one.name}: {text} not in {predicted}")
     return found
+
+
+def _faults(text: str) -> tuple[str, list[str]]:
+    """A sentence and the faults that it lists: the server tells those of several resources in any order."""
+    head, opened, rest = text.partition(": [")
+    return head, sorted(rest.removesuffix("]").split(", ")) if opened else []
 
 
 def _told(index: int, given: Any, change: Any, real: Any, predicted: Any) -> str:
@@ -129,9 +148,13 @@ def test_what_comes_is_among_what_was_predicted(controlplane: ControlPlane, requ
     classes(controlplane)
     with closing(Watching(controlplane)) as watching, ThreadPoolExecutor(AT_ONCE) as pool:
         results = list(pool.map(lambda index: _played(watching, index), range(COUNT)))
-    wrong = [text for text, _ in results if text]
+    overshot = sum(text == OVERSHOT for text, _ in results)
+    wrong = [text for text, _ in results if text not in {"", OVERSHOT}]
     several = sum(1 for text, ends in results if not text and ends > 1)
     counts = request.config.stash.setdefault(COUNTS, [])
-    counts.append(f"changes: {COUNT} played, {COUNT - len(wrong)} met, {several} with several ends, seed {SEED}")
+    met = COUNT - len(wrong) - overshot
+    more = f", {overshot} in which the server let in more than a quota allows" if overshot else ""
+    counts.append(f"changes: {COUNT} played, {met} met, {several} with several ends{more}, seed {SEED}")
     if wrong:
         pytest.fail("\n".join([f"{len(wrong)} of {COUNT}", *wrong[:20]]), pytrace=False)
+    assert overshot <= COUNT / 20

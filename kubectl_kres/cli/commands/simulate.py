@@ -36,12 +36,13 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.changes import change_report as render
 from kubectl_kres.render.verdict import brief
-from kubectl_kres.reports.changes.compare import compared, report
+from kubectl_kres.reports.changes.compare import compared, report_of
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.simulate.cluster import POOLED, at_rest, carried_out
+from kubectl_kres.simulate.cluster import POOLED, Course, at_rest
+from kubectl_kres.simulate.live import Lean
 from kubectl_kres.store.coverage import READ
 from kubectl_kres.store.store import Origin, Store
 
@@ -76,6 +77,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
     server_of = described(options)
     stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
     with _source(options) as source:
+        source.store.lean["Pod"] = Lean()
         wanted = given_steps(options, flags, source.kind, stdin)
         store, spaces, default = _read(options, source, wanted)
         server, assumptions = server_of(source.version())
@@ -83,8 +85,8 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         steps = list(placed(wanted, store, spaces, default, everywhere=options.all_namespaces))
         looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
         with uncollected():
-            outcome = carried_out(store, steps, ask.server, looked)
-            found = _noted(report(outcome), store, spaces, assumptions)
+            course = Course(store, steps, ask.server, looked)
+            found = _noted(report_of(course), store, spaces, assumptions)
         return _shown(options, items, tally, source, found, store.origin)
 
 

@@ -24,7 +24,7 @@ from kubectl_kres.reports.changes.report import (
 )
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
 from kubectl_kres.simulate.autoscaling import Maximum, maxima
-from kubectl_kres.simulate.cluster import Outcome, Sent, Side
+from kubectl_kres.simulate.cluster import Course, Outcome, Sent, Side
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.next_pod import Next, next_pods
 from kubectl_kres.simulate.world import Key
@@ -52,19 +52,33 @@ def report(outcome: Outcome) -> ChangeReport:
     return replace(found, steps=steps, notes=(*notes, *outcome.gaps))
 
 
+def report_of(course: Course) -> ChangeReport:
+    """What the steps of a change do, found in one namespace after the other, so that one is held at a time."""
+    found = _summed(course, course.pools_before, course.pools)
+    notes = []
+    if course.several > 1:
+        notes.append(f"Capsule chooses among equals at random: this is one of {course.several} outcomes")
+    return replace(found, steps=tuple(map(_step, course.sent)), notes=(*notes, *course.gaps))
+
+
 def compared(before: Side, after: Side) -> ChangeReport:
     """What is different between two worlds."""
+    spaces = sorted({*before.spaces, *after.spaces})
+    return _summed(((space, before, after) for space in spaces), before.pools, after.pools)
+
+
+def _summed(sides: Iterable[tuple[str, Side, Side]], pools_before: Pools, pools: Pools) -> ChangeReport:
     workloads: list[WorkloadChange] = []
     quotas: list[QuotaChange] = []
     ends, exhaustive = 1, True
-    for space in sorted({*before.spaces, *after.spaces}):
+    for space, before, after in sides:
         old, new = before.ends(space), after.ends(space)
         if space in after.spaces:
             ends *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
         workloads += _workloads(space, _of_side(before, space, old), _of_side(after, space, new))
         quotas += _quotas(space, old, new)
-    claims = tuple(_claims(before.pools, after.pools))
+    claims = tuple(_claims(pools_before, pools))
     workloads.sort(key=_weight)
     effects: set[Effect] = {item.effect for item in workloads}
     effects |= {item.effect for item in quotas} | {item.effect for item in claims}
