@@ -201,32 +201,25 @@ class ControlPlane:
         One that the server has closed meanwhile is opened again.
         """
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type, "Accept": "application/json"}
-        kept = self._kept
-        if getattr(kept, "url", "") != self.url:
-            kept.url, kept.connection = self.url, self.connect()
-            self._connections.append(kept.connection)
-        connection = kept.connection
-        reused = connection.sock is not None
-        connection.timeout = timeout
-        if reused:
-            connection.sock.settimeout(timeout)
+        connection, reused = self._connection()
         try:
-            connection.request(method, path, data, headers)
-            answer = connection.getresponse()
+            return _answered(connection, method, path, data, headers, timeout)
         except (http.client.RemoteDisconnected, ConnectionError):
-            connection.close()
             if not reused:
                 raise
-            connection.request(method, path, data, headers)
-            answer = connection.getresponse()
-        except BaseException:
-            connection.close()
-            raise
-        try:
-            return answer.status, answer.read()
-        except BaseException:
-            connection.close()
-            raise
+        connection, _ = self._connection()
+        return _answered(connection, method, path, data, headers, timeout)
+
+    def _connection(self) -> tuple[http.client.HTTPSConnection, bool]:
+        """That of this thread, and whether it is open. One that failed is made anew: the certificate that it trusts may
+        have been read while the server still wrote it.
+        """
+        kept = self._kept
+        if getattr(kept, "url", "") != self.url or kept.connection.sock is None:
+            kept.url, kept.connection = self.url, self.connect()
+            self._connections.append(kept.connection)
+            return kept.connection, False
+        return kept.connection, True
 
     def connect(self) -> http.client.HTTPSConnection:
         """A connection to the server that is opened by its first request, past any proxy that the environment names."""
@@ -284,6 +277,27 @@ class ControlPlane:
                 pass
             time.sleep(0.05)
         raise StartError(f"{name} is not ready after {self.timeout:.0f} s: {self.log(name).read_text()[-2000:]}")
+
+
+def _answered(
+    connection: http.client.HTTPSConnection,
+    method: str,
+    path: str,
+    data: bytes | None,
+    headers: Mapping[str, str],
+    timeout: float,
+) -> tuple[int, bytes]:
+    """The status and body of one call; a connection that failed is closed."""
+    connection.timeout = timeout
+    if connection.sock is not None:
+        connection.sock.settimeout(timeout)
+    try:
+        connection.request(method, path, data, dict(headers))
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    except BaseException:
+        connection.close()
+        raise
 
 
 def etcd_args(folder: Path, url: str) -> list[str]:
