@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from cli.apiserver import Api, deployment
 from cli.running import Kres
 from msgspec import structs
 from reports.stored import store_of
@@ -325,3 +326,26 @@ def test_a_lower_quota_is_worse_where_only_the_autoscaler_is_stopped(kres: Kres,
     assert "autoscaler a: at 9 replicas 5 fit; quota team lacks 2400m of requests.cpu, 9 of 9 before" in " ".join(
         out.split()
     )
+
+
+def test_policies_of_the_cluster_are_read_for_two_moments_too(kres: Kres, api: Api, tmp_path: Path):
+    binding = {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "no"}, "spec": {"policyName": "no", "validationActions": ["Deny"]},
+    }  # fmt: skip
+    matched = {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                                  "resources": ["pods"]}]}  # fmt: skip
+    policy = {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "no"},
+        "spec": {"matchConstraints": matched, "validations": [{"expression": "false", "message": "no pods here"}]},
+    }  # fmt: skip
+    web = deployment("web", "1Mi")
+    web["spec"]["replicas"] = 1
+    api.objects += [web]
+    before = tmp_path / "before.kres"
+    assert kres(f"snapshot -n shop --out {before}").code == 0
+    api.objects += [policy, binding]
+    code, out, err = kres(f"simulate --from {before} -n shop --exit-code")
+    assert code == 1, out + err
+    assert "no pods here" in " ".join(out.split())

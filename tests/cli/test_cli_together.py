@@ -174,3 +174,29 @@ def test_diff_of_what_is_named_takes_the_change(kres: Kres, tmp_path: Path):
     after = kres(f"diff deploy/cart -n shop --demo -f {written(tmp_path, defaults)}").out
     assert before != after
     assert "LimitRange/small" in after
+
+
+LIVE_POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: one, namespace: shop}
+spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {memory: 128Mi}}}]}
+"""
+
+
+def test_diff_counts_what_is_there_for_a_quota_of_a_file(kres: Kres, tmp_path: Path):
+    path = tmp_path / "quota.yaml"
+    path.write_text(
+        QUOTA.replace("NS", "shop").replace("HARD", "pods: '1'").replace("team", "tight") + "---" + LIVE_POD
+    )
+    code, out, _ = kres(f"diff --demo -n shop -f {path}")
+    assert code == 1
+    assert 'pods "one" is forbidden: exceeded quota: tight, requested: pods=1, used: pods=14, limited: pods=1' in out
+
+
+def test_diff_of_what_is_there_after_a_change(kres: Kres, tmp_path: Path):
+    """The other objects of the file are counted, too."""
+    path = tmp_path / "quota.yaml"
+    path.write_text(QUOTA.replace("NS", "shop").replace("HARD", "pods: '1'").replace("team", "less"))
+    _, out, _ = kres(f"diff --demo -n shop deploy/cart -f {path}")
+    assert "exceeded quota: less, requested: pods=1, used: pods=14, limited: pods=1" in out

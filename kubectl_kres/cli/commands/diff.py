@@ -11,6 +11,7 @@ from kubectl_kres.cli.output.printer import DOCUMENTS, width
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, answering
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen
+from kubectl_kres.cli.simulation.files_applied import FilesApplied
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.render.pod import diff as render
@@ -26,8 +27,12 @@ from kubectl_kres.store.store import Store
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """The differences of all objects; 1 if there is any."""
+    after_change = bool(words and options.filenames)
     return Query(
-        partial(DiffPage, options), words, partial(chosen, wants=_wants, beside=_is_counted, changed=True), needed=True
+        partial(DiffPage, options, after_change=after_change),
+        words,
+        partial(chosen, wants=_wants, beside=_is_counted, changed=True),
+        needed=True,
     )
 
 
@@ -45,8 +50,10 @@ class DiffPage(Page):
 
     kind = "Diff"
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, after_change: bool = False) -> None:
+        """``after_change``: the files are a change, and what is named is asked about after it."""
         super().__init__(options)
+        self._applied = FilesApplied(options, after_change=after_change)
         self.width = width(wide=False)
         self._changed = 0
         self._listed = False
@@ -55,6 +62,8 @@ class DiffPage(Page):
 
     def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
         """Of a list it is noted how much of it differs: stdout may be applied as a patch."""
+        if self.options.filenames and not self.options.selector:
+            self._applied.read(source, given)
         yield from super().run(frame, source, given, tally)
         if self._listed:
             tally.note(f"{self._changed} of {tally.count} objects differ")
@@ -65,6 +74,8 @@ class DiffPage(Page):
         if self._listed and turn.found.subjects and turn.found.subjects[0].ref.kind == "Pod":
             yield from self._pods(turn, tally)
             return
+        asked = [one.ref for one in turn.found.subjects]
+        turn = turn._replace(store=self._applied.store(turn.store, turn.ask.server, asked))
         for subject, found in tally.each(turn.found.subjects, partial(_difference, turn)):
             if found is None:
                 tally.answered((), complete=True, negative=False)

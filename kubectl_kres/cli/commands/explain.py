@@ -30,6 +30,7 @@ from kubectl_kres.cli.run.explainer import Explainer, explainer_of
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Choose, Frame, Page, Query
 from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import chosen
+from kubectl_kres.cli.simulation.files_applied import FilesApplied
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.watch.option import repeated
 from kubectl_kres.errors import KresError, UsageError
@@ -55,7 +56,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
-    from kubectl_kres.reports.changes.together import Files, Together
+    from kubectl_kres.reports.changes.together import Together
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -99,7 +100,7 @@ class ExplainPage(Page):
     def __init__(self, options: Options, *, after_change: bool = False) -> None:
         """``after_change``: the files are a change, and what is named is asked about after it."""
         super().__init__(options)
-        self._after_change = after_change
+        self._applied = FilesApplied(options, after_change=after_change)
         self._words: list[str] = []
         self._blocks = 0
         self._lined = False
@@ -111,15 +112,12 @@ class ExplainPage(Page):
         self._table: listed.Table | None = None
         #: What objects of the table are called by their names alone: those of the first of its kinds.
         self._plain: set[str] = set()
-        #: The objects of the input, if they have to be judged together.
-        self._files: Files | None = None
-        self._judged: tuple[Store, AnswerTurn] | None = None
         self._together: Together | None = None
 
     def run(self, frame: Frame, source: ObjectSource, given: Input, tally: Tally) -> Iterator[Answered]:
         """The answers; of several objects of files also whether they fit together."""
         if self.options.filenames and not (self.options.selector or self.options.container or self.options.question):
-            self._read(source, given)
+            self._applied.read(source, given)
         yield from super().run(frame, source, given, tally)
         found = self._together
         if found is not None:
@@ -128,33 +126,20 @@ class ExplainPage(Page):
             if self.options.output in DOCUMENTS:
                 yield Answered(None, found)
 
-    def _read(self, source: ObjectSource, given: Input) -> None:
-        """What is there is read only where the objects of the files have to be counted beside it."""
-        alone = len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota"
-        if alone and not self._after_change:
-            return
-        from kubectl_kres.cli.simulation.steps import files_of
-
-        files = files_of(given)
-        if files.counting or self._after_change:
-            source.fill(() if self.options.offline else files.needs())
-            self._files = files
-
     def _with_files(self, turn: AnswerTurn) -> AnswerTurn:
-        """The turn with quotas that count what is there, and with those that pools of the files make."""
-        if self._files is None:
-            return turn
-        from kubectl_kres.reports.changes.together import together, with_others, with_policies
+        """The turn with what its objects are judged by."""
+        applied = self._applied
+        if (
+            applied.files is not None
+            and applied.files.several
+            and not applied.after_change
+            and applied.fresh(turn.store)
+        ):
+            from kubectl_kres.reports.changes.together import together
 
-        if self._judged is None or self._judged[0] is not turn.store:
-            if self._after_change:
-                store = with_others(turn.store, self._files, turn.ask.server, [one.ref for one in turn.found.subjects])
-            else:
-                store = with_policies(turn.store, self._files, turn.ask.server)
-            self._judged = turn.store, turn._replace(store=store)
-            if self._files.several and not self._after_change:
-                self._together = together(turn.store, self._files, turn.ask.server)
-        return turn._replace(store=self._judged[1].store)
+            self._together = together(turn.store, applied.files, turn.ask.server)
+        asked = [one.ref for one in turn.found.subjects]
+        return turn._replace(store=applied.store(turn.store, turn.ask.server, asked))
 
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """The explanations of some objects; one without an explanation is missed."""

@@ -23,6 +23,7 @@ from kubectl_kres.reports.changes.migration import (
     tenant_of,
     verification,
 )
+from kubectl_kres.reports.changes.needs import plugin_needs
 
 _MOST = 1000
 
@@ -55,6 +56,9 @@ class MigratePage(Page):
         source.fill(tenant_needs(self._name))
         tenant = tenant_of(source.store, self._name)
         source.fill(migration_needs(tenant))
+        for _ in range(2):
+            # Which policies are needed is known only once their bindings are read.
+            source.fill(plugin_needs(source.store, tenant.status.namespaces or ()))
         server, _ = frame.server_of(source.version())
         if self.options.verify:
             checked = verification(source.store, tenant)

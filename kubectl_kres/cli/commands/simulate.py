@@ -132,11 +132,16 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> t
     spaces = asked
     if wide:
         spaces = tuple(dict.fromkeys(item.metadata.namespace for item in _all(source.store)))
-    for _ in range(2):
-        source.fill(plugin_needs(source.store, spaces))
+    _read_policies(source, spaces)
     if not wide:
         return source.store, asked, asked[0] if asked else "default"
     return source.store, spaces, spaces[0] if len(spaces) == 1 else "default"
+
+
+def _read_policies(source: ObjectSource, spaces: Sequence[str]) -> None:
+    """What else decides about pods; which policies are needed is known only once their bindings are read."""
+    for _ in range(2):
+        source.fill(plugin_needs(source.store, spaces))
 
 
 def _moves_quotas(wanted: Sequence[Wanted]) -> bool:
@@ -172,7 +177,9 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
         del given
         sides = []
         for source in (before, after):
+            source.store.lean["Pod"] = Lean()
             source.fill([*namespace_needs(source.namespaces or [""]), *pool_needs()])
+            _read_policies(source, source.namespaces)
         server, assumptions = server_of(after.version())
         spaces = tuple({item.metadata.namespace for one in (before, after) for item in _all(one.store)})
         sides = [at_rest(source.store, server, spaces) for source in (before, after)]

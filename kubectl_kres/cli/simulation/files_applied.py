@@ -1,0 +1,56 @@
+"""The store that the objects of ``-f`` are judged by: their quotas recounted, their pools and claims at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.cli.args.options import Options
+from kubectl_kres.cli.source.object_source import Input, ObjectSource
+from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.store.store import Store
+
+if TYPE_CHECKING:
+    from kubectl_kres.reports.changes.together import Files
+
+
+class FilesApplied:
+    """``after_change``: the files are a change, and what is named is asked about after it.
+
+    ``files``: the objects of the input, if they have to be judged by what is there; None before ``read`` and otherwise.
+    """
+
+    def __init__(self, options: Options, *, after_change: bool) -> None:
+        self.options, self.after_change = options, after_change
+        self.files: Files | None = None
+        self._applied: tuple[Store, Store] | None = None
+
+    def read(self, source: ObjectSource, given: Input) -> None:
+        """What is there is read only where the objects of the files have to be counted beside it."""
+        alone = len(given.manifests) == 1 and given.manifests[0].kind != "ResourceQuota"
+        if alone and not self.after_change:
+            return
+        from kubectl_kres.cli.simulation.steps import files_of
+
+        files = files_of(given)
+        if files.counting or self.after_change:
+            source.fill(() if self.options.offline else files.needs())
+            self.files = files
+
+    def fresh(self, store: Store) -> bool:
+        """Whether the files were not applied to this store yet."""
+        return self.files is not None and (self._applied is None or self._applied[0] is not store)
+
+    def store(self, store: Store, server: Server, asked: Iterable[ObjectRef]) -> Store:
+        """With quotas that count what is there, and with those that pools of the files make."""
+        if self.files is None:
+            return store
+        if self._applied is None or self._applied[0] is not store:
+            from kubectl_kres.reports.changes.together import with_others, with_policies
+
+            if self.after_change:
+                self._applied = store, with_others(store, self.files, server, asked)
+            else:
+                self._applied = store, with_policies(store, self.files, server)
+        return self._applied[1]
