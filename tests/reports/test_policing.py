@@ -7,6 +7,7 @@ from reports.stored import box, made, owned_by, store_of, subject, template
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.policing.needs import DECIDING
@@ -180,3 +181,10 @@ def test_a_value_that_was_rewritten_is_expected_but_not_one_that_was_resized():
     found = told(replica_set(), pod("a", big, generation=1))
     assert [(one.value, one.rule) for one in found.containers[0].values] == [("3", "seen/added-on-create")]
     assert told(replica_set(), pod("a", big, generation=2)).containers[0].values == ()
+
+
+def test_what_would_be_stored_has_it_too_unless_it_is_left_out():
+    store = store_of(deployment(), replica_set(), pod("a", box(), PROXY))
+    asks = ASK, Ask(Server(), seen=False)
+    seen, plain = (str(diff(store, subject("Deployment/w"), ask)) for ask in asks)
+    assert "proxy" in seen and "proxy" not in plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from kubectl_kres.cli.args.options import ALLOW_PARTIAL, INPUT, OUTPUT, SERVER, Options
+from kubectl_kres.cli.args.options import ALLOW_PARTIAL, INPUT, NO_SEEN, OUTPUT, SERVER, Options
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.printer import DOCUMENTS, width
 from kubectl_kres.cli.run.run_loop import Answered, AnswerTurn, Frame, Page, Query, answering
@@ -161,7 +161,7 @@ command = Command(
         kubectl kres diff -f manifests/ -R --snapshot prod.kres
         """,
     usage="(TYPE/NAME | TYPE [NAME...] | -f FILE)",
-    flags=(*INPUT, OUTPUT, ALLOW_PARTIAL, *SERVER),
+    flags=(*INPUT, NO_SEEN, OUTPUT, ALLOW_PARTIAL, *SERVER),
     formats=("text", "json", "yaml", "name"),
     completes=makes_one_pod,
 )
