@@ -102,7 +102,9 @@ def test_a_store_survives(tmp_path_factory, store):
         back = read(path)
         assert held(back) == held(store)
         assert back.needs() == store.needs()
-        assert back.origin == Origin("snapshot", path, ORIGIN.version, ORIGIN.time, ORIGIN.context)
+        assert back.origin == Origin(
+            "snapshot", path, ORIGIN.version, ORIGIN.time, ORIGIN.context, reading=f"--snapshot {path}"
+        )
         assert {kind: [item for page in pages(path, kind) for item in page] for kind in store.kinds()} == held(store)
 
 
