@@ -72,6 +72,11 @@ def _summed(sides: Iterable[tuple[str, Side, Side]], pools_before: Pools, pools:
     quotas: list[QuotaChange] = []
     ends, exhaustive = 1, True
     for space, before, after in sides:
+        if space in after.spaces and before.spaces.get(space) == after.spaces[space]:
+            # No step was about it.
+            ends *= max(1, after.spaces[space][1].usual)
+            exhaustive = exhaustive and after.spaces[space][1].complete
+            continue
         old, new = before.ends(space), after.ends(space)
         if space in after.spaces:
             ends *= max(1, after.spaces[space][1].usual)
