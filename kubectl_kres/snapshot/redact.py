@@ -142,10 +142,14 @@ def _managed(entry: ManagedFields) -> ManagedFields | None:
 
 
 def _resource_fields(tree: Any) -> dict[str, Any]:
-    if not isinstance(tree, Mapping):
-        return {}
-    pruned = {key: below if key in FIELDS else _resource_fields(below) for key, below in tree.items()}
-    return {key: below for key, below in pruned.items() if below or key in FIELDS}
+    found: dict[str, Any] = {}
+    # Most of it are leaves, which are empty.
+    for key, below in tree.items() if isinstance(tree, dict) else ():
+        if key in FIELDS:
+            found[key] = below
+        elif below and (kept := _resource_fields(below)):
+            found[key] = kept
+    return found
 
 
 def _bare(spec: DetailedSpec) -> dict[str, Any]:
