@@ -204,7 +204,7 @@ class ControlPlane:
         connection, reused = self._connection()
         try:
             return _answered(connection, method, path, data, headers, timeout)
-        except (http.client.RemoteDisconnected, ConnectionError):
+        except (http.client.RemoteDisconnected, ConnectionError, ssl.SSLError):
             if not reused:
                 raise
         connection, _ = self._connection()
