@@ -75,7 +75,7 @@ def test_what_the_demo_is_meant_to_break(kres: Kres):
         ("--select KRES4 --fail-on warning", 1),
         ("--select KRES405 --fail-on warning", 0),
         ("--select KRES405 --fail-on note", 1),
-        ("--ignore KRES1 --fail-on error", 0),
+        ("--ignore KRES1,KRES202 --fail-on error", 0),
     ],
 )
 def test_what_ends_with_1(kres: Kres, flags: str, code: int):
@@ -84,6 +84,7 @@ def test_what_ends_with_1(kres: Kres, flags: str, code: int):
 
 def test_codes_are_chosen_by_their_beginning(kres: Kres):
     assert {*codes(kres("check --demo -o json --select KRES2,kres305 --ignore KRES206").out)} == {
+        "KRES202",
         "KRES205",
         "KRES211",
         "KRES213",
@@ -137,7 +138,7 @@ def test_a_baseline_lets_an_old_cluster_start_at_zero(kres: Kres, tmp_path: Path
     (tmp_path / "known.json").write_text(known)
     code, out, _ = kres("check --demo --baseline known.json")
     assert code == 0
-    assert out == f"{len(items(known))} in the baseline in 33 workloads of 10 namespaces\n"
+    assert out == f"{len(items(known))} in the baseline in 36 workloads of 11 namespaces\n"
     fewer = json.loads(known)
     gone = fewer["items"].pop(0)
     (tmp_path / "known.json").write_text(json.dumps(fewer))
@@ -238,6 +239,9 @@ def test_a_finding_is_gone_once_its_remedy_is_simulated(kres: Kres):
     """Each Deployment of the demo that lacks pods: what explain proposes, simulated, brings all of them."""
     refused = [one for one in items(kres("check --demo --select KRES101 -o json").out)
                if one["object"]["kind"] == "Deployment"]  # fmt: skip
+    # What a webhook rejects comes in a simulation, where it takes room that it does not take on the server.
+    blocked = {one["object"]["namespace"] for one in refused if one["message"].startswith("blocked")}
+    refused = [one for one in refused if one["object"]["namespace"] not in blocked]
     tried = 0
     for one in refused:
         name, space = one["object"]["name"], one["object"]["namespace"]

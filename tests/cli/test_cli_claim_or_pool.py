@@ -83,7 +83,7 @@ def test_exit_codes(kres: Kres, estate: Any, text: str, code: int):
 
 def test_what_a_list_can_be_narrowed_to(kres: Kres, estate: Any):
     assert kres("claims -A --pool blue -o name").out.splitlines() == [
-        f"resourcepoolclaim.capsule.clastix.io/{name}" for name in ("big", "gpu", "rel", "moved")
+        f"resourcepoolclaim.capsule.clastix.io/{name}" for name in ("gpu", "moved", "rel", "big")
     ]
     assert len(kres("claims -A --pool green --waiting -o name").out.splitlines()) == 4
     assert kres("claims -n solar-dev -n wind --waiting -o name").out.count("\n") == 5
@@ -144,7 +144,7 @@ def test_files_are_told_what_would_become_of_them(kres: Kres):
     code, out, err = kres(f"claims -f {CHECKOUT} --offline --exit-code")
     assert (code, [line.split()[:3] for line in out.splitlines() if " * " in line]) == (
         1,
-        [["allocated", "*", "base"], ["exhausted", "*", "more"]],
+        [["exhausted", "*", "more"], ["allocated", "*", "base"]],
     )
     assert "namespace checkout is taken to exist" in err
     assert kres(f"explain -f {CHECKOUT} --offline").out.splitlines()[1].startswith("allocated")

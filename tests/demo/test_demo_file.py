@@ -68,7 +68,7 @@ def test_header(text: str):
 
 
 def test_small_enough_to_ship_and_read(text: str):
-    assert len(text) < 300_000
+    assert len(text) < 310_000
     assert text.isascii()
 
 
@@ -102,7 +102,7 @@ def test_all_that_was_applied_is_there(store: Store):
     there = {(kind, item.metadata.namespace, item.metadata.name) for kind in store.kinds() for item in store.all(kind)}
     for item in manifests():
         metadata = item["metadata"]
-        if item["kind"] in BY_KIND:
+        if item["kind"] in BY_KIND and item["kind"] not in DECIDING:
             assert (item["kind"], metadata.get("namespace", ""), metadata["name"]) in there
 
 

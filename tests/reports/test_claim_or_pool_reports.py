@@ -308,3 +308,14 @@ def test_a_pool_made_again_has_not_the_queue_of_the_old_one():
     store = store_of(pool(), raw)
     assert pool_report(PoolIndex(store), store.get("ResourcePool", "green")).queue == ()
     assert report_of("c", pool(), raw).place is None
+
+
+def test_c11_a_claim_of_a_pool_that_does_not_exist_says_so_before_its_controller_does():
+    silent = claim("a", of=None)
+    found = report_of("a", space("ns"), silent)
+    assert (found.state, found.because) == (
+        "failed",
+        "the pool that it names does not exist, which its controller has not said yet",
+    )
+    assert report_of("a", space("ns"), silent, pool()).state == "pending"
+    assert report_of("a", space("ns"), silent, unread=("ResourcePool",)).state == "pending"

@@ -300,6 +300,27 @@ def test_what_no_edit_is_known_for_does_not_end_the_search():
     assert 'violates PodSecurity "restricted:latest"' in first.stays
 
 
+def test_a_must_specify_behind_another_quotas_bound_is_mended_as_well():
+    claims = quota("claims", {"persistentvolumeclaims": "0"})
+    found = ways(stateful(1, CLAIM), claims, quota("q", {"limits.cpu": "1"}))
+    assert found[0] == "raise persistentvolumeclaims of quota claims to 1 and set limits.cpu of container app to 100m"
+
+
+def test_a_stateful_set_is_told_of_the_pod_that_is_missing_and_not_of_later_claims():
+    there = made("PersistentVolumeClaim", "data-web-0", spec=CLAIM["spec"])
+    policies = (
+        quota("claims", {"persistentvolumeclaims": "1"}, {"persistentvolumeclaims": "1"}),
+        quota("q", {"cpu": "0"}),
+    )
+    found = asked(stateful(2, CLAIM), there, *policies)
+    assert found.verdict.message.startswith('pods "web" is forbidden: exceeded quota: q')
+
+
+def test_what_rests_says_why():
+    job = made("Job", "web", spec={"parallelism": 1, "suspend": True, **template(box())})
+    assert asked(job).state == "suspended (spec.suspend)"
+
+
 def test_it_is_said_that_the_search_ended():
     found = asked(web(1, box(requests={"cpu": "1"})), limits("ratio", maxLimitRequestRatio={"cpu": "0"}))
     assert [(one.proven, one.edits, one.admits) for one in found.remedies] == [(False, (), None)]

@@ -76,6 +76,13 @@ def test_a_workload_that_a_limit_range_refuses_takes_nothing():
     assert found.text == "raise requests.cpu of quota q to 200m (100m is enough for the next pod)"
 
 
+def test_what_a_webhook_rejects_takes_nothing():
+    text = 'admission webhook "images.example.com" denied the request: no'
+    denied = event("Deployment/other", "FailedCreate", text, type="Warning", lastTimestamp="2026-01-01T00:00:00Z")
+    found = first(web("web", 2, "100m"), web("other", 3, "200m"), denied, quota("q", {"requests.cpu": "50m"}))
+    assert found.shared == ()
+
+
 def test_what_has_all_its_pods_takes_nothing():
     other = {**web("other", 3, "200m"), "status": {"replicas": 3, "updatedReplicas": 3}}
     found = first(web("web", 2, "100m"), other, quota("q", {"requests.cpu": "50m"}))

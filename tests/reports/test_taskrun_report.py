@@ -225,6 +225,16 @@ def test_a_share_above_the_steps_own_limit():
     )
 
 
+def test_values_for_the_whole_task_are_mended_there_and_not_in_a_step_that_they_replace():
+    default = made("LimitRange", "lr", spec={"limits": [{"type": "Container", "default": {"cpu": "1"}}]})
+    steps = task("build", step("a"), step("b"))
+    found = told("TaskRun/r", default, steps, run("r", computeResources={"requests": {"cpu": "4"}}))
+    assert advised(found) == (
+        "for a new run: set requests.cpu of the whole Task in TaskRun/r to 2",
+        "for a new run: set limits.cpu of the whole Task in TaskRun/r to 2",
+    )
+
+
 def test_what_cannot_be_divided_goes_to_one_step():
     gpu = {"limits": {"nvidia.com/gpu": "1"}}
     found = told("TaskRun/r", task("build", step("a"), step("b")), run("r", computeResources=gpu))

@@ -169,7 +169,7 @@ def test_what_was_rejected_last_decides(objects: Any, word: str):
     [
         (SECURITY, 'Pod Security "restricted:latest"'),
         ('Error creating: admission webhook "a.b.io" denied the request: no', "webhook a.b.io"),
-        ('failed calling webhook "a.b.io": timeout', "webhook a.b.io, which cannot be called"),
+        ('failed calling webhook "a.b.io": timeout', "webhook a.b.io (it cannot be called)"),
         ("pods \"x\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
          "ValidatingAdmissionPolicy p"),
         ('error looking up service account ns/x: serviceaccount "x" not found', "ServiceAccount x, which does not"),

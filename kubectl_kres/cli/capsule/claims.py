@@ -40,6 +40,9 @@ from kubectl_kres.reports.capsule.common.unseen import failed_beside
 from kubectl_kres.reports.capsule.simulate.prediction import Prediction, predicted
 from kubectl_kres.reports.common.subject import Subject
 
+#: The claims that somebody has to look at come first; within a state they stay by namespace and name.
+_ORDER = ("failed", "lost", "exhausted", "queued", "unassigned", "pending", "released", "allocated", "in use")
+
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """Claims; with ``--for`` the claim that a workload needs."""
@@ -93,6 +96,8 @@ class ClaimsPage(Page):
         """The claims that were chosen, each with its report."""
         made = [(subject, self._report(making, found, subject, tally)) for subject in turn.found.subjects]
         kept = [(subject, report) for subject, report in made if report is not None and self._chosen(report)]
+        if not self._whole:
+            kept.sort(key=lambda one: _ORDER.index(one[1].state))
         reports = [report for _, report in kept]
         named_ = self._whole or self.options.output == "name"
         yield from zip((subject for subject, _ in kept), reports if named_ else with_ways(making, reports), strict=True)

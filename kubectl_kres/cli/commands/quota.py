@@ -190,6 +190,10 @@ command = Command(
 
         A status that is not what a recount finds is named with its cause. What fits, and who is refused, is computed
         with the server's own admission rules.
+
+        With --exit-code it ends with 1 where more is used than a quota allows (a full quota is no such answer), with
+        --recount also where the status is wrong, with --fit where not all missing pods fit, with --denied where
+        anything is refused.
         """,
     examples="""
         # The quotas of a namespace

@@ -88,7 +88,13 @@ def schema(command: str) -> dict[str, Any]:
 command = Command(
     "schema",
     run,
-    text="Print the JSON Schema of what a command prints with -o json or -o yaml.",
+    text="""
+        Print the JSON Schema of what a command prints with -o json or -o yaml.
+
+        Some answers are other ones by a flag and have names of their own: fit and denied are those of quota --fit and
+        --denied, sizing that of claims --for, summary and open those of qos --summary and --open, resize that of
+        explain --resize.
+        """,
     examples="""
         # What is in an explanation?
         kubectl kres schema explain

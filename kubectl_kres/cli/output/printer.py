@@ -61,7 +61,13 @@ def same_terminal() -> bool:
 
 
 def speaks_unicode() -> bool:
-    """Whether standard output takes more than ASCII."""
+    """Whether standard output takes more than ASCII, as far as the user or the terminal says.
+
+    Python writes UTF-8 where the locale is C; who sets LC_ALL to it, or PYTHONIOENCODING, wants ASCII all the same.
+    """
+    encoding = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
+    if os.environ.get("LC_ALL") in {"C", "POSIX"} or (encoding and "utf" not in encoding.lower()):
+        return False
     return sys.stdout is not None and "utf" in (sys.stdout.encoding or "").lower()
 
 

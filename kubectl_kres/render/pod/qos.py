@@ -13,6 +13,11 @@ from kubectl_kres.reports.qos.qos_reach import CLASSES, Reach
 from kubectl_kres.reports.qos.qos_report import Culprit, Quality, Score
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 
+#: What an empty stanza of the pod level does.
+_EMPTY_LEVEL = (
+    "a quirk of the API server and no advice: the containers keep their requests and limits, the class only no longer "
+    "counts them; else all of them have to go, and the LimitRange defaults that would fill them in"
+)
 _TONES: Mapping[str, Tone] = {"Guaranteed": "good", "BestEffort": "warn"}
 _NAME = 36
 
@@ -83,6 +88,8 @@ def _reach(one: Reach, width: int, *, live: bool) -> Iterator[Line]:
     yield [("strong", f"to be {one.name}"), ("quiet", next_one)]
     for edit in one.edits:
         yield from toned("", wrapped(_edit(edit), width, first="  ", rest="    "))
+    if any(edit.path == "spec.resources" and edit.after == "{}" for edit in one.edits):
+        yield from toned("warn", wrapped(_EMPTY_LEVEL, width, first="  ", rest="    "))
     if one.gate:
         yield from toned("quiet", wrapped(f"this needs the feature gate {one.gate}", width, first="  ", rest="    "))
     if one.refused:

@@ -202,7 +202,7 @@ def _refused(denied: Denied) -> tuple[str, Tone, str]:
 def denied_count(refused: int, asked: int) -> str:
     """The last line over all workloads that were looked at."""
     return (
-        f"{refused} of {asked} workload{'s' * (asked != 1)} {'is' if refused == 1 else 'are'} being refused"
+        f"{refused} of {asked} workload{'s' * (asked != 1)} {'is' if 1 in {refused, asked} else 'are'} being refused"
         if asked
         else "no workloads"
     )

@@ -108,7 +108,9 @@ class _Table:
             self.heads, self.widths = self.heads[:-1], self.widths[:-1]
 
     def lines(self) -> Iterator[Line]:
-        yield [("quiet", f"  {padded('NAME', self.label)}  {row(self.heads, self.widths)}".rstrip())]
+        shown = any(use.percent is not None for use in self.report.uses)
+        heads = f"  {padded('NAME', self.label)}  {row(self.heads, self.widths)}{'  USED%' * shown}"
+        yield [("quiet", heads.rstrip())]
         for use in self.report.uses:
             yield from self._use(use)
 

@@ -72,6 +72,8 @@ def at_maximum(reach: Autoscaled) -> str:
 
 def rejected(blocked: Blocked) -> str:
     """Who rejects the pods, how often and when last."""
+    if not blocked.times:
+        return f"{blocked.by} rejects them{f' (since {blocked.last})' if blocked.last else ''}"
     times = f"{blocked.times} times" if blocked.times > 1 else "once"
     last = f", last {blocked.last}" if blocked.last else ""
     return f"{blocked.by} rejects them ({times}{last})"

@@ -156,7 +156,8 @@ OutcomeWord = Literal[
 class Blocked(Record, frozen=True):
     """Pods are missing, and something that is not computed here rejects them. ``by``: who, in words.
 
-    ``times``: how often it did, ``last``: when it last did (RFC 3339, may be empty), ``message``: the server's words.
+    ``times``: how often it did; 0: a condition says so, which does not count. ``last``: when it last did, of a
+    condition since when (RFC 3339, may be empty). ``message``: the server's words.
     """
 
     by: str

@@ -17,7 +17,7 @@ _BEFORE = re.compile(r"^(?:\(combined from similar events\): )?(?:Error creating
 #: Who refused, in the API server's sentences, with what to call it.
 _REFUSERS = (
     (re.compile(r'admission webhook "([^"]*)" denied'), "webhook {}"),
-    (re.compile(r'failed calling webhook "([^"]*)"'), "webhook {}, which cannot be called"),
+    (re.compile(r'failed calling webhook "([^"]*)"'), "webhook {} (it cannot be called)"),
     (re.compile(r'violates PodSecurity "([^"]*)"'), 'Pod Security "{}"'),
     (re.compile(r"(ValidatingAdmissionPolicy|MutatingAdmissionPolicy) '([^']*)'"), "{} {}"),
     (re.compile(r'serviceaccount "([^"]*)" not found'), "ServiceAccount {}, which does not exist"),
@@ -37,7 +37,8 @@ def blocked_by(seen: Iterable[Fact], newest: str, *, claims: bool = False) -> Bl
         return None
     if newest and last.time and last.time[:_SECOND] < newest[:_SECOND] and not last.source.field:
         return None
-    return Blocked(refuser(last.text), _BEFORE.sub("", last.text), last.count, last.time)
+    times = 0 if last.source.field else last.count
+    return Blocked(refuser(last.text), _BEFORE.sub("", last.text), times, last.time)
 
 
 #: So many characters of a time tell the second, which events and pods both have.

@@ -20,13 +20,15 @@ from kubectl_kres.model.workload import Event, Workload
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known
 from kubectl_kres.reports.common.pod_template import template_of
-from kubectl_kres.reports.common.replicas import replicas_of
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.pod import events
+from kubectl_kres.reports.pod.last_refusal import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
 from kubectl_kres.reports.pod.needs import controller, needs
 from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
+from kubectl_kres.reports.rollout.workload_pods import pods_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -69,7 +71,7 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
     if subject.raw is not None:
         return wanted
     own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    if not isinstance(own, Workload) or not _lacks(subject.ref.kind, own):
+    if not isinstance(own, Workload) or not _lacks(store, subject.ref.kind, own):
         return wanted
     beside = [one for ref in _refused(store, subject)[:_MOST_READ] for one in _of_rival(store, ref)]
     return tuple(dict.fromkeys((*wanted, *beside)))
@@ -117,7 +119,7 @@ def _told(store: Store, space: str, known: Known, server: Server) -> _Told:
             (ObjectRef(kind, one.metadata.name, space), one)
             for kind in _KINDS
             for one in store.all(kind, space)
-            if not _made_by_one(store, one) and _lacks(kind, one)
+            if not _made_by_one(store, one) and _lacks(store, kind, one)
         ]
         last = _found[store] = _Told(asked, known, lacking, {})
     return last
@@ -126,6 +128,8 @@ def _told(store: Store, space: str, known: Known, server: Server) -> _Told:
 def _rival(store: Store, subject: Subject, known: Known, server: Server) -> Rival | None:
     """None where more room brings it nothing: another thing refuses its pods, or it makes none at present."""
     start = start_of(store, subject)
+    if start.owner is None or barring(events.of_workload(store, subject.ref.kind, start.owner)):
+        return None
     outcomes = admit(start.pod, known.policies, server, journal=False)
     analysis = Analysis(start, known, outcomes, server=server)
     for system in systems():
@@ -137,12 +141,12 @@ def _rival(store: Store, subject: Subject, known: Known, server: Server) -> Riva
     return None if place is None else Rival(subject.ref, start.pod, structs.replace(place, fresh=False))
 
 
-def _lacks(kind: str, workload: Workload) -> bool:
+def _lacks(store: Store, kind: str, workload: Workload) -> bool:
     try:
-        found = replicas_of(kind, workload)
+        found = pods_of(store, kind, workload)
     except UsageError:
         return False
-    return found is not None and found.missing > 0
+    return found is not None and (found.missing > 0 or found.failing)
 
 
 def _priced(store: Store, workload: Workload) -> bool:

@@ -18,8 +18,9 @@ from kubectl_kres.render.verdict.words import verdict_word
 from kubectl_kres.reports.common.explanation import Explanation, QuotaCost, ResourceValue
 from kubectl_kres.reports.explain.difference import diff
 from kubectl_kres.reports.explain.explain import explain
-from kubectl_kres.reports.pod.needs import needs, needs_with_node
+from kubectl_kres.reports.pod.needs import needs_with_node
 from kubectl_kres.reports.qos.qos_report import Quality, quality, unclassed
+from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.pods import owner_of
 from kubectl_kres.tui.location import Location
@@ -66,7 +67,7 @@ class PodPane(TreePane):
 
     def wanted(self) -> Iterable[Need]:
         store, subject = self.session.store, self.subject
-        return (*needs(store, subject), *needs_with_node(store, subject))
+        return (*needs_with_rivals(store, subject), *needs_with_node(store, subject))
 
     def ask(self) -> Explanation:
         return explain(self.session.store, self.subject, self.session.ask)

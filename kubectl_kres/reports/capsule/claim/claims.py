@@ -17,6 +17,7 @@ from kubectl_kres.reports.capsule.common.pool_room import short
 
 #: Claims ahead that are named.
 _NAMED = 10
+_NO_SUCH_POOL = "the pool that it names does not exist"
 _SHORT = frozenset({*WAITING, "failed"})
 
 
@@ -31,6 +32,9 @@ class Claims:
         scene, meta = self.scene, claim.metadata
         pool = scene.pool_of(claim)
         found = scene.states().get((meta.namespace, meta.name)) or standing(claim, pool)
+        wanted = claim.spec.pool
+        if found.state == "pending" and wanted and scene.pools_known and wanted not in scene.pools:
+            found = found._replace(state="failed", because=f"{_NO_SUCH_POOL}, which its controller has not said yet")
         ref = ObjectRef("ResourcePoolClaim", meta.name, meta.namespace)
         asked = parsed(claim.spec.claim)
         amounts = tuple(self._amounts(asked, pool, found)) if found.state in _SHORT else ()
