@@ -7,7 +7,9 @@ import sys
 from typing import Any
 
 import pytest
-from tui.driving import LARGE, ML, SMALL, demo, drive, typed
+from reports.stored import made, store_of
+from tui.driving import LARGE, ML, SMALL, demo, drive, press, typed, until
+from tui.still import Still, session_on
 from tui.test_tui_snapshots import before
 
 from kubectl_kres.cli.main import entry
@@ -15,6 +17,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.tui import whatif
 from kubectl_kres.tui.app import Kres
+from kubectl_kres.tui.location import HOME, Location
 
 FIVE = ["s", "5", "enter"]
 #: Where a page of text has the 80 columns of a command that is not on a terminal.
@@ -70,6 +73,33 @@ def test_the_command_prints_what_the_screen_shows(
     printed = capsys.readouterr().out.splitlines()
     assert printed
     assert " ".join(" ".join(printed).split()) in " ".join(shown.split())
+
+
+def test_what_arrives_meanwhile_is_drawn_too():
+    """A pod that comes while a number is tried is on both sides; what the change made is not undone by it."""
+    hard, used = {"pods": "4"}, {"pods": "1"}
+    quota = made("ResourceQuota", "team", spec={"hard": hard}, status={"hard": hard, "used": used})
+    store, feed = store_of(quota, made("Pod", "web")), Still()
+    app = Kres(session_on(store, feed), (HOME, Location("quota", ref=ObjectRef("ResourceQuota", "team", "ns"))))
+    seen: list[str] = []
+
+    async def act(pilot: Any) -> None:
+        await press(pilot, ["s", "9", "enter"])
+        seen.append(await until(pilot, "pods: used 1 of 4 -> used 1 of 9"))
+        later = {"hard": hard, "used": {"pods": "2"}}
+        again = store_of(made("ResourceQuota", "team", spec={"hard": hard}, status=later), made("Pod", "late"))
+        feed.coming.append(("put", "ResourceQuota", again.get("ResourceQuota", "team", "ns")))
+        feed.coming.append(("put", "Pod", again.get("Pod", "late", "ns")))
+        await press(pilot, [":", *typed("pods"), "enter"])
+        seen.append(await until(pilot, "late", "web"))
+        await press(pilot, [":", *typed("quotas"), "enter"])
+        seen.append(await until(pilot, "team"))
+        await press(pilot, ["U"])
+        seen.append(await until(pilot, "team", "copied what would make it so"))
+
+    drive(app, act=act, size=(140, 40))
+    assert [line for line in seen[2].splitlines() if "team" in line and " 9 " in line]
+    assert [line for line in seen[3].splitlines() if "team" in line and " 4 " in line and " 2 " in line]
 
 
 def test_leaving_gives_back_what_is_and_offers_the_line(monkeypatch: pytest.MonkeyPatch):

@@ -276,9 +276,10 @@ class Table(Drawn):
         mark, tone = self._sign(row)
         # A row is of the colour of its state, where a cell has none of its own.
         plain = self.tone(_ROWS.get(tone, ""))
+        before = "~" if self.differs is not None and self.differs(row) else " "
+        cursor = ">" if current and (self.has_focus or not self.shy) else " "
         segments = [
-            Segment("~" if self.differs is not None and self.differs(row) else " ", plain + over),
-            Segment(">" if current and (self.has_focus or not self.shy) else " ", plain + over),
+            Segment(f"{before}{cursor}", plain + over),
             Segment(f"{mark:<2}"[:2], self.tone(tone) + over),
         ]
         for place, (at, width) in enumerate(self._layout):
