@@ -76,7 +76,7 @@ POLICIES = {
 #: Those of batch and staging whose pods a quota or a webhook stops, and those of checkout that each another rule stops.
 REFUSED = {"checkout", "fraud-model", "notebook-hub", "receipts", "scanner", "thumbnails", "workers"}
 WATCHED = "pods,resourcequotas,deployments,replicasets,statefulsets,daemonsets,jobs,replicationcontrollers"
-QUIET, DEADLINE, POLL = 3.0, 180.0, 0.2
+QUIET, DEADLINE, POLL = 3.0, 900.0, 0.2
 """Seconds: without a change until the cluster counts as settled; until giving up; between two looks."""
 
 

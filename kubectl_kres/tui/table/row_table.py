@@ -231,7 +231,7 @@ class Table(Drawn):
             self.go(place)
 
     def open_on(self, key: RowKey) -> None:
-        """Puts the cursor on a row, with as much above it as there is room for, whatever room there comes to be."""
+        """Puts the cursor on a row and keeps it in sight, whatever room there comes to be, until it is moved."""
         self.find(key)
         self._opened = self.cursor
         self._reveal()
@@ -337,7 +337,8 @@ class Table(Drawn):
     def _reveal(self) -> None:
         top, height = int(self.scroll_offset.y), max(1, self.size.height - 1)
         if self._opened is not None and self._opened == self.cursor:
-            self.scroll_to(y=max(0, self._line - height + 1), animate=False)
+            # In the middle where it is not on the first page: what it is about stands below it.
+            self.scroll_to(y=0 if self._line < height else self._line - height // 2, animate=False)
         elif self._line < top:
             self.scroll_to(y=self._line, animate=False)
         elif self._line >= top + height:
