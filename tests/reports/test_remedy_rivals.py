@@ -99,6 +99,18 @@ def test_what_events_name_is_read_where_pods_are_missing():
     assert not [one for one in needs_with_rivals(store, subject("Deployment/web")) if one.name == "other-1"]
 
 
+def test_so_is_the_deployment_of_a_set_that_they_name_with_its_other_sets():
+    owner = {"ownerReferences": [{"kind": "Deployment", "name": "other", "controller": True}]}
+    named = web("other-1", 1, "100m", kind="ReplicaSet", **owner)
+    objects = web("web", 2, "100m"), named, refused("ReplicaSet/other-1")
+    wanted = needs_with_rivals(store_of(*objects, unread=("Deployment",)), subject("Deployment/web"))
+    assert [one.name for one in wanted if one.kind == "Deployment"] == ["web", "other"]
+    maker = web("other", 1, "100m")
+    maker["spec"]["selector"] = {"matchLabels": {"app": "other"}}
+    wanted = needs_with_rivals(store_of(*objects, maker), subject("Deployment/web"))
+    assert "app=other" in [one.label_selector for one in wanted if one.kind == "ReplicaSet"]
+
+
 def test_its_own_replica_set_is_no_rival():
     own = {
         **web(

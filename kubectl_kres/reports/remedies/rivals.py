@@ -25,7 +25,7 @@ from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.pod import events
 from kubectl_kres.reports.pod.last_refusal import barring
 from kubectl_kres.reports.pod.manifest_source import start_of
-from kubectl_kres.reports.pod.needs import controller, needs
+from kubectl_kres.reports.pod.needs import controller, needs, selector_text
 from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.remedies.pods import TRIED, Rival, findings_of, workplace
 from kubectl_kres.reports.rollout.workload_pods import pods_of
@@ -78,10 +78,19 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
 
 
 def _of_rival(store: Store, ref: ObjectRef) -> Iterator[Need]:
-    """The workload, and what its pods cost beside their containers."""
+    """The workload, the Deployment that makes it with its other ReplicaSets, and what its pods cost by their class."""
     yield Need(ref.kind, ref.namespace, ref.name, required=False)
     there = store.get(ref.kind, ref.name, ref.namespace)
-    template = template_of(there)[1] if isinstance(there, Workload) else None
+    if not isinstance(there, Workload):
+        return
+    kind, name = controller(there)
+    if kind == "Deployment":
+        yield Need(kind, ref.namespace, name, required=False)
+        maker = store.get(kind, name, ref.namespace)
+        if isinstance(maker, Workload):
+            selector = selector_text(maker.spec.selector)
+            yield Need("ReplicaSet", ref.namespace, label_selector=selector, required=False)
+    template = template_of(there)[1]
     if template is not None and template.spec.runtime_class_name:
         yield Need("RuntimeClass", name=template.spec.runtime_class_name, required=False)
 
