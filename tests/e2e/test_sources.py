@@ -24,6 +24,7 @@ KEYS = ("allowed", "code", "reason", "message", "causes", "warnings")
 TEMPLATES = ",".join(BY_KIND[kind].qualified for kind in WORKLOADS if kind != "PodTemplate")
 ALL = f"{TEMPLATES},pods"
 #: Of a list less is read beside the objects, so that all are asked for by their names, too.
+_TAKEN = "all.kres.gz"
 SPACES = ("batch", "checkout", "payments", "platform", "shop")
 COMMANDS = (
     ("explain", ALL, "-A"),
@@ -45,7 +46,8 @@ def asking(demo: ControlPlane) -> Iterator[Asking]:
 
 
 def without_source(text: str) -> str:
-    """A document without what says where it is from; other texts do not say it."""
+    """An answer without what says where it is from, and where the commands that it proposes look."""
+    text = text.replace(f" --snapshot {_TAKEN}", "")
     if text.startswith("{"):
         document = json.loads(text)
         assert document["metadata"].pop("source") in {"cluster", "snapshot"}
@@ -68,10 +70,10 @@ def no_default_class(asking: Asking) -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_default_class")
 def test_a_snapshot_answers_like_the_cluster(demo_kres: Kres, asking: Asking) -> None:
-    taken = demo_kres("snapshot", "-A", "--out", "all.kres.gz")
+    taken = demo_kres("snapshot", "-A", "--out", _TAKEN)
     assert taken.returncode == 0, taken.stderr
     for command in (*COMMANDS, *(line for space in SPACES for line in about_all(asking, space))):
-        live, held = demo_kres(*command), demo_kres(*command, "--snapshot", "all.kres.gz")
+        live, held = demo_kres(*command), demo_kres(*command, "--snapshot", _TAKEN)
         texts = (without_source(done.stdout).splitlines() for done in (live, held))
         changed = "\n".join(unified_diff(*texts, "cluster", "snapshot", n=1, lineterm=""))
         assert not changed, f"{command}\n{live.stderr}\n{changed[:5000]}"
@@ -102,6 +104,10 @@ def test_templates_get_what_a_dry_run_gets(demo_kres: Kres, asking: Asking) -> N
         reply = asking.create(next_pod(asking, **subject), subject["namespace"], dry=True)
         real = answer(reply)
         possible = values(item)
+        if "failed calling webhook" in real.get("message", ""):
+            assert item["verdict"]["outcome"] == "blocked", subject
+            assert "webhook/not-computed" in {one["code"] for one in item["assumptions"]}, subject
+            continue
         assert not unlike(real, item, {"metadata": {}}, KEYS), subject
         if real["allowed"]:
             found = stored(real["object"])

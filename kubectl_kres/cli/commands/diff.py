@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.difference import Difference, Differences, diff
 from kubectl_kres.reports.explain.explain import unseen_of
 from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
-from kubectl_kres.reports.pod.needs import needs
+from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -42,7 +42,7 @@ def _is_counted(kind: Kind) -> bool:
 
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
-    return policy_needs(store, subject) if _is_counted(subject.kind) else needs(store, subject)
+    return policy_needs(store, subject) if _is_counted(subject.kind) else needs_with_rivals(store, subject)
 
 
 class DiffPage(Page):

@@ -71,7 +71,7 @@ def needs_with_rivals(store: Store, subject: Subject) -> tuple[Need, ...]:
     if subject.raw is not None:
         return wanted
     own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace)
-    if not isinstance(own, Workload) or not _lacks(store, subject.ref.kind, own):
+    if not isinstance(own, Workload) or _is_made(own) or not _lacks(store, subject.ref.kind, own):
         return wanted
     beside = [one for ref in _refused(store, subject)[:_MOST_READ] for one in _of_rival(store, ref)]
     return tuple(dict.fromkeys((*wanted, *beside)))
@@ -96,7 +96,13 @@ def _of_rival(store: Store, ref: ObjectRef) -> Iterator[Need]:
 
 
 def rivals_of(store: Store, subject: Subject, known: Known, server: Server) -> Rivals:
-    """All that is known to lack pods beside the subject. Raises Unparsable."""
+    """All that is known to lack pods beside the subject. Raises Unparsable.
+
+    None of a ReplicaSet that a Deployment makes: who wants to know asks about the Deployment.
+    """
+    own = store.get(subject.ref.kind, subject.ref.name, subject.ref.namespace) if subject.raw is None else None
+    if isinstance(own, Workload) and _is_made(own):
+        return Rivals()
     family = _family(store, subject)
     found: list[Rival] = []
     unknown: list[ObjectRef] = []
@@ -163,6 +169,11 @@ def _priced(store: Store, workload: Workload) -> bool:
     template = template_of(workload)[1]
     name = template.spec.runtime_class_name if template is not None else None
     return not name or store.get("RuntimeClass", name) is not None
+
+
+def _is_made(workload: Workload) -> bool:
+    """Whether it says that another workload makes it, read or not."""
+    return controller(workload)[0] in _KINDS
 
 
 def _made_by_one(store: Store, workload: Workload) -> bool:
