@@ -266,7 +266,10 @@ class Kres(App[None]):
         self.go(event.place, fresh=event.fresh)
 
     def on_say(self, event: Say) -> None:
-        self.say(event.text, event.tone)
+        if event.text:
+            self.say(event.text, event.tone)
+        else:
+            self._hush()
 
     def on_copy(self, event: Copy) -> None:
         self.copy(event.text, event.what)

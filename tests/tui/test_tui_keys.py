@@ -324,3 +324,15 @@ def test_aliases_and_hotkeys_of_the_user():
     assert "    checkout-" in shown or " >  checkout-" in shown
     assert "import-prices-0" not in shown
     assert "zzz" in drive(demo("quotas", **own), ["f3"]).splitlines()[-3]
+
+
+def test_yaml_of_a_pod_names_the_command_that_prints_it():
+    for key in ("y", "Y"):
+        shown = drive(demo("pod storefront-78dbf55d4d-5fk8z"), [key])
+        assert "$ kubectl kres diff pod/storefront-78dbf55d4d-5fk8z -o yaml -n shop --demo" in shown, shown
+
+
+def test_what_was_said_of_a_line_goes_when_another_one_folds():
+    shown = drive(demo("claim alice", file=ML, namespaces=("ml-notebooks",)), ["end", "enter", "home", "enter"])
+    assert "enter unfolds" in shown, shown
+    assert "all that is known" not in shown

@@ -291,3 +291,36 @@ def test_a_pod_that_changes_keeps_its_fault():
         assert "web" in text(app)
 
     drive(app, act=act)
+
+
+@pytest.mark.parametrize(
+    ("status", "sign", "shown", "why"),
+    [
+        (
+            {"phase": "Failed", "reason": "Evicted", "message": "the node was low on memory"},
+            "x",
+            "Evicted",
+            "Evicted: the node was low on memory",
+        ),
+        (
+            {
+                "phase": "Pending",
+                "conditions": [
+                    {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes fit"}
+                ],
+            },
+            "!",
+            "Unschedulable",
+            "Unschedulable: 0/3 nodes fit",
+        ),
+        ({"phase": "Succeeded"}, " ", "Succeeded", ""),
+        ({"phase": "Running"}, " ", "Running", ""),
+    ],
+)
+def test_a_pod_that_does_not_run_is_marked_and_says_why(status, sign, shown, why):
+    store = store_of(made("Pod", "web", spec={"containers": [{"name": "app"}]}, status=status))
+    screen = drive(Kres(session_on(store), (HOME, Location("pods"))), size=LARGE)
+    line = next(line for line in screen.splitlines() if " web " in line)
+    assert line[2] == sign
+    assert shown in line
+    assert why in screen

@@ -13,9 +13,11 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.render.pod.qos import quality_lines, short
-from kubectl_kres.render.text.line import Line, Tone
+from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.render.text.times import since
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.condition import state_of
+from kubectl_kres.reports.pod.events import of_pod
 from kubectl_kres.reports.qos.qos_reach import CLASSES
 from kubectl_kres.reports.qos.qos_report import Quality
 from kubectl_kres.reports.qos.qos_sums import PodAmounts, amounts
@@ -149,7 +151,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
         _figure("limits", "cpu", "CPU LIM"),
         _figure("requests", "memory", "MEM REQ"),
         _figure("limits", "memory", "MEM LIM"),
-        Column("state", "STATE", _state, _state, wide=True, width=9, lasting=True),
+        Column("state", "STATE", _state, _state, _state_tone, wide=True, most=17, lasting=True),
         Column("age", "AGE", _age, _made, right=True, wide=True, width=5, searched=False, lasting=True),
         Column("why", "WHY", lambda row: row.why(), _why_rank, wide=True, width=34, searched=False, tone=_why_tone),
         Column("node", "NODE", node, node, wide=True, most=24, lasting=True),
@@ -173,8 +175,21 @@ def _made(row: PodRow) -> float | None:
         return None
 
 
+def _trouble(row: PodRow) -> str:
+    """What keeps it from running, or has ended it; empty where all is as usual."""
+    return state_of("Pod", row.pod).partition(" (")[0]
+
+
 def _state(row: PodRow) -> str:
-    return row.pod.status.reason or row.pod.status.phase
+    return _trouble(row) or row.pod.status.phase
+
+
+def _state_tone(row: PodRow) -> Tone:
+    """Of a pod that has ended well, or is being deleted, nobody has to do anything."""
+    phase, trouble = row.pod.status.phase, _trouble(row)
+    if phase == "Failed":
+        return "bad"
+    return "quiet" if phase == "Succeeded" or trouble == "Terminating" else "warn" if trouble else ""
 
 
 def _why_rank(row: PodRow) -> str | None:
@@ -186,13 +201,15 @@ def _why_tone(row: PodRow) -> Tone:
 
 
 def sign(row: PodRow) -> tuple[str, Tone]:
-    """``x``: it would be refused today; ``!``: it would get another class; ``?``: that cannot be said."""
-    found = row.quality
+    """``x``: it has failed, or would be refused today; ``!``: it does not run as it should, or would get another
+    class; ``?``: that cannot be said.
+    """
+    found, state = row.quality, _state_tone(row)
+    if state == "bad" or (found is not None and found.refused):
+        return "x", "bad"
     if found is None:
         return "?", "warn"
-    if found.refused:
-        return "x", "bad"
-    return ("!", "warn") if found.differs or found.alternatives else ("", "")
+    return ("!", "warn") if found.differs or found.alternatives or state == "warn" else ("", state)
 
 
 def _needs(namespace: str) -> tuple[Need, ...]:
@@ -226,6 +243,9 @@ def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, PodRow] | None:
 def _detail(session: Session, row: PodRow, width: int) -> Iterator[Line]:
     del session
     found = row.quality
+    tone = _state_tone(row)
+    for fact in of_pod(row.pod):
+        yield from toned(tone, wrapped(f"{fact.reason}: {fact.text}", width, rest="  "))
     if found is not None:
         yield from quality_lines(found, width)
     else:

@@ -58,7 +58,12 @@ class OutlinePane(TreePane):
         yield [("strong", row.label)]
         if row.is_section:
             inside = sum(one.path[:1] == row.path for one in self._rows) - 1
-            yield [("quiet", f"{inside} line{'s' * (inside != 1)}; enter folds")]
+            yield [
+                (
+                    "quiet",
+                    f"{inside} line{'s' * (inside != 1)}; enter {'unfolds' if row.path in self._folded else 'folds'}",
+                )
+            ]
         else:
             yield from toned("", wrapped(row.said, width))
 

@@ -26,7 +26,7 @@ class Open(Message):
 
 
 class Say(Message):
-    """A remark for the status line."""
+    """A remark for the status line; an empty one takes back what stands there."""
 
     def __init__(self, text: str, tone: Tone = "") -> None:
         super().__init__()

@@ -46,8 +46,8 @@ _COMMANDS = {
     "qos": "qos {}",
     "cgroups": "qos {} --cgroup v2",
     "diff": "diff {}",
-    "yaml": "diff {}",
-    "computed": "diff {}",
+    "yaml": "diff {} -o yaml",
+    "computed": "diff {} -o yaml",
 }
 
 

@@ -237,6 +237,9 @@ class TreePane(ObjectPane, TablePane):
         self.table.cursor = key if folded else row.path
         self.table.change_columns(self.columns())
         self._fill()
+        self._draw()
+        # What was said of another line is not true of this one.
+        self.post_message(Say(""))
 
     def apply(self) -> None:
         self._fill()

@@ -27,7 +27,7 @@ _MARGIN = 4
 #: Rows that widths are taken from: those that came first, and of those that change some at a time.
 _MEASURED, _SAMPLE = 400, 40
 #: The tone of a whole row, by that of its sign.
-_ROWS = {"bad": "fault", "warn": "near"}
+_ROWS = {"bad": "fault", "warn": "near", "quiet": "quiet"}
 #: Seconds after which the length of a long list is told anew, where its end is near and where it is not.
 _PATIENCE, _FAR = 0.5, 5.0
 
