@@ -71,6 +71,10 @@ class Store:
         """A number for each kind that rises whenever its objects, or what is known of them, may have changed."""
         return tuple(self._revisions.get(kind, 0) for kind in kinds)
 
+    def revision_beside(self, kind: str) -> int:
+        """A number that rises whenever anything but objects of the kind may have changed."""
+        return self.changes - self._revisions.get(kind, 0)
+
     def _changed(self, kind: str) -> None:
         self._revisions[kind] = self._revisions.get(kind, 0) + 1
         self.changes += 1

@@ -81,6 +81,17 @@ def test_a_policy_that_changes_is_looked_at_anew(raw, before, after, server):
 
 
 @FEW
+@given(pods(), pods(), quota_lists(), SERVERS)
+def test_a_template_that_is_replaced_is_looked_at_anew(raw, other, quotas, server):
+    store, ask = stored(objects([raw], [raw], 2), list(quotas), ()), Ask(server)
+    lines, about = Outlines(store, ask), subject("Pod/p0-a")
+    lines.outline(about)
+    for one in stored(objects([other], [raw], 2), [], ()).all("ReplicaSet"):
+        store.add("ReplicaSet", one)
+    assert shown(lines.outline(about)) == shown(outline_of(explain(store, about, ask)))
+
+
+@FEW
 @given(pods(), range_lists(), quota_lists(), SERVERS)
 def test_of_a_file(raw, ranges, quotas, server):
     store, ask = stored([], [*ranges, *quotas], ()), Ask(server)

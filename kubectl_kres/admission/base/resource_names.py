@@ -77,6 +77,7 @@ def is_standard_quota(name: str) -> bool:
     return name in STANDARD_QUOTA or name.startswith(("hugepages-", "requests.hugepages-"))
 
 
+@lru_cache(1000)
 def qualified_faults(text: str) -> tuple[str, ...]:
     """What keeps ``text`` from being ``[prefix/]name``. Source: apimachinery validate/content IsLabelKey."""
     prefix, slash, name = text.rpartition("/")

@@ -21,6 +21,7 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.cli.select.workloads import Found, chosen
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.cli.source.open_source import opened
+from kubectl_kres.cli.uncollected import uncollected
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.store.store import Store
 
@@ -153,7 +154,8 @@ def answer(options: Options, query: Query) -> int:
     frame, page = framed(options, query), query.page()
     tally = Tally(options, say)
     drawn: list[Answered] = []
-    with Items(options.output) as items, opened(options, query.unread) as (source, given):
+    # What answers leave behind holds no cycles worth looking for.
+    with uncollected(), Items(options.output) as items, opened(options, query.unread) as (source, given):
         for answered in page.run(frame, source, given, tally):
             if options.output in DOCUMENTS:
                 items.add(answered.report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
@@ -23,6 +24,7 @@ _OTHERS: Final = {
 _NOTHING: Final = KindAnswers()
 
 
+@cache
 def answers_about(kind: Kind) -> KindAnswers:
     """What is said of objects of a kind; of a kind that no table has, what its pod template tells.
 

@@ -21,6 +21,7 @@ from kubectl_kres.provenance.journal import Derive, Set, Source
 from kubectl_kres.reports.common.analysis import Start
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import ResourceValue, Unseen, Verdict
+from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -68,8 +69,6 @@ def diff(store: Store, subject: Subject, ask: Ask) -> Difference:
     return _compared(store, subject, analysis_of(store, subject, ask))
 
 
-#: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
-_KEPT = 1000
 _ENCODER = msgspec.msgpack.Encoder()
 
 
@@ -82,8 +81,8 @@ class Differences:
 
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask
-        self._unchanged: dict[tuple[Any, ...], tuple[Maker | None, Known, bool]] = {}
-        self._alike: dict[tuple[Any, ...], tuple[Maker | None, Known, Difference]] = {}
+        self._unchanged = Kept[tuple[Any, ...], tuple[Maker | None, Known, bool]]()
+        self._alike = Kept[tuple[Any, ...], tuple[Maker | None, Known, Difference]]()
         #: By namespace when its policies were edited, and the revisions that this is of.
         self._times: dict[str, tuple[tuple[int, ...], frozenset[str]]] = {}
         self.pattern: Difference | None = None
@@ -114,18 +113,15 @@ class Differences:
             return renamed(held[2], pod.metadata.name)
         found = _compared(self._store, named, analyse(live.start, known, self._ask))
         if key is not None and _only_named(found):
-            if len(self._alike) >= _KEPT:
-                self._alike.clear()
-            self._alike[key] = live.maker, known, found
+            self._alike.keep(key, (live.maker, known, found))
             self.pattern = found
         return found
 
     def _same(self, live: _Live, known: Known) -> bool:
         last = self._unchanged.get(live.key)
         if last is None or last[0] is not live.maker or last[1] is not known:
-            if len(self._unchanged) >= _KEPT:
-                self._unchanged.clear()
-            last = self._unchanged[live.key] = live.maker, known, unchanged(live.start, known, self._ask)
+            last = live.maker, known, unchanged(live.start, known, self._ask)
+            self._unchanged.keep(live.key, last)
         return last[2]
 
     def _told_alike(self, live: _Live) -> tuple[Any, ...] | None:

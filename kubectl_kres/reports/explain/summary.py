@@ -16,6 +16,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Unseen, Verdict
+from kubectl_kres.reports.common.kept import Kept
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -23,14 +24,11 @@ from kubectl_kres.reports.common.system import is_made_by_system, made_by
 from kubectl_kres.reports.explain.explain import analyse, analysis_of, unseen_of, verdict_and_sentences
 from kubectl_kres.reports.pod.condition import ready_of, state_of
 from kubectl_kres.reports.pod.manifest_source import maker_of, start_of_live
-from kubectl_kres.reports.pod.needs import PodOrigin, needs, origin_of
+from kubectl_kres.reports.pod.needs import PodOrigin, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template, signature
 from kubectl_kres.reports.pod.values import names_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-
-#: So many answers are kept: pods of a workload come one after the other, and memory must not grow with their number.
-_KEPT = 1000
 
 
 class Outline(Record, frozen=True):
@@ -55,74 +53,55 @@ class Outline(Record, frozen=True):
     ended: bool = False
 
 
-class UnseenOfPods:
-    """What could not be read of the needs of listed pods, looked up once for those that have the same."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._kept: dict[PodOrigin, tuple[tuple[str, ...], tuple[int, ...], tuple[Unseen, ...]]] = {}
-
-    def of(self, subject: Subject, pod: Pod) -> tuple[Unseen, ...]:
-        """As ``unseen_of``, for a pod that no run made."""
-        store, origin, ref = self._store, origin_of(pod), subject.ref
-        # Of a pod that waits for a node, all pods were wanted, too.
-        if origin.waits or not store.covered(Need("Pod", ref.namespace, ref.name)).known:
-            return unseen_of(store, subject)
-        kinds, revision, unseen = self._kept.get(origin, ((), (), ()))
-        if not kinds or store.revision(*kinds) != revision:
-            if len(self._kept) >= _KEPT:
-                self._kept.clear()
-            wanted = {need.kind for need in needs(store, subject)}
-            kinds, unseen = tuple(sorted(wanted - {"Pod"})), unseen_of(store, subject)
-            self._kept[origin] = kinds, store.revision(*kinds), unseen
-        return unseen
-
-
 class Outlines:
     """Lines for many objects; live pods that are alike are looked at once."""
 
     def __init__(self, store: Store, ask: Ask) -> None:
         self._store, self._ask = store, ask
-        #: By all that admission looks at; and, quicker to find, by the owner whose template made the pod.
-        self._alike: dict[tuple[str, bytes, bytes], tuple[Known, Outline]] = {}
-        self._of_owner: dict[tuple[int, bytes], tuple[object, Known, Outline]] = {}
+        #: By all that admission looks at; and, quicker to find, by what the pod says of the template that made it.
+        self._alike = Kept[tuple[str, bytes, bytes], tuple[Known, Outline]]()
+        self._of_origin = Kept[tuple[PodOrigin, bytes], Outline]()
+        #: What could not be read.
+        self._unseen = Kept[PodOrigin, tuple[Unseen, ...]]()
+        #: Up to which change of anything but pods the last two hold.
+        self._beside = -1
         #: Namespaces whose last pod was refused: the next one likely is, too.
         self._refusing: set[str] = set()
-        self._unseen = UnseenOfPods(store)
 
     def outline(self, subject: Subject) -> Outline:
         """Raises what ``explain`` raises."""
         ref = subject.ref
         stored = self._store.get(ref.kind, ref.name, ref.namespace) if subject.raw is None else None
         if isinstance(stored, Pod) and not is_made_by_system(self._store, subject):
-            unseen = self._unseen.of(subject, stored)
-            found = self._pod(subject, stored, unseen)
+            found = self._pod(subject, stored)
         else:
             unseen = unseen_of(self._store, subject)
-            found = self._any(subject, unseen)
-        complete = not any(one.required for one in unseen)
-        return structs.replace(
-            found,
-            subject=ref,
-            unseen=unseen,
-            complete=complete,
-            ready=ready_of(ref.kind, stored),
-            state=state_of(ref.kind, stored),
-        )
+            found = _seeing(self._any(subject, unseen), unseen)
+        return structs.replace(found, subject=ref, ready=ready_of(ref.kind, stored), state=state_of(ref.kind, stored))
 
-    def _pod(self, subject: Subject, pod: Pod, unseen: tuple[Unseen, ...]) -> Outline:
+    def _pod(self, subject: Subject, pod: Pod) -> Outline:
         """Of a live pod that no run made."""
-        known = policies(self._store, subject.ref.namespace, self._ask.server)
-        owner = maker_of(self._store, pod)
-        if owner is None:
-            return self._like(subject, pod, known, unseen)
-        key = id(owner), beside_template(pod)
-        last = self._of_owner.get(key)
-        if last is None or last[0] is not owner or last[1] is not known:
-            if len(self._of_owner) >= _KEPT:
-                self._of_owner.clear()
-            last = self._of_owner[key] = owner, known, self._like(subject, pod, known, unseen)
-        return last[2]
+        store, origin, ref = self._store, origin_of(pod), subject.ref
+        beside = store.revision_beside("Pod")
+        if beside != self._beside:
+            self._unseen.clear()
+            self._of_origin.clear()
+            self._beside = beside
+        # Of a pod that waits for a node, all pods were wanted, too.
+        alone = origin.waits or not store.covered(Need("Pod", ref.namespace, ref.name)).known
+        key = origin, beside_template(pod)
+        found = None if alone else self._of_origin.get(key)
+        if found is None:
+            unseen = None if alone else self._unseen.get(origin)
+            if unseen is None:
+                unseen = unseen_of(store, subject)
+                if not alone:
+                    self._unseen.keep(origin, unseen)
+            known = policies(store, ref.namespace, self._ask.server)
+            found = _seeing(self._like(subject, pod, known, unseen), unseen)
+            if not alone and maker_of(store, pod) is not None:
+                self._of_origin.keep(key, found)
+        return found
 
     def _like(self, subject: Subject, pod: Pod, known: Known, unseen: tuple[Unseen, ...]) -> Outline:
         """Of a pod, or of one that is like it."""
@@ -130,9 +109,8 @@ class Outlines:
         key = (subject.ref.namespace, *signature(start, pod))
         last = self._alike.get(key)
         if last is None or last[0] is not known:
-            if len(self._alike) >= _KEPT:
-                self._alike.clear()
-            last = self._alike[key] = known, self._judged(subject, unseen, partial(analyse, start, known, self._ask))
+            judge = partial(analyse, start, known, self._ask)
+            last = self._alike.keep(key, (known, self._judged(subject, unseen, judge)))
         return last[1]
 
     def _any(self, subject: Subject, unseen: tuple[Unseen, ...]) -> Outline:
@@ -149,6 +127,11 @@ class Outlines:
             self._refusing.add(space)
             analysis = analysis if journal else judge(journal=True)
         return _outlined(self._store, subject, analysis, unseen)
+
+
+def _seeing(outline: Outline, unseen: tuple[Unseen, ...]) -> Outline:
+    """The line with what could not be read for it."""
+    return structs.replace(outline, unseen=unseen, complete=not any(one.required for one in unseen))
 
 
 def _outlined(store: Store, subject: Subject, analysis: Analysis, unseen: tuple[Unseen, ...]) -> Outline:

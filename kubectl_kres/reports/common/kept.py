@@ -1,0 +1,22 @@
+"""Answers that are kept for objects that are like others."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+#: Pods of a workload come one after the other, and memory must not grow with their number.
+MOST = 1000
+
+
+class Kept(dict[K, V]):
+    """The latest answers by what they depend on; at most MOST of them, beyond which all are forgotten."""
+
+    def keep(self, key: K, answer: V) -> V:
+        """Returns the answer."""
+        if len(self) >= MOST:
+            self.clear()
+        self[key] = answer
+        return answer
