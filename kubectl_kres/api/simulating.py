@@ -16,7 +16,7 @@ from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Scale
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep
 from kubectl_kres.simulate.cluster import Placed, carried_out
 from kubectl_kres.store.store import Origin
 
@@ -65,7 +65,7 @@ def _scaled(reading: Reading, space: str, wanted: Mapping[str, int]) -> Iterator
             raise UsageError(f"{text}: {kind.qualified} have no replicas to scale")
         if number < 0:
             raise UsageError(f"{text}: {number} is no number of replicas")
-        yield Placed(Scale(kind.kind, name, number), space)
+        yield Placed(ScaleStep(kind.kind, name, number), space)
 
 
 def _named(reading: Reading, text: str) -> tuple[Kind, str]:

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.errors import Unreachable, UsageError
 from kubectl_kres.fleet.status import ClusterStatus
-from kubectl_kres.fleet.task import Task, encode, status_of
+from kubectl_kres.fleet.task import FleetTask, encode, status_of
 
 SCHEME: Final = "dask://"
 #: How often a task is given out while its workers end.
@@ -31,8 +31,8 @@ Ask = Callable[[bytes], bytes]
 class _Try(Struct):
     """A task that a worker has. ``overdue``: its time is over, and the worker is not free before it ends."""
 
-    task: Task
-    asked: Task
+    task: FleetTask
+    asked: FleetTask
     worker: str
     deadline: float
     count: int
@@ -45,7 +45,7 @@ def dask_available() -> None:
         raise UsageError("--engine dask:// needs distributed", hint="pip install 'kubectl-kres[dask]'")
 
 
-def on_dask(tasks: Sequence[Task], address: str, ask: Ask) -> Generator[ClusterStatus]:
+def on_dask(tasks: Sequence[FleetTask], address: str, ask: Ask) -> Generator[ClusterStatus]:
     """The status of each task, as they come. ``address``: HOST:PORT of the scheduler.
 
     Workers need this version of kubectl-kres and the same folders. One of another version gets nothing more to do, and
@@ -67,7 +67,7 @@ def on_dask(tasks: Sequence[Task], address: str, ask: Ask) -> Generator[ClusterS
 class _Engine:
     """Gives tasks to workers and takes in what comes of them."""
 
-    def __init__(self, client: Any, ask: Ask, tasks: Sequence[Task]) -> None:
+    def __init__(self, client: Any, ask: Ask, tasks: Sequence[FleetTask]) -> None:
         self._client, self._ask = client, ask
         self._waiting = deque((task, 0) for task in tasks)
         self._open = len(tasks)

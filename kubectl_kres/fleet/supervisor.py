@@ -16,7 +16,7 @@ from typing import IO, Any, Final
 import msgspec
 
 from kubectl_kres.fleet.status import ClusterStatus
-from kubectl_kres.fleet.task import Task, encode, status_of
+from kubectl_kres.fleet.task import FleetTask, encode, status_of
 
 #: Seconds until a thread has noticed that its process was killed.
 _LEAVE = 5.0
@@ -29,7 +29,7 @@ _APART: Final[Mapping[str, Any]] = (
 )
 
 
-def supervised(tasks: Sequence[Task], command: Sequence[str], *, width: int) -> Generator[ClusterStatus]:
+def supervised(tasks: Sequence[FleetTask], command: Sequence[str], *, width: int) -> Generator[ClusterStatus]:
     """The status of each task, as they come. ``command`` starts a worker (``worker.serve``), ``width`` side by side.
 
     A worker that takes longer than its task may is killed. Workers that are still busy when the generator is closed
@@ -54,7 +54,7 @@ def supervised(tasks: Sequence[Task], command: Sequence[str], *, width: int) -> 
             thread.join(_LEAVE)
 
 
-def _work(slot: _Slot, waiting: deque[Task], tell: Callable[[ClusterStatus | OSError], None]) -> None:
+def _work(slot: _Slot, waiting: deque[FleetTask], tell: Callable[[ClusterStatus | OSError], None]) -> None:
     try:
         while True:
             tell(slot.answer(waiting.popleft()))
@@ -82,7 +82,7 @@ class _Slot:
             if self._process is not None:
                 _kill(self._process)
 
-    def answer(self, task: Task) -> ClusterStatus:
+    def answer(self, task: FleetTask) -> ClusterStatus:
         """The worker's answer, or what became of the worker. Raises OSError if none can be started."""
         process = self._asked(task)
         if process is None:
@@ -103,7 +103,7 @@ class _Slot:
             return ClusterStatus(task.cluster, "timed-out", task.source, seconds=task.seconds)
         return ClusterStatus(task.cluster, "lost", task.source, ended=ended)
 
-    def _asked(self, task: Task) -> subprocess.Popen[bytes] | None:
+    def _asked(self, task: FleetTask) -> subprocess.Popen[bytes] | None:
         """A worker that has the task; None once the slot is closed. One that ended while it was idle costs nothing."""
         for _ in range(2):
             with self._lock:

@@ -12,7 +12,7 @@ from kubectl_kres import __version__
 from kubectl_kres.fleet.status import ClusterStatus
 
 
-class Task(Struct, frozen=True):
+class FleetTask(Struct, frozen=True):
     """One cluster for one report. ``options``: those flags of the command line that are not as usual.
 
     ``file``: where the rows go, empty for no rows; they are written to ``part``, which then becomes ``file``.
@@ -32,19 +32,19 @@ class Task(Struct, frozen=True):
 
 
 #: Answers a task; raises nothing that is foreseen.
-Answer = Callable[[Task], ClusterStatus]
+Answer = Callable[[FleetTask], ClusterStatus]
 
-_TASKS: Final = msgspec.json.Decoder(Task)
+_TASKS: Final = msgspec.json.Decoder(FleetTask)
 _STATUSES: Final = msgspec.json.Decoder(ClusterStatus)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
-def encode(value: Task | ClusterStatus) -> bytes:
+def encode(value: FleetTask | ClusterStatus) -> bytes:
     """One line, with its line feed."""
     return _ENCODER.encode(value) + b"\n"
 
 
-def task_of(line: bytes) -> Task:
+def task_of(line: bytes) -> FleetTask:
     """Raises msgspec.MsgspecError."""
     return _TASKS.decode(line)
 
@@ -54,7 +54,7 @@ def status_of(line: bytes) -> ClusterStatus:
     return _STATUSES.decode(line)
 
 
-def checked(task: Task, answer: Answer) -> ClusterStatus:
+def checked(task: FleetTask, answer: Answer) -> ClusterStatus:
     """The answer; that of another version than ours is none, since what it would count may be something else."""
     if task.version != __version__:
         message = f"the worker is kubectl-kres {__version__}, it was asked by {task.version}"

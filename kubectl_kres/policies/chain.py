@@ -33,7 +33,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.policies import built_in, creation, namespaces, security_fields, service_account, validating
-from kubectl_kres.policies.mutating import NoAnswer, Session, Step
+from kubectl_kres.policies.mutating import Mutation, MutationRun, NoAnswer
 from kubectl_kres.policies.objects import defaulted
 from kubectl_kres.policies.pod_security import levels
 from kubectl_kres.policies.policy import Bound, Given
@@ -41,7 +41,7 @@ from kubectl_kres.policies.received import received
 from kubectl_kres.policies.request import Request, Review
 from kubectl_kres.policies.request import creation as creation_of
 from kubectl_kres.policies.resources import settled, with_draft
-from kubectl_kres.policies.world import Answer, World
+from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects
 from kubectl_kres.provenance.journal import Entry
 
 Raw = Mapping[str, Any]
@@ -56,13 +56,13 @@ _GATED: Raw = {
 
 
 class Chain:
-    def __init__(self, request: Request, policies: Policies, server: Server, world: World) -> None:
+    def __init__(self, request: Request, policies: Policies, server: Server, world: PolicyObjects) -> None:
         self.request, self.policies, self.server, self.world = request, policies, server, world
         self.given = Given(world.namespace, world.params, (1, 36), world.most)
 
-    def refused(self, refusal: Refusal, warnings: Sequence[str] = (), **more: Any) -> Answer:
+    def refused(self, refusal: Refusal, warnings: Sequence[str] = (), **more: Any) -> PolicyAnswer:
         outcome = Outcome(allowed=False, code=refusal.code, refusal=refusal, warnings=tuple(sorted(set(warnings))))
-        return Answer(outcome, **more)
+        return PolicyAnswer(outcome, **more)
 
     def review(self, request: Request, *, only_pod: bool = False) -> Iterator[Review]:
         """What the validating plugins before the quota say, until one refuses; ``only_pod``: up to Pod Security."""
@@ -84,15 +84,15 @@ class Chain:
         self,
         request: Request,
         admitted: Callable[[Policies], Sequence[Outcome]],
-        steps: tuple[Step, ...] = (),
+        steps: tuple[Mutation, ...] = (),
         unknown: tuple[str, ...] = (),
-    ) -> Iterator[Answer]:
+    ) -> Iterator[PolicyAnswer]:
         """The object's own checks, then the plugins, then the quota."""
         without_quota = structs.replace(self.policies, quotas=())
         for outcome in admitted(without_quota):
             late = _late(outcome)
             if not outcome.allowed and not late:
-                yield Answer(outcome, request.object, {}, unknown, steps)
+                yield PolicyAnswer(outcome, request.object, {}, unknown, steps)
                 continue
             seen = request.of(prepared(request, outcome.draft))
             reviews = list(self.review(seen, only_pod=late))
@@ -105,12 +105,12 @@ class Chain:
             if refusals:
                 continue
             if late:
-                yield Answer(outcome, seen.object, audit, gaps, steps)
+                yield PolicyAnswer(outcome, seen.object, audit, gaps, steps)
                 continue
             for last in admitted(self.policies):
                 if last.allowed or last.refusal is not None:
                     told = structs.replace(last, warnings=tuple(sorted({*warnings, *last.warnings})))
-                    yield Answer(told, _stored(seen, last), audit, gaps, steps)
+                    yield PolicyAnswer(told, _stored(seen, last), audit, gaps, steps)
 
 
 def _late(outcome: Outcome) -> bool:
@@ -140,14 +140,16 @@ def prepared(request: Request, draft: Draft | None) -> Raw | None:
     return pod
 
 
-def create(raw: Raw, namespace: str, policies: Policies, server: Server, world: World) -> tuple[Answer, ...]:
+def create(
+    raw: Raw, namespace: str, policies: Policies, server: Server, world: PolicyObjects
+) -> tuple[PolicyAnswer, ...]:
     """Every answer to a CREATE of the object as sent."""
     told = {*unknown_fields(raw, str(raw.get("kind", ""))), *owner_notices(raw)}
     answers = _created_of(raw, namespace, policies, server, world)
     return tuple(_with_warnings(one, told) if one.outcome.code != BAD_REQUEST else one for one in answers)
 
 
-def _with_warnings(answer: Answer, told: set[str]) -> Answer:
+def _with_warnings(answer: PolicyAnswer, told: set[str]) -> PolicyAnswer:
     """With what was said when the object was decoded, whatever came of it."""
     if told <= set(answer.outcome.warnings):
         return answer
@@ -155,19 +157,21 @@ def _with_warnings(answer: Answer, told: set[str]) -> Answer:
     return structs.replace(answer, outcome=structs.replace(answer.outcome, warnings=warnings))
 
 
-def _created_of(raw: Raw, namespace: str, policies: Policies, server: Server, world: World) -> tuple[Answer, ...]:
+def _created_of(
+    raw: Raw, namespace: str, policies: Policies, server: Server, world: PolicyObjects
+) -> tuple[PolicyAnswer, ...]:
     request = creation_of(raw, namespace, world.user)
     chain = Chain(request, policies, server, world)
     undecoded = undecodable(raw)
     if undecoded is not None:
-        return (Answer(undecoded),)
+        return (PolicyAnswer(undecoded),)
     refusal = namespaces.refusal(request, world.namespace)
     if refusal is not None:
         return (chain.refused(refusal),)
     try:
         whole = named(settled(raw, server), namespace)
     except Unparsable:
-        return tuple(Answer(outcome) for outcome in create_object(raw, policies, server))
+        return tuple(PolicyAnswer(outcome) for outcome in create_object(raw, policies, server))
     request = request.of(whole)
     if request.kind in creation.KINDS:
         errors = creation.errors_of(raw, server.version[1])
@@ -176,10 +180,10 @@ def _created_of(raw: Raw, namespace: str, policies: Policies, server: Server, wo
         if errors and outcome.refusal is not None:
             message = outcome.refusal.message.replace(request.kind, refused_kind, 1)
             outcome = structs.replace(outcome, refusal=structs.replace(outcome.refusal, message=message))
-        return (Answer(outcome, whole),)
-    found: list[Answer] = []
+        return (PolicyAnswer(outcome, whole),)
+    found: list[PolicyAnswer] = []
     for entries, mutated in _mutations(chain, request, raw):
-        if isinstance(mutated, Answer):
+        if isinstance(mutated, PolicyAnswer):
             found.append(mutated)
             continue
         new, steps, unknown = mutated
@@ -187,7 +191,7 @@ def _created_of(raw: Raw, namespace: str, policies: Policies, server: Server, wo
     return distinct(found)
 
 
-_Mutated = tuple[dict[str, Any], tuple[Step, ...], tuple[str, ...]]
+_Mutated = tuple[dict[str, Any], tuple[Mutation, ...], tuple[str, ...]]
 
 
 def _created(
@@ -195,10 +199,10 @@ def _created(
     request: Request,
     raw: Raw,
     new: Raw,
-    steps: tuple[Step, ...],
+    steps: tuple[Mutation, ...],
     unknown: tuple[str, ...],
     entries: tuple[Entry, ...],
-) -> Iterator[Answer]:
+) -> Iterator[PolicyAnswer]:
     mismatch = namespaces.refusal(request.of(new), chain.world.namespace)
     if mismatch is not None:
         yield chain.refused(mismatch, steps=steps, unknown=unknown)
@@ -255,7 +259,7 @@ def named(whole: dict[str, Any], namespace: str) -> dict[str, Any]:
     return whole
 
 
-def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple[Entry, ...], _Mutated | Answer]]:
+def _mutations(chain: Chain, request: Request, raw: Raw) -> Iterator[tuple[tuple[Entry, ...], _Mutated | PolicyAnswer]]:
     """The object after the mutating plugins, once for every order of LimitRanges and of policies."""
     if request.kind != "Pod":
         for session in sessions(chain):
@@ -283,14 +287,14 @@ def _has_defaults(limits: Limits) -> bool:
     return any(item.type == "Container" and (item.default or item.default_request) for item in limits.items)
 
 
-def sessions(chain: Chain) -> Iterator[Session]:
+def sessions(chain: Chain) -> Iterator[MutationRun]:
     """One for each order of policies and of their bindings."""
     single = [Bound(one.policy, (binding,)) for one in chain.world.mutating for binding in one.bindings]
     for order in islice(permutations(single), MOST_ORDERS):
-        yield Session(order, chain.given, chain.server)
+        yield MutationRun(order, chain.given, chain.server)
 
 
-def once(chain: Chain, request: Request, session: Session) -> _Mutated | Answer:
+def once(chain: Chain, request: Request, session: MutationRun) -> _Mutated | PolicyAnswer:
     whole = dict(request.object or {})
     unknown: tuple[str, ...] = ()
     try:
@@ -311,13 +315,13 @@ def _gap(chain: Chain, gap: NotComputed) -> tuple[str, ...]:
     return (f"MutatingAdmissionPolicy {names} is not computed: {gap}",)
 
 
-def _unanswered(steps: tuple[Step, ...]) -> Answer:
-    return Answer(Outcome(allowed=False, code=0), steps=steps, no_answer=True)
+def _unanswered(steps: tuple[Mutation, ...]) -> PolicyAnswer:
+    return PolicyAnswer(Outcome(allowed=False, code=0), steps=steps, no_answer=True)
 
 
 def _pod(
-    chain: Chain, request: Request, order: Sequence[Limits], session: Session, entries: list[Entry]
-) -> _Mutated | Answer:
+    chain: Chain, request: Request, order: Sequence[Limits], session: MutationRun, entries: list[Entry]
+) -> _Mutated | PolicyAnswer:
     """The pod's way through the mutating plugins, twice where a policy changed it; ``entries`` tell of its values."""
     whole: dict[str, Any] = dict(request.object or {})
     unknown: tuple[str, ...] = ()
@@ -341,9 +345,9 @@ def _pod(
     return whole, tuple(session.steps), unknown
 
 
-def distinct(answers: Sequence[Answer]) -> tuple[Answer, ...]:
+def distinct(answers: Sequence[PolicyAnswer]) -> tuple[PolicyAnswer, ...]:
     """Answers that differ in what is said or stored."""
-    found: dict[str, Answer] = {}
+    found: dict[str, PolicyAnswer] = {}
     for answer in answers:
         outcome = answer.outcome
         key = repr((outcome.code, outcome.message, outcome.warnings, answer.whole, outcome.charges, answer.unknown))

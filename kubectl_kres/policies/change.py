@@ -16,15 +16,15 @@ from kubectl_kres.policies import built_in, namespaces
 from kubectl_kres.policies.chain import Chain, distinct, named, once, sessions
 from kubectl_kres.policies.request import Request
 from kubectl_kres.policies.resources import settled
-from kubectl_kres.policies.world import Answer, World
+from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects
 
 Raw = Mapping[str, Any]
 _SUBRESOURCES = {"RESIZE": "resize", "STATUS": "status", "EPHEMERAL": "ephemeralcontainers", "SCALE": "scale"}
 
 
 def change(
-    operation: str, old: Raw, new: Raw | None, namespace: str, policies: Policies, server: Server, world: World
-) -> tuple[Answer, ...]:
+    operation: str, old: Raw, new: Raw | None, namespace: str, policies: Policies, server: Server, world: PolicyObjects
+) -> tuple[PolicyAnswer, ...]:
     """Every answer to an update of an object that exists, of a part of it, or to its deletion.
 
     operation: UPDATE, RESIZE, STATUS, EPHEMERAL, SCALE or DELETE. ``new`` is the whole object after it.
@@ -42,11 +42,11 @@ def change(
     if refusal is not None:
         return (chain.refused(refusal),)
     if operation == "SCALE":
-        return (Answer(Outcome(allowed=True, code=200), after),)
-    found: list[Answer] = []
+        return (PolicyAnswer(Outcome(allowed=True, code=200), after),)
+    found: list[PolicyAnswer] = []
     for session in sessions(chain):
         mutated = once(chain, request, session)
-        if isinstance(mutated, Answer):
+        if isinstance(mutated, PolicyAnswer):
             found.append(mutated)
             continue
         whole, steps, unknown = mutated

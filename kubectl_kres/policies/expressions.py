@@ -15,7 +15,7 @@ from kubectl_kres.cel.base.errors import CompileError, CostExceeded, EvalError, 
 from kubectl_kres.cel.base.state import PER_CALL, PER_POLICY
 from kubectl_kres.cel.base.types import BOOL, DYN, NULL, STRING, Type, list_of, parse_type
 from kubectl_kres.cel.evaluation.environment import Environment
-from kubectl_kres.cel.evaluation.evaluate import Program, compile_expression
+from kubectl_kres.cel.evaluation.evaluate import CompiledExpression, compile_expression
 from kubectl_kres.cel.libraries.kubernetes import authorizer_of, request_check_of
 from kubectl_kres.policies.request import Request
 
@@ -103,7 +103,7 @@ class Expression:
         fields: Mapping[str, Type] | None = None,
     ) -> None:
         self.text = text
-        self.program: Program | None = None
+        self.program: CompiledExpression | None = None
         self.fault = self.unknown = ""
         self.internal = False
         self.kind: Type | None = None
@@ -137,11 +137,11 @@ def _printed(kind: Type) -> str:
     return f"{kind.name}({', '.join(_printed(param) for param in kind.params)})"
 
 
-_CACHE: dict[tuple[str, int], Program] = {}
+_CACHE: dict[tuple[str, int], CompiledExpression] = {}
 _MOST_CACHED = 2000
 
 
-def _compiled(text: str, where: Environment) -> Program:
+def _compiled(text: str, where: Environment) -> CompiledExpression:
     """Compiled once for all policies that hold the same text. Raises as ``compile_expression``."""
     key = (text, id(where))
     found = _CACHE.get(key)

@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.outcome import Finding, Refusal, StatusCause
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.cel.base.errors import NotComputed
-from kubectl_kres.cel.base.values import Made, Opaque, Optional, is_list
+from kubectl_kres.cel.base.values import MessageLiteral, Opaque, Optional, is_list
 from kubectl_kres.policies import apply_configuration, json_patch
 from kubectl_kres.policies.apply_configuration import CannotApply
 from kubectl_kres.policies.expressions import OBJECT, PATCHES, Evaluation, OutOfBudget, names_of
@@ -48,7 +48,7 @@ class _Cannot(Exception):
     """A mutation that its failure policy decides about; the text is the server's."""
 
 
-class Step(Struct, frozen=True):
+class Mutation(Struct, frozen=True):
     """One mutation that changed the object."""
 
     policy: str
@@ -95,12 +95,12 @@ class _Error(Struct, frozen=True):
         return f"policy '{self.policy.name}' with binding '{self.binding}' denied request: {self.text}"
 
 
-class Session:
+class MutationRun:
     """The policies' work on one request: ``run`` once, and again where the server invokes its plugins again."""
 
     def __init__(self, policies: Sequence[Bound], given: Given, server: Server) -> None:
         self.policies, self.given, self.server = policies, given, server
-        self.steps: list[Step] = []
+        self.steps: list[Mutation] = []
         self.again = False
         self._last: Raw | None = None
         self._invoked: set[tuple[str, str, str]] = set()
@@ -198,7 +198,7 @@ class Session:
                 continue
             patched = True
             if after != whole:
-                self.steps.append(Step(policy.name, invocation.binding, index, whole, after))
+                self.steps.append(Mutation(policy.name, invocation.binding, index, whole, after))
             whole = after
         return whole, patched
 
@@ -226,7 +226,7 @@ class Session:
         return self._applied(whole, result.value)
 
     def _applied(self, whole: Raw, value: Any) -> Raw:
-        if not isinstance(value, Made):
+        if not isinstance(value, MessageLiteral):
             raise _Cannot(f"unsupported return type from ApplyConfiguration expression: {value}")
         mistakes = list(_misnamed(value, (value.name,)))
         if mistakes:
@@ -281,7 +281,7 @@ def _refusal(errors: Sequence[_Error]) -> Refusal:
 
 def _misnamed(value: Any, path: tuple[str, ...]) -> Iterator[str]:
     """Objects whose type's name is not the path to them."""
-    if isinstance(value, Made):
+    if isinstance(value, MessageLiteral):
         wanted = ".".join(path)
         if value.name != wanted:
             yield (
@@ -300,7 +300,7 @@ def _misnamed(value: Any, path: tuple[str, ...]) -> Iterator[str]:
 
 def as_json(value: Any) -> Any:
     """A value of an expression as JSON. Raises NotComputed for what has none."""
-    if isinstance(value, Made):
+    if isinstance(value, MessageLiteral):
         return {key: as_json(item) for key, item in value.fields.items()}
     if isinstance(value, dict):
         return {str(key): as_json(item) for key, item in value.items()}
@@ -315,7 +315,7 @@ def as_json(value: Any) -> Any:
 
 def _operation(value: Any) -> dict[str, Any]:
     """One operation of a patch. Raises NoAnswer, _Cannot."""
-    if not isinstance(value, Made) or value.name != "JSONPatch":
+    if not isinstance(value, MessageLiteral) or value.name != "JSONPatch":
         raise _Cannot("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch")
     fields = value.fields
     out = {key: fields.get(key, "") for key in ("op", "path")}
@@ -323,7 +323,7 @@ def _operation(value: Any) -> dict[str, Any]:
         out["from"] = fields["from"]
     if "value" in fields:
         held = fields["value"]
-        if isinstance(held, Made):
+        if isinstance(held, MessageLiteral):
             mistakes = list(_misnamed(held, (held.name,)))
             if mistakes:
                 raise _Cannot("type mismatch: " + "\n".join(mistakes))
@@ -334,7 +334,7 @@ def _operation(value: Any) -> dict[str, Any]:
 
 
 def _holds_made(value: Any) -> bool:
-    if isinstance(value, Made):
+    if isinstance(value, MessageLiteral):
         return True
     if is_list(value):
         return any(_holds_made(item) for item in value)

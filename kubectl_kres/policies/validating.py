@@ -34,7 +34,7 @@ _MOST_ANNOTATION = 10 * 1024
 RULE = "policy/denied"
 
 
-class Decision(Struct, frozen=True):
+class FailedValidation(Struct, frozen=True):
     """A validation that did not hold. ``index``: which one; ``error``: it could not be evaluated."""
 
     message: str
@@ -49,7 +49,7 @@ class Denial(Struct, frozen=True):
 
     policy: str
     binding: str | None
-    decision: Decision
+    decision: FailedValidation
 
 
 def review(request: Request, policies: Sequence[Bound], given: Given) -> Review:
@@ -103,7 +103,7 @@ class _Dispatch:
         if not self.policy.kind_known(self.request, self.given):
             text = f"failed to configure policy: {self.policy.unknown_kind()}"
             if self.policy.fails:
-                self.denials.append([Denial(self.policy.name, None, Decision(text))])
+                self.denials.append([Denial(self.policy.name, None, FailedValidation(text))])
             return
         for binding in bindings:
             resources = (binding.get("spec") or {}).get("matchResources")
@@ -118,7 +118,7 @@ class _Dispatch:
             params = self.policy.params(binding, self.request, self.given)
         except ConfigurationError as error:
             if self.policy.fails:
-                decision = Decision(f"failed to configure binding: {error}")
+                decision = FailedValidation(f"failed to configure binding: {error}")
                 self.denials.append([Denial(self.policy.name, name, decision)])
             return
         for one in params:
@@ -126,7 +126,7 @@ class _Dispatch:
             if denied:
                 self.denials.append(denied)
 
-    def _validated(self, params: Raw | None, binding: Raw, seen: Request) -> Iterator[Decision]:
+    def _validated(self, params: Raw | None, binding: Raw, seen: Request) -> Iterator[FailedValidation]:
         """The decisions that deny, in order."""
         decisions, annotations = evaluated(self.policy, self.request, seen, params, self.given)
         actions = (binding.get("spec") or {}).get("validationActions") or ()
@@ -141,14 +141,14 @@ class _Dispatch:
                     self._record(decision, binding, actions)
         for key, result in annotations:
             if result.error and self.policy.fails:
-                yield Decision(result.error, error=True)
+                yield FailedValidation(result.error, error=True)
             elif isinstance(result.value, str) and trim(result.value):
                 values = self.annotations.setdefault(key, [])
                 value = trim(result.value)[:_MOST_ANNOTATION]
                 if value not in values:
                     values.append(value)
 
-    def _record(self, decision: Decision, binding: Raw, actions: Sequence[str]) -> None:
+    def _record(self, decision: FailedValidation, binding: Raw, actions: Sequence[str]) -> None:
         failure = {
             "message": decision.message, "policy": (binding.get("spec") or {}).get("policyName", ""),
             "binding": name_of(binding), "expressionIndex": decision.index, "validationActions": list(actions),
@@ -172,20 +172,20 @@ Annotations = list[tuple[str, Result]]
 
 def evaluated(
     policy: Policy, original: Request, seen: Request, params: Raw | None, given: Given
-) -> tuple[list[Decision], Annotations]:
+) -> tuple[list[FailedValidation], Annotations]:
     """What one policy with one parameter decides: validations that fail, and audit annotations. Raises NotComputed."""
     try:
         if not policy.holds(seen, original, params, given):
             return [], []
     except ConfigurationError as error:
-        return [Decision(str(error), error=True)] if policy.fails else [], []
+        return [FailedValidation(str(error), error=True)] if policy.fails else [], []
     names = names_of(seen, original, given.namespace, params, has_params=policy.param_kind is not None)
     validations = policy.spec.get("validations") or ()
     evaluation = Evaluation(names, policy.variables, most=given.most)
     try:
         results = [evaluation.run(policy.expression(_text(one, "expression"), BOOLEAN)) for one in validations]
     except OutOfBudget as error:
-        return [Decision(str(error), error=True)] if policy.fails else [], []
+        return [FailedValidation(str(error), error=True)] if policy.fails else [], []
     messages = _Messages(policy, names, evaluation.budget, given)
     decisions = []
     for index, (validation, result) in enumerate(zip(validations, results, strict=True)):
@@ -215,18 +215,20 @@ class _Messages:
         return "" if len(message.encode()) > _MOST_MESSAGE or "\n" in message else message
 
 
-def _decision(policy: Policy, validation: Raw, result: Result, index: int, messages: _Messages) -> Decision | None:
+def _decision(
+    policy: Policy, validation: Raw, result: Result, index: int, messages: _Messages
+) -> FailedValidation | None:
     expression = trim(_text(validation, "expression"))
     if result.error:
-        return Decision(result.error, "", index, expression, error=True) if policy.fails else None
+        return FailedValidation(result.error, "", index, expression, error=True) if policy.fails else None
     if result.value is True:
         return None
     try:
         message = messages.of(validation)
     except OutOfBudget as error:
-        return Decision(f"failed messageExpression: {error}", "", index, expression, error=True)
+        return FailedValidation(f"failed messageExpression: {error}", "", index, expression, error=True)
     message = message or trim(_text(validation, "message")) or f"failed expression: {expression}"
-    return Decision(message, _text(validation, "reason") or "Invalid", index, expression)
+    return FailedValidation(message, _text(validation, "reason") or "Invalid", index, expression)
 
 
 def _annotations(policy: Policy, names: Mapping[str, Any], given: Given) -> Annotations:

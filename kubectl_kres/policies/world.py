@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.cel.base.state import PER_CALL
 from kubectl_kres.policies import service_account
-from kubectl_kres.policies.mutating import Step
+from kubectl_kres.policies.mutating import Mutation
 from kubectl_kres.policies.policy import Bound, FindParams, bound
 from kubectl_kres.policies.request import User
 
@@ -21,7 +21,7 @@ def _no_params(_version: str, _kind: str, _namespace: str) -> None:
     return None
 
 
-class World(Struct, frozen=True):
+class PolicyObjects(Struct, frozen=True):
     """What plugins look up beside LimitRanges, quotas and classes.
 
     namespace None: there is none. accounts None: not read, the plugin refuses nothing. user None: not known.
@@ -38,7 +38,7 @@ class World(Struct, frozen=True):
     most: int = PER_CALL
 
 
-class Answer(Struct, frozen=True):
+class PolicyAnswer(Struct, frozen=True):
     """One possible answer. ``whole``: the object as stored; ``steps``: what mutating policies did.
 
     no_answer: the server closes the connection. unknown: what was not computed, so that the answer may be another one.
@@ -48,7 +48,7 @@ class Answer(Struct, frozen=True):
     whole: Raw | None = None
     audit: Mapping[str, str] = {}
     unknown: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Mutation, ...] = ()
     no_answer: bool = False
 
 
@@ -63,9 +63,9 @@ def world_of(
     pods: Sequence[Raw] = (),
     most: int = PER_CALL,
     version: tuple[int, int] = (1, 36),
-) -> World:
+) -> PolicyObjects:
     """From policies and their bindings as read."""
-    return World(
+    return PolicyObjects(
         namespace, accounts, bound(*validating_policies, version), bound(*mutating_policies, version), params, user,
         tuple(pods), most,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from kubectl_kres.model.raw import decoded
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.shapes import Cost
-from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, pods_of
 from kubectl_kres.simulate.world import Key
 
@@ -28,7 +28,7 @@ class Maximum(Struct, frozen=True):
     lacks: tuple[tuple[str, str, str], ...] = ()
 
 
-def maxima(namespace: Namespace, state: State) -> dict[Key, Maximum]:
+def maxima(namespace: NamespaceSimulation, state: State) -> dict[Key, Maximum]:
     """By workload; of several autoscalers of one the one that asks for most."""
     world = namespace.tables.worlds[state.world]
     held = dict(state.workloads)
@@ -42,7 +42,9 @@ def maxima(namespace: Namespace, state: State) -> dict[Key, Maximum]:
     return found
 
 
-def _maximum(namespace: Namespace, state: State, key: Key, workload: WorkloadState, name: str, most: int) -> Maximum:
+def _maximum(
+    namespace: NamespaceSimulation, state: State, key: Key, workload: WorkloadState, name: str, most: int
+) -> Maximum:
     tables = namespace.tables
     world = tables.worlds[state.world]
     existing = pods_of(workload)
@@ -58,7 +60,9 @@ def _maximum(namespace: Namespace, state: State, key: Key, workload: WorkloadSta
     return Maximum(name, most, min(most, fits), tuple(_lacks(namespace, state, cost, more)))
 
 
-def _claims(namespace: Namespace, state: State, key: Key, workload: WorkloadState) -> Iterator[tuple[int, int]]:
+def _claims(
+    namespace: NamespaceSimulation, state: State, key: Key, workload: WorkloadState
+) -> Iterator[tuple[int, int]]:
     if isinstance(workload, StatefulSetState):
         world = namespace.tables.worlds[state.world]
         for claim in workload.claims:
@@ -72,7 +76,7 @@ def _summed(parts: Cost) -> Cost:
     return tuple(sums.items())
 
 
-def _lacks(namespace: Namespace, state: State, cost: Cost, more: int) -> Iterator[tuple[str, str, str]]:
+def _lacks(namespace: NamespaceSimulation, state: State, cost: Cost, more: int) -> Iterator[tuple[str, str, str]]:
     measures = namespace.tables.measures
     for number, amount in cost:
         limit = state.limits[number]

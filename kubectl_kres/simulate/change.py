@@ -52,7 +52,7 @@ class Delete(Struct, frozen=True):
     label: str = ""
 
 
-class Scale(Struct, frozen=True):
+class ScaleStep(Struct, frozen=True):
     """The number of replicas, as kubectl scale sets it."""
 
     kind: str
@@ -74,7 +74,7 @@ class Settle(Struct, frozen=True):
     """Wait until the controllers are at rest."""
 
 
-Step = Apply | Delete | Scale | Patch | Settle
+Step = Apply | Delete | ScaleStep | Patch | Settle
 
 
 def key_of_step(step: Step) -> Key:
@@ -89,7 +89,7 @@ def applied(step: Step, stored: Raw | None) -> dict[str, Any]:
     if isinstance(step, Apply):
         return _taken_over(step, stored)
     held = stored or {}
-    if isinstance(step, Scale):
+    if isinstance(step, ScaleStep):
         return {**held, "spec": {**(held.get("spec") or {}), "replicas": step.replicas}}
     return merged(held, step.patch) if isinstance(step, Patch) else dict(held)
 

@@ -19,13 +19,13 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata
 from kubectl_kres.model.policy import Namespace as NamespaceObject
 from kubectl_kres.model.raw import Raw, decoded
-from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step, applied, key_of_step
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.explore import MOST_STATES, Ends
 from kubectl_kres.simulate.live import OF_CLUSTER, raw_of, state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet, State
-from kubectl_kres.simulate.requests import Answer
-from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.requests import StepAnswer
+from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import pods_of
 from kubectl_kres.store.store import Store
 
@@ -57,7 +57,7 @@ class Sent(Struct, frozen=True):
     kind: str
     name: str
     namespace: str
-    answers: tuple[Answer, ...]
+    answers: tuple[StepAnswer, ...]
 
     @property
     def refused(self) -> bool:
@@ -67,7 +67,7 @@ class Sent(Struct, frozen=True):
 class Side(Struct, frozen=True):
     """Namespaces before or after a change, each at every rest that it can come to."""
 
-    spaces: Mapping[str, tuple[Namespace, Ends]]
+    spaces: Mapping[str, tuple[NamespaceSimulation, Ends]]
     pools: Pools
 
     def ends(self, space: str) -> tuple[End, ...]:
@@ -91,7 +91,7 @@ class Side(Struct, frozen=True):
         return tuple(kept)
 
 
-class Outcome(Struct, frozen=True):
+class ChangeOutcome(Struct, frozen=True):
     """The world before and after a change, and what the server said to each step.
 
     several: so many ends of Capsule's own choices were possible, of which one is shown. gaps: policies that could not
@@ -146,7 +146,7 @@ class Course:
             local = _local(self._internal, space)
             here = [step for _, step in local]
             world = world_of(self.store, space, classes)
-            namespace = Namespace(self.server, world, here)
+            namespace = NamespaceSimulation(self.server, world, here)
             start = state_of(namespace, world, self.store, space)
             rest = _as_is(start)
             if self.settled:
@@ -161,15 +161,15 @@ class Course:
 
 def carried_out(
     store: Store, steps: Sequence[Placed], server: Server, spaces: Iterable[str], *, settled: bool = True
-) -> Outcome:
+) -> ChangeOutcome:
     """Every end of the steps in all namespaces; the arguments are those of ``Course``."""
     course = Course(store, steps, server, spaces, settled=settled)
-    before: dict[str, tuple[Namespace, Ends]] = {}
-    after: dict[str, tuple[Namespace, Ends]] = {}
+    before: dict[str, tuple[NamespaceSimulation, Ends]] = {}
+    after: dict[str, tuple[NamespaceSimulation, Ends]] = {}
     for _, old, new in course:
         before.update(old.spaces)
         after.update(new.spaces)
-    return Outcome(Side(before, course.pools_before), Side(after, course.pools), course.sent, course.several)
+    return ChangeOutcome(Side(before, course.pools_before), Side(after, course.pools), course.sent, course.several)
 
 
 def at_rest(store: Store, server: Server, spaces: Iterable[str]) -> Side:
@@ -202,7 +202,7 @@ def _note(
     sent: dict[int, Sent],
     steps: Sequence[Placed],
     local: Sequence[tuple[int, Step]],
-    namespace: Namespace,
+    namespace: NamespaceSimulation,
     ends: Ends,
     space: str,
 ) -> None:
@@ -218,7 +218,7 @@ def _note(
 
 def _what(step: Step) -> str:
     """What a step does, in a word."""
-    if isinstance(step, Scale):
+    if isinstance(step, ScaleStep):
         return f"scale to {step.replicas}"
     return {Apply: "apply", Delete: "delete", Patch: "set"}.get(type(step), "wait")
 
@@ -285,27 +285,29 @@ def _with_own_quota(pools: Pools, placed: Placed, step: Step) -> Pools:
 
 def _replayed(
     pools: Pools, step: Step, kind: str, name: str, namespace: str
-) -> tuple[tuple[Answer, ...], tuple[Pools, ...]]:
+) -> tuple[tuple[StepAnswer, ...], tuple[Pools, ...]]:
     exists = _stored(pools, kind, name, namespace)
     event = _event(step, kind, name, namespace, exists)
     code = 200 if exists is not None or not isinstance(step, Apply) else 201
     if event is None:
         known = BY_KIND[kind].qualified
-        return (Answer(allowed=False, code=404, message=f'{known} "{name}" not found'),), (pools,)
+        return (StepAnswer(allowed=False, code=404, message=f'{known} "{name}" not found'),), (pools,)
     if isinstance(step, Patch) and isinstance(exists, ResourcePoolClaim) and _is_idle_release(step, exists):
         text = (
             "the webhook takes the release annotation off again: the claim is unused, "
             "so that it can be edited or deleted without a release"
         )
-        return (Answer(allowed=False, code=200, message=text),), (pools,)
-    answers: dict[Answer, None] = {}
+        return (StepAnswer(allowed=False, code=200, message=text),), (pools,)
+    answers: dict[StepAnswer, None] = {}
     worlds: list[Pools] = []
     for outcome in events.replay(pools, event):
         if outcome.refusal is not None:
             refusal = outcome.refusal
-            answers[Answer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)] = None
+            answers[
+                StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
+            ] = None
         else:
-            answers[Answer(allowed=True, code=code)] = None
+            answers[StepAnswer(allowed=True, code=code)] = None
         if outcome.world not in worlds:
             worlds.append(outcome.world)
     if isinstance(step, Delete) and kind != "ResourcePoolClaim":

@@ -17,7 +17,7 @@ from kubectl_kres.quantity import Quantity
 from kubectl_kres.simulate.controllers import statefulset
 from kubectl_kres.simulate.controllers.deployment import synced
 from kubectl_kres.simulate.moves import State
-from kubectl_kres.simulate.requests import Answer, Requests
+from kubectl_kres.simulate.requests import Requests, StepAnswer
 from kubectl_kres.simulate.shapes import SUFFIX, Shape, pruned
 from kubectl_kres.simulate.state import (
     DeploymentState,
@@ -42,7 +42,7 @@ class Refused(Struct, frozen=True):
 
     kind: str
     name: str
-    answers: tuple[Answer, ...]
+    answers: tuple[StepAnswer, ...]
     owner: Key
 
     @property
@@ -98,10 +98,10 @@ class End(Struct, frozen=True):
     workloads: tuple[WorkloadEnd, ...]
     quotas: tuple[QuotaEnd, ...]
     claims: tuple[str, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[StepAnswer, ...]
 
 
-class Reader:
+class StateReader:
     """Puts states of one simulation into words."""
 
     def __init__(self, requests: Requests) -> None:
@@ -188,7 +188,7 @@ class Reader:
             count_request("replicasets.apps", name), policies.quotas, self.tables.server.limited_resources
         )
         answers = [
-            Answer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
+            StepAnswer(allowed=False, code=refusal.code, message=refusal.message, findings=refusal.findings)
             for refusal in verdict.refusals
         ]
         if answers:
@@ -222,14 +222,14 @@ class Reader:
             yield from self._refused_pod(key, template, world, policies, f"{key[1]}-{ordinal}")
 
 
-def _answers(outcomes: tuple[Outcome, ...]) -> tuple[Answer, ...]:
+def _answers(outcomes: tuple[Outcome, ...]) -> tuple[StepAnswer, ...]:
     """The refusals among the outcomes, each text once."""
-    found: dict[str, Answer] = {}
+    found: dict[str, StepAnswer] = {}
     for outcome in outcomes:
         if not outcome.allowed and outcome.refusal is not None:
             text = outcome.message.replace(f'{SUFFIX}"', '-*"', 1)
             found.setdefault(
-                text, Answer(allowed=False, code=outcome.code, message=text, findings=outcome.refusal.findings)
+                text, StepAnswer(allowed=False, code=outcome.code, message=text, findings=outcome.refusal.findings)
             )
     return tuple(found.values())
 

@@ -18,7 +18,7 @@ from kubectl_kres.model.workload import Workload
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.simulate.shapes import pruned
-from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import (
     DeploymentState,
     JobState,
@@ -71,7 +71,7 @@ def world_of(store: Store, namespace: str, classes: Sequence[Raw] | None = None)
     return World.of(found)
 
 
-def state_of(namespace: Namespace, world: World, store: Store, name: str) -> State:
+def state_of(namespace: NamespaceSimulation, world: World, store: Store, name: str) -> State:
     """What the controllers have come to. What quotas say is used is believed; of new ones it is counted."""
     return _Reading(namespace, world, store, name).state()
 
@@ -84,7 +84,7 @@ def _owner(item: Any) -> OwnerReference | None:
 class _Reading:
     """Pods of one namespace by their owners."""
 
-    def __init__(self, namespace: Namespace, world: World, store: Store, name: str) -> None:
+    def __init__(self, namespace: NamespaceSimulation, world: World, store: Store, name: str) -> None:
         self.tables, self.world, self.store, self.name = namespace.tables, world, store, name
         self.start, self.others = namespace.empty(world), namespace.others
         self._shapes: dict[bytes, int] = {}

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.shapes import SUFFIX, pruned
-from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import WorkloadState, shapes_of, wanted_of
 from kubectl_kres.simulate.world import Key, template_raw
 
@@ -26,7 +26,7 @@ class Next(Struct, frozen=True):
     stored: tuple[Mapping[str, Any], ...] = ()
 
 
-def next_pods(namespace: Namespace, state: State) -> Iterator[Next]:
+def next_pods(namespace: NamespaceSimulation, state: State) -> Iterator[Next]:
     """The next pod of everything that makes pods and has some, or wants some."""
     world = namespace.tables.worlds[state.world]
     for key, workload in state.workloads:
@@ -44,7 +44,7 @@ def next_pods(namespace: Namespace, state: State) -> Iterator[Next]:
 
 
 def _next(
-    namespace: Namespace,
+    namespace: NamespaceSimulation,
     state: State,
     key: Key,
     shapes: Any,

@@ -23,8 +23,7 @@ from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.policy import Bound
 from kubectl_kres.policies.request import Request, Review, creation
 from kubectl_kres.policies.resources import settled, undecodable
-from kubectl_kres.policies.world import World as Deciding
-from kubectl_kres.policies.world import world_of
+from kubectl_kres.policies.world import PolicyObjects, world_of
 from kubectl_kres.simulate.world import World
 
 VALIDATING, MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
@@ -39,7 +38,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 class Plugins:
     """What decides in one world. ``gaps`` collects what was not computed, so that an answer may be another one."""
 
-    def __init__(self, namespace: Raw, deciding: Deciding, server: Server, gaps: dict[str, None]) -> None:
+    def __init__(self, namespace: Raw, deciding: PolicyObjects, server: Server, gaps: dict[str, None]) -> None:
         self.name = str((namespace.get("metadata") or {}).get("name", ""))
         self.deciding, self.server, self.gaps = deciding, server, gaps
 
@@ -111,7 +110,7 @@ class Plugins:
             if matched(one.policy.spec.get("matchConstraints"), request, self.deciding.namespace) is not None
         ]  # fmt: skip
 
-    def _without_withheld(self, request: Request) -> Deciding:
+    def _without_withheld(self, request: Request) -> PolicyObjects:
         """The policies that ask for nothing that is not kept of an object that was read."""
         validating = tuple(self._computable(self.deciding.validating, request, VALIDATING))
         mutating = tuple(self._computable(self.deciding.mutating, request, MUTATING))

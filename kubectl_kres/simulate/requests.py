@@ -18,7 +18,7 @@ from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.quantity import Quantity
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Scale, Step, applied, key_of_step
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, ScaleStep, Step, applied, key_of_step
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.plugins import POLICIES, plugins_of
 from kubectl_kres.simulate.state import StatefulSetState, WorkloadState, shapes_of
@@ -27,7 +27,7 @@ from kubectl_kres.simulate.workloads import changed, started
 from kubectl_kres.simulate.world import CONTROLLED, Key, World
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class StepAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """The server's answer to one step."""
 
     allowed: bool
@@ -44,8 +44,8 @@ class Requests:
         self.tables = tables
         #: Whether pods that are created now get ready.
         self.ready = True
-        self.answers: list[Answer] = []
-        self._numbers: dict[Answer, int] = {}
+        self.answers: list[StepAnswer] = []
+        self._numbers: dict[StepAnswer, int] = {}
         self._worlds: dict[tuple[int, int, bool], int] = {}
 
     def policies(self, state: State) -> Policies:
@@ -84,15 +84,15 @@ class Requests:
         if stored is None and not isinstance(step, Apply):
             yield self._answered(state, self._absent(key))
             return
-        if isinstance(step, Scale) and key[0] not in SCALED:
+        if isinstance(step, ScaleStep) and key[0] not in SCALED:
             yield self._answered(
-                state, Answer(allowed=False, code=404, message="the server could not find the requested resource")
+                state, StepAnswer(allowed=False, code=404, message="the server could not find the requested resource")
             )
             return
         raw = applied(step, stored)
         policies = self.policies(state)
         outcomes = self._outcomes(world, raw, stored, policies)
-        seen: set[Answer] = set()
+        seen: set[StepAnswer] = set()
         for outcome in outcomes:
             answer = _answer(outcome)
             if answer in seen:
@@ -120,15 +120,15 @@ class Requests:
             return tuple(outcomes)
         return tuple(one for outcome in outcomes for one in plugins.object(raw, stored, policies, outcome))
 
-    def _answered(self, state: State, answer: Answer) -> State:
+    def _answered(self, state: State, answer: StepAnswer) -> State:
         if answer not in self._numbers:
             self._numbers[answer] = len(self.answers)
             self.answers.append(answer)
         return state._replace(answers=(*state.answers, self._numbers[answer]), step=state.step + 1)
 
-    def _absent(self, key: Key) -> Answer:
+    def _absent(self, key: Key) -> StepAnswer:
         resource = resource_of(key[0], "v1")
-        return Answer(allowed=False, code=404, message=f'{resource} "{key[1]}" not found')
+        return StepAnswer(allowed=False, code=404, message=f'{resource} "{key[1]}" not found')
 
     def _world(self, state: State, after: World, *, allowed: bool) -> int:
         key = (state.world, state.step, allowed)
@@ -137,7 +137,7 @@ class Requests:
         return self._worlds[key]
 
     def _stored(
-        self, state: State, step: Step, stored: Raw | None, raw: dict[str, Any], outcome: Outcome, answer: Answer
+        self, state: State, step: Step, stored: Raw | None, raw: dict[str, Any], outcome: Outcome, answer: StepAnswer
     ) -> State:
         world, key = self.tables.worlds[state.world], key_of_step(step)
         if key[0] == "Pod":
@@ -182,7 +182,7 @@ class Requests:
             if isinstance(workload, StatefulSetState)
             for replica in workload.pods
         )
-        answer = Answer(allowed=True, code=200)
+        answer = StepAnswer(allowed=True, code=200)
         if used_by_pod:
             return self._answered(state, answer)
         then = self._answered(state, answer)._replace(world=self._world(state, world.lacking(key), allowed=True))
@@ -212,7 +212,7 @@ class Requests:
                         left = tuple(other for other in workload.pods if other is not replica)
                         then = state.having(place, workload._replace(pods=left))
                         then = then.charged(self.tables.shapes[replica.shape].cost, -1)
-                        return self._answered(then, Answer(allowed=True, code=200))
+                        return self._answered(then, StepAnswer(allowed=True, code=200))
         return None
 
 
@@ -225,7 +225,7 @@ def _named(step: Apply, number: int) -> Apply:
     return msgspec.structs.replace(step, object={**step.object, "metadata": named})
 
 
-def _answer(outcome: Outcome) -> Answer:
+def _answer(outcome: Outcome) -> StepAnswer:
     refusal: Refusal | None = outcome.refusal
     findings = refusal.findings if refusal else ()
-    return Answer(outcome.allowed, outcome.code, outcome.message, outcome.warnings, findings)
+    return StepAnswer(outcome.allowed, outcome.code, outcome.message, outcome.warnings, findings)

@@ -40,7 +40,7 @@ class Prices(Struct, frozen=True):
     claims: Cost | None = ()
 
 
-class Rest(Struct, frozen=True):
+class RolloutRest(Struct, frozen=True):
     """Where it ends. ``updated``: pods of the newest template, ``old``: of older ones."""
 
     wanted: int
@@ -72,7 +72,7 @@ class Free(dict[int, int]):
         return max(0, min(rooms)) if rooms else None
 
 
-def deployment_rests(state: DeploymentState, prices: Prices, free: Mapping[int, int]) -> tuple[Rest, ...]:
+def deployment_rests(state: DeploymentState, prices: Prices, free: Mapping[int, int]) -> tuple[RolloutRest, ...]:
     """Every rest that a Deployment can come to, the usual one first. The template of ``state`` is the newest one.
 
     ``free``: what is left of each measure now, its pods counted.
@@ -85,7 +85,7 @@ def deployment_rests(state: DeploymentState, prices: Prices, free: Mapping[int, 
     return tuple(found)
 
 
-def _deployment(state: DeploymentState, prices: Prices, free: Free, *, newest_first: bool, eager: bool) -> Rest:
+def _deployment(state: DeploymentState, prices: Prices, free: Free, *, newest_first: bool, eager: bool) -> RolloutRest:
     """``eager``: pods are made before the Deployment's controller looks again."""
     for _ in range(_MOST_ROUNDS):
         state = _deleted(state, prices, free)
@@ -97,7 +97,7 @@ def _deployment(state: DeploymentState, prices: Prices, free: Free, *, newest_fi
         state = after
     new = state.newest
     updated = count(new.pods) if new is not None else 0
-    return Rest(state.replicas, updated, sum(count(item.pods) for item in state.sets) - updated)
+    return RolloutRest(state.replicas, updated, sum(count(item.pods) for item in state.sets) - updated)
 
 
 def _may() -> bool:
@@ -146,13 +146,13 @@ def _fitting(item: ReplicaSetState, prices: Prices, free: Free) -> int:
 
 def stateful_set_rests(
     state: StatefulSetState, prices: Prices, free: Mapping[int, int], *, claims: frozenset[int] = frozenset()
-) -> tuple[Rest, ...]:
+) -> tuple[RolloutRest, ...]:
     """Every rest that a StatefulSet can come to, the usual one first. ``claims``: ordinals that have theirs."""
     orders = (False, True) if state.parallel else (False,)
     return tuple(dict.fromkeys(_stateful_set(state, prices, Free(free), set(claims), last=last) for last in orders))
 
 
-def _stateful_set(state: StatefulSetState, prices: Prices, free: Free, claims: set[int], *, last: bool) -> Rest:
+def _stateful_set(state: StatefulSetState, prices: Prices, free: Free, claims: set[int], *, last: bool) -> RolloutRest:
     """``last``: in parallel the highest ordinals get the room."""
     for _ in range(_MOST_ROUNDS):
         made = _replica(state, prices, free, claims, last=last)
@@ -166,7 +166,7 @@ def _stateful_set(state: StatefulSetState, prices: Prices, free: Free, claims: s
             free.take(prices.pods[replica.shape], -1)
         state = after
     updated = sum(1 for replica in state.pods if replica.template == state.template)
-    return Rest(state.replicas, updated, len(state.pods) - updated)
+    return RolloutRest(state.replicas, updated, len(state.pods) - updated)
 
 
 def _replica(

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubectl_kres.admission.base.draft import parse_list
-from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Request
+from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, QuotaRequest
 from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.quota.usage import ALIASES, claim_names, pod_names, service_names
 from kubectl_kres.admission.request.new_pod import Policies
@@ -82,7 +82,7 @@ class Measures:
         for resource, number in self.numbers(quota):
             yield number, hard[resource].nano
 
-    def cost(self, request: Request) -> Cost:
+    def cost(self, request: QuotaRequest) -> Cost:
         """What an object costs each quota that counts it."""
         found: list[tuple[int, int]] = []
         for name, shown, resource, number in self._concerned(request):
@@ -92,7 +92,7 @@ class Measures:
                 self.formats.setdefault(number, amount.format)
         return tuple(found)
 
-    def unstated(self, request: Request) -> tuple[int, ...]:
+    def unstated(self, request: QuotaRequest) -> tuple[int, ...]:
         """The measures that a container must state and does not."""
         if request.containers is None:
             return ()
@@ -104,7 +104,7 @@ class Measures:
             and all(map(request.in_scope, self._scopes[name, shown]))
         )
 
-    def _concerned(self, request: Request) -> Iterator[tuple[str, str, str, int]]:
+    def _concerned(self, request: QuotaRequest) -> Iterator[tuple[str, str, str, int]]:
         for (name, shown, resource), number in self._all.items():
             if request.names((resource,)):
                 yield name, shown, resource, number

@@ -10,7 +10,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.simulate.change import Apply, Step, applied, key_of_step
-from kubectl_kres.simulate.ends import End, Reader
+from kubectl_kres.simulate.ends import End, StateReader
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.requests import Requests
@@ -18,7 +18,7 @@ from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.world import Key, World
 
 
-class Namespace:
+class NamespaceSimulation:
     """One namespace that changes are carried out in, one after the other."""
 
     def __init__(self, server: Server, world: World, steps: Iterable[Step] = ()) -> None:
@@ -26,7 +26,7 @@ class Namespace:
         quotas = [*world.quotas, *_quotas(steps, world)]
         self.tables = Tables(server, quotas)
         self.requests = Requests(self.tables)
-        self.reader = Reader(self.requests)
+        self.reader = StateReader(self.requests)
         #: Shapes of the pods that belong to something which no controller here acts on.
         self.others: dict[Key, list[int]] = {}
 

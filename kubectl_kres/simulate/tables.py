@@ -10,7 +10,7 @@ import msgspec
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.quota_admission import Request
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request, request_of, resource_of
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.admission.request.volume_claims import classed, create_claim
@@ -150,7 +150,7 @@ class Tables:
             return None
         return self.measures.cost(self._claim_request(raw, world))
 
-    def _claim_request(self, raw: Raw, world: World) -> Request:
+    def _claim_request(self, raw: Raw, world: World) -> QuotaRequest:
         return claim_request(classed(decoded(raw, PersistentVolumeClaim), world.policies), self.server)
 
     def set_cost(self) -> Cost:
@@ -177,7 +177,7 @@ class Tables:
         except Unparsable:
             return ()
 
-    def _object_request(self, raw: Raw, kind: str, world: World) -> Request:
+    def _object_request(self, raw: Raw, kind: str, world: World) -> QuotaRequest:
         if kind == "PersistentVolumeClaim":
             return self._claim_request(raw, world)
         if kind in CONTROLLED or kind not in BY_KIND:

@@ -26,7 +26,7 @@ from kubectl_kres.tui.layout import Shell, show_prompt
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.palette import Contexts, KeyProvider, Objects, Screens
-from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
 from kubectl_kres.tui.screens.screen_factory import pane_of
 from kubectl_kres.tui.session import Session, connecting
 from kubectl_kres.tui.splash import LEAST
@@ -87,7 +87,7 @@ class Kres(App[None]):
         self._purpose: Purpose = "command"
         #: The object that a number is typed for, and the numbers whose consequences wait for what has to be read.
         self._aim: ObjectRef | None = None
-        self._tries: tuple[whatif.Try, ...] = ()
+        self._tries: tuple[whatif.TypedNumber, ...] = ()
         self._ticks = 0
         self._ascii = (AsciiOnly(),) if session.setting.ascii_only else ()
         self.title = "kres"
@@ -262,7 +262,7 @@ class Kres(App[None]):
 
     # Messages of the screens
 
-    def on_open(self, event: Open) -> None:
+    def on_open_place(self, event: OpenPlace) -> None:
         self.go(event.place, fresh=event.fresh)
 
     def on_say(self, event: Say) -> None:

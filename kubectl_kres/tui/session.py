@@ -15,7 +15,7 @@ from kubectl_kres.cluster.watch.feed_state import FeedState
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.qos.qos_report import Brief
+from kubectl_kres.reports.qos.qos_report import QosAnswers
 from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -76,7 +76,7 @@ class Session:
         self._server: tuple[str, Server, tuple[str, ...]] | None = None
         self._kept: dict[ObjectRef, tuple[Any, Any]] = {}
         self._ask: Ask | None = None
-        self._brief: Brief | None = None
+        self._brief: QosAnswers | None = None
         self._made: dict[tuple[str, ...], tuple[tuple[int, ...], Any]] = {}
 
     @property
@@ -105,10 +105,10 @@ class Session:
         return self._server
 
     @property
-    def brief(self) -> Brief:
+    def brief(self) -> QosAnswers:
         """Answers for many pods, as of the policies that are known now."""
         if self._brief is None:
-            self._brief = Brief(self.store, self.ask)
+            self._brief = QosAnswers(self.store, self.ask)
         return self._brief
 
     def of_kinds(self, kinds: tuple[str, ...], make: Callable[[Store], T]) -> T:

@@ -27,7 +27,7 @@ from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, po
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.quota.counted import workload_of
-from kubectl_kres.simulate.change import SCALED, Patch, Scale, key_of_step
+from kubectl_kres.simulate.change import SCALED, Patch, ScaleStep, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, Placed, carried_out
 from kubectl_kres.simulate.live import raw_of
 from kubectl_kres.store.changes import Changes
@@ -45,7 +45,7 @@ _SIDES = ("requests", "limits")
 _GROUPS = ("containers", "initContainers")
 
 
-class Try(Struct, frozen=True):
+class TypedNumber(Struct, frozen=True):
     """A number that was typed: the step that it is, what it was called, and the lines that would make it so.
 
     ``flag``: of ``simulate``. ``command``: of kubectl.
@@ -66,7 +66,7 @@ class WhatIf(Struct, frozen=True):
     """``real``: the session that is left for it. ``refs``: the objects that are different."""
 
     real: Session
-    tries: tuple[Try, ...]
+    tries: tuple[TypedNumber, ...]
     report: ChangeReport
     refs: frozenset[ObjectRef]
 
@@ -130,7 +130,7 @@ def _share(item: Any, name: str, hard: Any) -> float:
         return 0.0
 
 
-def tried(store: Store, ref: ObjectRef, text: str) -> Try:
+def tried(store: Store, ref: ObjectRef, text: str) -> TypedNumber:
     """What was typed, as a step. Raises UsageError where it cannot be one."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name or not value:
@@ -143,7 +143,7 @@ def tried(store: Store, ref: ObjectRef, text: str) -> Try:
             raise UsageError(f"{label}: a whole number of replicas is needed, of a kind that is scaled")
         flag = f"--scale {shlex.quote(f'{kind}/{ref.name}={value}')}"
         command = f"kubectl scale {kind} {shlex.quote(ref.name)}{where} --replicas={value}{access}"
-        return Try(Placed(Scale(ref.kind, ref.name, int(value), flag), ref.namespace), label, flag, command)
+        return TypedNumber(Placed(ScaleStep(ref.kind, ref.name, int(value), flag), ref.namespace), label, flag, command)
     try:
         parse(value)
     except QuantityError as error:
@@ -155,7 +155,7 @@ def tried(store: Store, ref: ObjectRef, text: str) -> Try:
     how = "strategic" if ref.kind not in _AMOUNTS else "merge"
     wire = json.dumps(patch, separators=(",", ":"))
     command = f"kubectl patch {kind} {shlex.quote(ref.name)}{where} --type {how} -p {shlex.quote(wire)}{access}"
-    return Try(Placed(Patch(ref.kind, ref.name, patch, flag), ref.namespace), label, flag, command)
+    return TypedNumber(Placed(Patch(ref.kind, ref.name, patch, flag), ref.namespace), label, flag, command)
 
 
 def _path(store: Store, ref: ObjectRef, name: str, label: str) -> list[tuple[str, bool]]:
@@ -195,7 +195,7 @@ def _inside(raw: Raw, path: Iterable[str]) -> Mapping[str, Any]:
     return found
 
 
-def needs(store: Store, tries: Sequence[Try]) -> Iterator[Need]:
+def needs(store: Store, tries: Sequence[TypedNumber]) -> Iterator[Need]:
     """What has to be read before it can be said what becomes of the change."""
     spaces = tuple(dict.fromkeys(one.placed.namespace for one in tries if one.placed.namespace))
     kinds = {key_of_step(one.placed.step)[0] for one in tries}
@@ -206,7 +206,7 @@ def needs(store: Store, tries: Sequence[Try]) -> Iterator[Need]:
         yield from pool_needs()
 
 
-def played(session: Session, tries: Sequence[Try]) -> tuple[ChangeReport, Altered]:
+def played(session: Session, tries: Sequence[TypedNumber]) -> tuple[ChangeReport, Altered]:
     """What becomes of the change, as ``simulate`` says it, and the objects that it leaves behind."""
     store, steps = session.store, tuple(one.placed for one in tries)
     spaces = tuple(dict.fromkeys(one.namespace for one in steps if one.namespace))
@@ -217,7 +217,7 @@ def played(session: Session, tries: Sequence[Try]) -> tuple[ChangeReport, Altere
     return found, altered(store, steps, outcome, found)
 
 
-def supposing(real: Session, tries: Sequence[Try], found: ChangeReport, after: Altered) -> Session:
+def supposing(real: Session, tries: Sequence[TypedNumber], found: ChangeReport, after: Altered) -> Session:
     """A session on the state that the change leads to. What else arrives from the cluster is in it, too."""
     store = real.store.copied()
     after.applied(store)

@@ -23,7 +23,7 @@ from kubectl_kres.cli.commands import quota, tui
 from kubectl_kres.cli.output import printer
 from kubectl_kres.cli.program import COMMANDS
 from kubectl_kres.cli.settings import config
-from kubectl_kres.cli.settings.config_file import Check, Output, Tui
+from kubectl_kres.cli.settings.config_file import CheckSettings, Output, Tui
 from kubectl_kres.cli.settings.toml_lines import line_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.tui.themes import NAMES
@@ -347,7 +347,7 @@ def paths(document: object, before: tuple[str, ...] = ()) -> set[tuple[str, ...]
 def test_the_list_of_flags_and_the_page_name_each_key(kres: Kres):
     shown = kres("options").out.partition("config.toml")[2]
     page = (ROOT / "docs" / "configuration.md").read_text()
-    keys = {"tui": set(Tui.model_fields), "output": set(Output.model_fields), "check": set(Check.model_fields)}
+    keys = {"tui": set(Tui.model_fields), "output": set(Output.model_fields), "check": set(CheckSettings.model_fields)}
     text = shown[shown.index("  [output]") :]
     assert {name: set(found) for name, found in tomllib.loads(text).items()} == keys
     example = re.search(r"```toml\n(.*?)```", page, re.DOTALL)

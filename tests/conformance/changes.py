@@ -11,11 +11,11 @@ from conformance.compare import Loose, Path, faults
 from conformance.namespace import ACCOUNT
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import Kubelet
-from kubectl_kres.simulate.requests import Answer
-from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.requests import StepAnswer
+from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.world import World
 
 Data = Mapping[str, Any]
@@ -56,7 +56,7 @@ def play(case: Data, file: Data) -> list[dict[str, Any]]:
         given += [Apply(item), Settle()]
     steps = [step_of(item) for item in case["change"]]
     world = World.of(CLUSTER)
-    namespace = Namespace(server, world, [*given, *steps])
+    namespace = NamespaceSimulation(server, world, [*given, *steps])
     jobs = case.get("jobs", "run")
     before = namespace.after([namespace.empty(world)], given, Kubelet(), between=False)
     starts = [state for state in before.states if _is_before(case, namespace.end(state))]
@@ -99,7 +99,7 @@ def step_of(item: Data) -> Step:
     if "delete" in item:
         return Delete(item["delete"]["kind"], item["delete"]["name"])
     if "scale" in item:
-        return Scale(item["scale"]["kind"], item["scale"]["name"], item["scale"]["replicas"])
+        return ScaleStep(item["scale"]["kind"], item["scale"]["name"], item["scale"]["replicas"])
     if "set" in item:
         return Patch(item["set"]["kind"], item["set"]["name"], item["set"]["patch"])
     return Settle()
@@ -169,7 +169,7 @@ def _shown(end: End, *, refusals: bool = True) -> Iterator[dict[str, Any]]:
         }
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(answer: StepAnswer) -> dict[str, Any]:
     shown: dict[str, Any] = {"allowed": answer.allowed, "code": answer.code}
     if answer.message:
         shown["message"] = _ordered(answer.message)

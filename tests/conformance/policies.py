@@ -19,7 +19,7 @@ from kubectl_kres.policies.chain import create
 from kubectl_kres.policies.change import change
 from kubectl_kres.policies.objects import defaulted, pull_policy, template_of
 from kubectl_kres.policies.request import User
-from kubectl_kres.policies.world import Answer, World, world_of
+from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects, world_of
 
 COMPARED = (
     "allowed", "code", "reason", "message", "unordered", "causes", "warnings", "object", "audit", "noAnswer",
@@ -54,7 +54,7 @@ def rules(case: Data, file: Data) -> set[str]:
     }
 
 
-def possible(case: Data, file: Data) -> tuple[Answer, ...]:
+def possible(case: Data, file: Data) -> tuple[PolicyAnswer, ...]:
     """Every answer that the request can get."""
     request, given = case["request"], case.get("given", ())
     server = _server(file["server"])
@@ -93,7 +93,7 @@ def _stored(item: Data, request: Data, given: Sequence[Data]) -> dict[str, Any]:
     return copy.deepcopy(old)
 
 
-def _world(request: Data, by_kind: Mapping[str, list[Data]], recorded: Data) -> World:
+def _world(request: Data, by_kind: Mapping[str, list[Data]], recorded: Data) -> PolicyObjects:
     def params(version: str, kind: str, namespace: str) -> list[Data] | None:
         if (version, kind) not in KNOWN_PARAMS:
             return None
@@ -139,7 +139,7 @@ def _server(recorded: Data) -> Server:
     return Server(version=(int(major), int(minor)), gates=recorded["featureGates"])
 
 
-def _shown(answer: Answer, case: Data) -> dict[str, Any]:
+def _shown(answer: PolicyAnswer, case: Data) -> dict[str, Any]:
     outcome = answer.outcome
     if answer.no_answer:
         return {"allowed": False, "noAnswer": True}

@@ -23,7 +23,7 @@ from kubectl_kres.admission.request.create import policies_of
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.kinds import describe
 from kubectl_kres.policies.chain import create
-from kubectl_kres.policies.world import Answer, World, world_of
+from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects, world_of
 
 COMPARED = ("allowed", "code", "reason", "message", "causes", "warnings", "object", "noAnswer")
 THREADS = 3
@@ -92,7 +92,7 @@ class PolicyRun:
             reply = self.asking.create(one)
             self.counts[f"{one['kind']} {reply.status}"] += 1
             shown = {"allowed": reply.status < 400, "code": reply.status}
-            answers = create(one, "", self.policies, self.server, World())
+            answers = create(one, "", self.policies, self.server, PolicyObjects())
             if reply.status >= 400:
                 parts = [known.outcome.refusal.parts for known in answers if known.outcome.refusal]
                 shown |= {"reason": reply.body.get("reason"), "message": _reordered(reply.body["message"], parts)}
@@ -154,7 +154,7 @@ class PolicyRun:
         except http.client.RemoteDisconnected:
             return None
 
-    def _world(self, objects: Sequence[Object]) -> World:
+    def _world(self, objects: Sequence[Object]) -> PolicyObjects:
         by_kind: dict[str, list[Object]] = {}
         for one in objects:
             by_kind.setdefault(one["kind"], []).append(one)
@@ -188,13 +188,13 @@ _LAST = "Object{metadata: Object.metadata{labels: {'mutated': 'mutated'}}}"
 _SAID = "object.metadata.?labels[?'mutated'].orValue('not')"
 
 
-def _plain(answer: Answer) -> dict[str, Any]:
+def _plain(answer: PolicyAnswer) -> dict[str, Any]:
     outcome = answer.outcome
     shown: dict[str, Any] = {"allowed": outcome.allowed, "code": outcome.code}
     return shown if outcome.allowed else {**shown, "reason": outcome.reason, "message": outcome.message}
 
 
-def _predicted(answer: Answer) -> dict[str, Any]:
+def _predicted(answer: PolicyAnswer) -> dict[str, Any]:
     if answer.no_answer:
         return {"allowed": False, "noAnswer": True}
     outcome, shown = answer.outcome, _plain(answer)

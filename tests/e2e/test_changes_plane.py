@@ -16,10 +16,10 @@ from e2e.changing import CLASSES, Space, Watching, classes, generated
 from e2e.seed import COUNTS, SEED
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle, Step
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.moves import Kubelet
-from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.world import World
 
 pytestmark = pytest.mark.e2e
@@ -46,7 +46,7 @@ def _step(item: dict[str, Any]) -> Step:
     if "delete" in item:
         return Delete(item["delete"]["kind"], item["delete"]["name"])
     if "scale" in item:
-        return Scale(item["scale"]["kind"], item["scale"]["name"], item["scale"]["replicas"])
+        return ScaleStep(item["scale"]["kind"], item["scale"]["name"], item["scale"]["replicas"])
     if "set" in item:
         return Patch(item["set"]["kind"], item["set"]["name"], item["set"]["patch"])
     return Settle()
@@ -93,7 +93,7 @@ def _played(watching: Watching, index: int) -> tuple[str, int]:
     world = World.of(_CLASSES)
     begun = [step for item in given for step in (Apply(item), Settle())]
     steps = [_step(item) for item in change]
-    namespace = Namespace(SERVER, world, [*begun, *steps])
+    namespace = NamespaceSimulation(SERVER, world, [*begun, *steps])
     starts = namespace.after([namespace.empty(world)], begun, Kubelet(), between=True).states
     real = {**before, "quotas": _numbers(before["quotas"])}
     kept = [state for state in starts if _shown(namespace.end(state)) == real]

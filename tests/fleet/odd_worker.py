@@ -9,11 +9,11 @@ from pathlib import Path
 
 from kubectl_kres.cli.fleet.answer import answer
 from kubectl_kres.fleet.status import ClusterStatus
-from kubectl_kres.fleet.task import Task
+from kubectl_kres.fleet.task import FleetTask
 from kubectl_kres.fleet.worker import serve
 
 
-def _answer(task: Task) -> ClusterStatus:
+def _answer(task: FleetTask) -> ClusterStatus:
     match task.cluster.partition("-")[0]:
         case "killed":
             if task.part:

@@ -18,7 +18,7 @@ from fleet.conftest import Fleet, documented, rows
 
 from kubectl_kres import __version__
 from kubectl_kres.fleet.status import ClusterStatus
-from kubectl_kres.fleet.task import Task, encode, status_of
+from kubectl_kres.fleet.task import FleetTask, encode, status_of
 from kubectl_kres.snapshot import demo
 
 TESTS = Path(__file__).parents[1]
@@ -63,11 +63,13 @@ def dask(tmp_path: Path) -> Iterator[Callable[..., str]]:
         yield made
 
 
-def task(name: str, seconds: float = LONG, **more: str) -> Task:
-    return Task(name, "quota", name, {"snapshot": str(demo.path()), "all_namespaces": True}, seconds=seconds, **more)
+def task(name: str, seconds: float = LONG, **more: str) -> FleetTask:
+    return FleetTask(
+        name, "quota", name, {"snapshot": str(demo.path()), "all_namespaces": True}, seconds=seconds, **more
+    )
 
 
-def asked(address: str, folder: Path, *tasks: Task) -> dict[str, ClusterStatus]:
+def asked(address: str, folder: Path, *tasks: FleetTask) -> dict[str, ClusterStatus]:
     """The statuses, from a process of its own: warnings of Dask's are not ours."""
     result = subprocess.run(
         [sys.executable, str(TESTS / "fleet/odd_dask.py"), address],

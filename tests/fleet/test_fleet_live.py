@@ -14,7 +14,7 @@ from fleet.conftest import Fleet, documented
 
 from kubectl_kres.cli.commands import fleet as command
 from kubectl_kres.fleet.supervisor import supervised
-from kubectl_kres.fleet.task import Task
+from kubectl_kres.fleet.task import FleetTask
 
 QUOTA = {
     "apiVersion": "v1",
@@ -124,7 +124,9 @@ def test_a_cluster_that_never_answers_takes_its_own_time_and_no_other(servers: C
     goes_on = threading.Event()
     hangs.before = lambda path: goes_on.wait()
     tasks = [
-        Task(name, "quota", name, {"context": name, "all_namespaces": True}, seconds=1.0 if name == "hangs" else 600.0)
+        FleetTask(
+            name, "quota", name, {"context": name, "all_namespaces": True}, seconds=1.0 if name == "hangs" else 600.0
+        )
         for name in ("hangs", "good", "late")
     ]
     found = {one.cluster: one for one in supervised(tasks, command._command(), width=2)}

@@ -15,7 +15,7 @@ from fleet.conftest import Fleet, documented, rows
 from kubectl_kres.cli.commands import fleet as command
 from kubectl_kres.fleet.status import ClusterStatus
 from kubectl_kres.fleet.supervisor import supervised
-from kubectl_kres.fleet.task import Task
+from kubectl_kres.fleet.task import FleetTask
 from kubectl_kres.snapshot import demo
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
@@ -25,11 +25,13 @@ ODD = (sys.executable, str(Path(__file__).with_name("odd_worker.py")))
 LONG = 600.0
 
 
-def task(name: str, seconds: float = LONG, **more: str) -> Task:
-    return Task(name, "quota", name, {"snapshot": str(demo.path()), "all_namespaces": True}, seconds=seconds, **more)
+def task(name: str, seconds: float = LONG, **more: str) -> FleetTask:
+    return FleetTask(
+        name, "quota", name, {"snapshot": str(demo.path()), "all_namespaces": True}, seconds=seconds, **more
+    )
 
 
-def statuses(*tasks: Task, width: int = 2) -> dict[str, ClusterStatus]:
+def statuses(*tasks: FleetTask, width: int = 2) -> dict[str, ClusterStatus]:
     return {one.cluster: one for one in supervised(tasks, ODD, width=width)}
 
 

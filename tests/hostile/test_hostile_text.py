@@ -129,7 +129,7 @@ def printed(text: str, width: int) -> list[str]:
         explanation = explain(store, about, ask)
         found += explain_text.lines(explanation, steps=True, width=width)
         found += diff_text.lines(diff(store, about, ask), width=width)
-        found += listed.Table(width=80).lines([listed.row_of(outline_of(explanation))], str)
+        found += listed.PrintedTable(width=80).lines([listed.row_of(outline_of(explanation))], str)
         for container in explanation.containers:
             found += explain_text.lines(explanation, container=container.name or "pod", width=width)
         values = [value for one in explanation.containers if one.name == "plain" for value in one.values]

@@ -8,7 +8,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.create import policies_of
 from kubectl_kres.policies.chain import create
 from kubectl_kres.policies.received import received
-from kubectl_kres.policies.world import World
+from kubectl_kres.policies.world import PolicyObjects
 
 NONE = policies_of((), (), (), ())
 
@@ -40,21 +40,21 @@ def test_kinds_that_are_in_no_table_are_left_alone() -> None:
 
 
 def test_a_pod_that_waits_for_gates_is_stored_with_a_condition() -> None:
-    [answer] = create(pod(schedulingGates=[{"name": "a.b/c"}]), "ns", NONE, Server(), World(SPACE))
+    [answer] = create(pod(schedulingGates=[{"name": "a.b/c"}]), "ns", NONE, Server(), PolicyObjects(SPACE))
     assert answer.whole is not None
     assert [one["reason"] for one in answer.whole["status"]["conditions"]] == ["SchedulingGated"]
 
 
 def test_unknown_fields_are_told_whatever_refuses_the_pod() -> None:
     raw = {**pod(priorityClassName="none"), "nonsense": 1}
-    [answer] = create(raw, "ns", NONE, Server(disabled_plugins=frozenset({"ServiceAccount"})), World(SPACE))
+    [answer] = create(raw, "ns", NONE, Server(disabled_plugins=frozenset({"ServiceAccount"})), PolicyObjects(SPACE))
     assert answer.outcome.code == 403
     assert answer.outcome.warnings == ('unknown field "nonsense"',)
 
 
 def refused(**spec: Any) -> str:
     metadata = spec.pop("metadata", None)
-    [answer] = create(pod(metadata, **spec), "ns", NONE, Server(), World(SPACE))
+    [answer] = create(pod(metadata, **spec), "ns", NONE, Server(), PolicyObjects(SPACE))
     return answer.outcome.message
 
 

@@ -15,7 +15,7 @@ from kubectl_kres.errors import UsageError
 from kubectl_kres.render.pod.explain import counts, lines
 from kubectl_kres.render.text import data
 from kubectl_kres.render.text.line import size
-from kubectl_kres.render.verdict.listed import Table, row_of
+from kubectl_kres.render.verdict.listed import PrintedTable, row_of
 from kubectl_kres.reports.common.explanation import Explanation
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.explain import explain
@@ -159,7 +159,7 @@ def test_colours_change_no_text(name):
 
 def test_summary_lines_up_and_says_the_remedy():
     outlines = [outline_of(found(name)) for name in ("defaults", "max-refused", "order-refused")]
-    head, *shown = Table(wide=True).lines([row_of(one) for one in outlines], lambda ref: ref.name)
+    head, *shown = PrintedTable(wide=True).lines([row_of(one) for one in outlines], lambda ref: ref.name)
     assert head.split() == ["NAMESPACE", "NAME", "QOS", "OUTCOME", "WHY", "REMEDY"]
     outcomes = [line[head.index("OUTCOME") :].split()[0] for line in shown]
     assert outcomes == ["admitted", "refused", "depends-on-order"]
@@ -171,8 +171,8 @@ def test_summary_lines_up_and_says_the_remedy():
 @pytest.mark.parametrize("width", [20, 40, 60, 80])
 def test_a_table_is_cut_to_its_width(width: int):
     rows = [row_of(outline_of(found(name))) for name in ("defaults", "max-refused")]
-    whole = [*Table().lines(rows, lambda ref: ref.name)]
-    cut = [*Table(width=width).lines(rows, lambda ref: ref.name)]
+    whole = [*PrintedTable().lines(rows, lambda ref: ref.name)]
+    cut = [*PrintedTable(width=width).lines(rows, lambda ref: ref.name)]
     assert max(map(size, cut)) <= width < max(map(size, whole))
     assert [line.split()[:2] for line in cut] == [line.split()[:2] for line in whole]
 

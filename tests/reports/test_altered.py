@@ -14,18 +14,18 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.changes.altered import Altered, altered
 from kubectl_kres.reports.changes.compare import compared, report
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
-from kubectl_kres.simulate.change import Delete, Patch, Scale, Step
-from kubectl_kres.simulate.cluster import Outcome, Placed, at_rest, carried_out
+from kubectl_kres.simulate.change import Delete, Patch, ScaleStep, Step
+from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, at_rest, carried_out
 from kubectl_kres.store.store import Store
 
 ML = Path(__file__).parents[1] / "tui" / "ml.kres"
 LIMIT = {"containers": [{"name": "app", "resources": {"limits": {"memory": "1Gi"}}}]}
 POOL = {"spec": {"quota": {"hard": {"requests.cpu": "20", "requests.memory": "10Gi"}}}}
 STEPS: dict[str, tuple[Step, str]] = {
-    "some of the pods come": (Scale("Deployment", "pricing", 5), "checkout"),
-    "none comes": (Scale("Deployment", "cart", 6), "shop"),
-    "some go": (Scale("Deployment", "cart", 1), "shop"),
-    "a StatefulSet": (Scale("StatefulSet", "queue", 5), "platform"),
+    "some of the pods come": (ScaleStep("Deployment", "pricing", 5), "checkout"),
+    "none comes": (ScaleStep("Deployment", "cart", 6), "shop"),
+    "some go": (ScaleStep("Deployment", "cart", 1), "shop"),
+    "a StatefulSet": (ScaleStep("StatefulSet", "queue", 5), "platform"),
     "a quota lets in what waits": (Patch("ResourceQuota", "best-effort", {"spec": {"hard": {"pods": "6"}}}), "batch"),
     "a rollout gets on": (Patch("ResourceQuota", "team", {"spec": {"hard": {"requests.memory": "8Gi"}}}), "checkout"),
     "a template": (Patch("Deployment", "cart", {"spec": {"template": {"spec": LIMIT}}}), "shop"),
@@ -45,7 +45,7 @@ def held() -> Store:
     return source.store
 
 
-def after(store: Store, step: Step, space: str) -> tuple[Altered, Outcome]:
+def after(store: Store, step: Step, space: str) -> tuple[Altered, ChangeOutcome]:
     steps = (Placed(step, space),)
     outcome = carried_out(store, steps, Server(), [space] if space else [])
     return altered(store, steps, outcome, report(outcome)), outcome
@@ -68,9 +68,9 @@ def names(store: Store, space: str, start: str) -> list[str]:
 def test_pods_come_and_go_and_the_store_that_was_read_stays(held: Store):
     before = names(held, "checkout", "pricing")
     store = held.copied()
-    after(held, Scale("Deployment", "pricing", 5), "checkout")[0].applied(store)
+    after(held, ScaleStep("Deployment", "pricing", 5), "checkout")[0].applied(store)
     assert names(store, "checkout", "pricing") == [*before, "pricing-54fc59fd48-what-if-1"]
-    after(held, Scale("Deployment", "cart", 1), "shop")[0].applied(store)
+    after(held, ScaleStep("Deployment", "cart", 1), "shop")[0].applied(store)
     assert len(names(store, "shop", "cart")) == 1
     assert names(held, "checkout", "pricing") == before
     new: Any = store.get("Pod", "pricing-54fc59fd48-what-if-1", "checkout")

@@ -11,7 +11,7 @@ from reports.stored import advised, made, store_of, subject
 
 from kubectl_kres.errors import ClusterError, Forbidden, UsageError
 from kubectl_kres.render.tekton import pipeline as render
-from kubectl_kres.render.verdict.listed import Table
+from kubectl_kres.render.verdict.listed import PrintedTable
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
@@ -291,4 +291,4 @@ def test_hostile_names_stay_on_their_line():
     evil = "a\x1b]0;x\x07\nb"
     found = told(BUSY, pipeline_run("p", piece(evil), {"name": "b", "taskRef": {"name": evil}}))
     assert not [line for line in render.lines(found, steps=True) if "\x1b" in line or "\n" in line]
-    assert not [line for line in Table().lines([render.row_of(found)], str) if "\x1b" in line]
+    assert not [line for line in PrintedTable().lines([render.row_of(found)], str) if "\x1b" in line]

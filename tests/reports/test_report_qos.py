@@ -10,7 +10,7 @@ from reports.stored import box, made, store_of, subject
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.reports.common.manifest_edits import FieldEdit
 from kubectl_kres.reports.common.subject import Ask
-from kubectl_kres.reports.qos.qos_report import Brief, Quality, Score, quality
+from kubectl_kres.reports.qos.qos_report import QosAnswers, Quality, Score, quality
 
 BOTH = {"cpu": "1", "memory": "1Gi"}
 FILL = {"type": "Container", "default": {"cpu": "500m", "memory": "256Mi"}, "defaultRequest": {"cpu": "100m"}}
@@ -180,7 +180,7 @@ def test_orders_of_limit_ranges_are_alternatives():
 def test_what_does_not_parse_has_no_class():
     store = store_of(made("Deployment", "web", spec={"template": {"spec": {"containers": [box(limits={"cpu": "x"})]}}}))
     assert quality(store, subject("Deployment/web"), Ask()) is None
-    assert Brief(store, Ask()).quality(subject("Deployment/web")) is None
+    assert QosAnswers(store, Ask()).quality(subject("Deployment/web")) is None
 
 
 def test_the_brief_answer_is_the_beginning_of_the_whole_one():
@@ -190,7 +190,7 @@ def test_the_brief_answer_is_the_beginning_of_the_whole_one():
         limits({"type": "Container", "max": {"cpu": "2"}}),
     )
     store = store_of(*objects)
-    brief = Brief(store, Ask())
+    brief = QosAnswers(store, Ask())
     for text in ("Pod/p", "Deployment/web"):
         found, short = quality(store, subject(text), Ask()), brief.quality(subject(text))
         assert found is not None
@@ -215,7 +215,7 @@ def test_a_live_pod_has_what_a_limit_range_set_that_nobody_may_read():
     pod = live(containers=[box(requests=BOTH, limits={**BOTH, "memory": "2Gi"})])
     pod["metadata"]["annotations"] = {"kubernetes.io/limit-ranger": said}
     store = store_of(pod, unread=("LimitRange",))
-    found, brief = quality(store, subject("Pod/p"), Ask()), Brief(store, Ask()).quality(subject("Pod/p"))
+    found, brief = quality(store, subject("Pod/p"), Ask()), QosAnswers(store, Ask()).quality(subject("Pod/p"))
     assert found is not None and brief is not None
     for one in (found, brief):
         assert [(culprit.request, culprit.limit) for culprit in one.culprits] == [("1Gi", "2Gi")]

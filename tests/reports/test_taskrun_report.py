@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.explain.difference import Differences, diff
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.pod.needs import needs
-from kubectl_kres.reports.qos.qos_report import Brief, quality
+from kubectl_kres.reports.qos.qos_report import QosAnswers, quality
 from kubectl_kres.reports.quota.denied import denied
 from kubectl_kres.reports.quota.fit import fit
 from kubectl_kres.store.coverage import Coverage, Need
@@ -347,7 +347,7 @@ def test_a_live_pod_is_compared_with_what_tekton_would_make(name: str):
 def test_lists_of_pods_say_the_same():
     store = store_of(LIMITS, POD, task("build", step("a")), run("r", status={"podName": "r-pod"}))
     whole = quality(store, subject("Pod/r-pod"), ASK)
-    brief = Brief(store, ASK).quality(subject("Pod/r-pod"))
+    brief = QosAnswers(store, ASK).quality(subject("Pod/r-pod"))
     assert whole is not None
     assert brief is not None
     assert (brief.qos, brief.refused) == (whole.qos, whole.refused)
@@ -409,7 +409,7 @@ def test_values_for_the_whole_task_have_to_go_for_guaranteed():
     assert found is not None
     way = next(one for one in found.reach if one.name == "Guaranteed")
     assert (way.edits[0].path, way.edits[0].after) == ("TaskRun/r spec.computeResources", None)
-    brief = Brief(store, ASK).quality(subject("TaskRun/r"))
+    brief = QosAnswers(store, ASK).quality(subject("TaskRun/r"))
     assert brief is not None
     assert brief.qos.name == found.qos.name == "Burstable"
 

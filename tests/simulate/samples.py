@@ -9,7 +9,7 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.simulate.change import Settle, Step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.moves import Kubelet, State
-from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.world import World
 
 Raw = dict[str, Any]
@@ -52,10 +52,10 @@ RUNNING = Kubelet()
 
 def play(
     steps: Sequence[Step], *, given: Sequence[Step] = (), kubelet: Kubelet = RUNNING, between: bool = False
-) -> tuple[Namespace, tuple[State, ...], list[End]]:
+) -> tuple[NamespaceSimulation, tuple[State, ...], list[End]]:
     """The ends of some steps after others that were given time to settle."""
     world = World.of(())
-    namespace = Namespace(Server(), world, [*given, *steps])
+    namespace = NamespaceSimulation(Server(), world, [*given, *steps])
     settled = [step for one in given for step in (one, Settle())]
     starts = namespace.after([namespace.empty(world)], settled, Kubelet(), between=False).states
     ends = namespace.after(starts, steps, kubelet, between=between)

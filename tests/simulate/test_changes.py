@@ -10,12 +10,12 @@ from simulate.samples import limit_range, play, pods, quota, workload
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.workload import Workload
-from kubectl_kres.simulate.change import Apply, Delete, Patch, Scale, Settle
+from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle
 from kubectl_kres.simulate.controllers.deployment import fenceposts
 from kubectl_kres.simulate.explore import MOST_STATES
 from kubectl_kres.simulate.live import state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet
-from kubectl_kres.simulate.simulation import Namespace
+from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.store.store import Origin, Store
 
 GIVEN = (
@@ -34,8 +34,8 @@ def test_nothing_changes_nothing():
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (Scale("Deployment", "a", 1), Scale("StatefulSet", "s", 4)),
-        (Apply(limit_range(max={"cpu": "400m"})), Scale("Deployment", "a", 5)),
+        (ScaleStep("Deployment", "a", 1), ScaleStep("StatefulSet", "s", 4)),
+        (Apply(limit_range(max={"cpu": "400m"})), ScaleStep("Deployment", "a", 5)),
         (Delete("Deployment", "a"), Apply(workload("Deployment", "b", "600m", 4))),
         (Apply(quota(requests_cpu="1")), Patch("Deployment", "a", {"spec": {"replicas": 2}})),
     ],
@@ -53,7 +53,7 @@ def test_a_then_b_is_a_and_b_with_a_rest_between(first, second):
 
 
 def test_a_refused_step_leaves_the_rest_to_the_state_without_it():
-    ends = play([Scale("Deployment", "gone", 3), Scale("Deployment", "a", 1)], given=GIVEN)[2]
+    ends = play([ScaleStep("Deployment", "gone", 3), ScaleStep("Deployment", "a", 1)], given=GIVEN)[2]
     assert [[one.code for one in end.answers] for end in ends] == [[404, 200]]
     assert ends[0].answers[0].message == 'deployments.apps "gone" not found'
     assert pods(ends[0])["a"] == 1
@@ -142,6 +142,6 @@ def test_a_set_of_the_same_look_is_not_taken_for_the_newest():
         item["spec"] = {**item["spec"], "template": deployment["spec"]["template"]}
         store.add("ReplicaSet", decoded({**item, "metadata": {**metadata, "creationTimestamp": revision}}, Workload))
     world = world_of(store, "n")
-    namespace = Namespace(Server(), world)
+    namespace = NamespaceSimulation(Server(), world)
     [(_, state)] = state_of(namespace, world, store, "n").workloads
     assert [item.wanted for item in state.sets if item is state.newest] == [2]

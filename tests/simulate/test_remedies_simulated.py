@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.remedy import CreateObject, Remedy
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.simulate.change import Apply
-from kubectl_kres.simulate.cluster import Outcome, Placed, carried_out
+from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
 
@@ -90,7 +90,7 @@ def held(objects: list[Raw]) -> Store:
     return store
 
 
-def after(remedy: Remedy, given: list[Raw], pod: Raw, server: Server) -> Outcome:
+def after(remedy: Remedy, given: list[Raw], pod: Raw, server: Server) -> ChangeOutcome:
     """The change that a remedy and the pod make."""
     edits = [edit for edit in remedy.edits if not isinstance(edit, CreateObject)]
     *policies, sent = applied(edits, [*given, pod])

@@ -12,7 +12,7 @@ import pytest
 
 from kubectl_kres.quantity import parse
 from kubectl_kres.simulate.controllers.deployment import fenceposts
-from kubectl_kres.simulate.rollout import Prices, Rest, deployment_rests, stateful_set_rests
+from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests, stateful_set_rests
 from kubectl_kres.simulate.shapes import Cost
 from kubectl_kres.simulate.state import DeploymentState, Replica, ReplicaSetState, StatefulSetState
 
@@ -75,10 +75,10 @@ def test_the_recorded_rest_is_among_those_foretold(case: Any):
     rests = (deployment if kind == "Deployment" else stateful_set)(old, spec, template, before, prices, free)
     for end in (case["expect"], *(one["expect"] for one in case.get("variants", ()))):
         seen = end["workloads"][f"{kind}/{name}"]
-        assert Rest(spec["replicas"], seen["updated"], seen["pods"] - seen["updated"]) in rests
+        assert RolloutRest(spec["replicas"], seen["updated"], seen["pods"] - seen["updated"]) in rests
 
 
-def deployment(old: Any, spec: Any, template: int, before: Any, prices: Prices, free: Any) -> tuple[Rest, ...]:
+def deployment(old: Any, spec: Any, template: int, before: Any, prices: Prices, free: Any) -> tuple[RolloutRest, ...]:
     strategy = spec.get("strategy") or {}
     recreate, rolling = strategy.get("type") == "Recreate", strategy.get("rollingUpdate") or {}
     surge, unavailable = fenceposts(rolling.get("maxSurge"), rolling.get("maxUnavailable"), spec["replicas"])
@@ -89,7 +89,7 @@ def deployment(old: Any, spec: Any, template: int, before: Any, prices: Prices, 
     return deployment_rests(state, prices, free)
 
 
-def stateful_set(old: Any, spec: Any, template: int, before: Any, prices: Prices, free: Any) -> tuple[Rest, ...]:
+def stateful_set(old: Any, spec: Any, template: int, before: Any, prices: Prices, free: Any) -> tuple[RolloutRest, ...]:
     strategy = spec.get("updateStrategy") or {}
     state = StatefulSetState(
         "s", template, 0, spec["replicas"], 0, spec.get("podManagementPolicy") == "Parallel",
@@ -103,12 +103,12 @@ def stateful_set(old: Any, spec: Any, template: int, before: Any, prices: Prices
 @pytest.mark.parametrize(
     ("free", "rest"),
     [
-        pytest.param(0, Rest(4, 4, 0), id="a quota just full"),
-        pytest.param(-3, Rest(4, 0, 3), id="used over hard: one pod is given up, none comes"),
-        pytest.param(1, Rest(4, 4, 0), id="room for one"),
+        pytest.param(0, RolloutRest(4, 4, 0), id="a quota just full"),
+        pytest.param(-3, RolloutRest(4, 0, 3), id="used over hard: one pod is given up, none comes"),
+        pytest.param(1, RolloutRest(4, 4, 0), id="room for one"),
     ],
 )
-def test_used_over_hard_stalls_a_rollout(free: int, rest: Rest):
+def test_used_over_hard_stalls_a_rollout(free: int, rest: RolloutRest):
     state = DeploymentState(1, 4, 1, 1, sets=(ReplicaSetState(0, 4, ((0, True, 4),), 4, 5),))
     prices = Prices({0: ((0, 1),), 1: ((0, 1),)}, {0: 0, 1: 1})
     assert deployment_rests(state, prices, {0: free}) == (rest,)
@@ -116,4 +116,4 @@ def test_used_over_hard_stalls_a_rollout(free: int, rest: Rest):
 
 def test_what_is_refused_whatever_room_there_is_never_comes():
     state = DeploymentState(1, 4, 1, 1, sets=(ReplicaSetState(0, 4, ((0, True, 4),), 4, 5),))
-    assert deployment_rests(state, Prices({0: ()}, {0: 0}), {}) == (Rest(4, 0, 3),)
+    assert deployment_rests(state, Prices({0: ()}, {0: 0}), {}) == (RolloutRest(4, 0, 3),)

@@ -39,7 +39,7 @@ def parse_quota(quota: ResourceQuota) -> Quota:
     return Quota(meta.name, source, requirements(quota.spec), hard, used)
 
 
-class Request(Struct, frozen=True):
+class QuotaRequest(Struct, frozen=True):
     """An object as the plugin sees it, in a request or where it is stored.
 
     resource: the plural with its group. usage: what the object counts for. names: which names of a quota concern the
@@ -73,13 +73,13 @@ def stated_names(draft: Draft) -> list[tuple[str, frozenset[str]]] | None:
 
 
 def evaluate(
-    request: Request,
+    request: QuotaRequest,
     quotas: Sequence[Quota],
     limited: Sequence[LimitedResource],
     journal: list[Entry] | None = None,
     *,
     counted: bool = False,
-    old: Request | None = None,
+    old: QuotaRequest | None = None,
 ) -> QuotaVerdict:
     """Source: apiserver resourcequota/controller.go CheckRequest.
 
@@ -109,14 +109,16 @@ def evaluate(
     return QuotaVerdict() if counted else _charged(request, costs, journal)
 
 
-def _delta(request: Request, old: Request | None) -> Quantities:
+def _delta(request: QuotaRequest, old: QuotaRequest | None) -> Quantities:
     """What is used more than before, names without any left out. Source: quota SubtractWithNonNegativeResult."""
     before = old.usage if old is not None else {}
     more = {name: quantity - before[name] if name in before else quantity for name, quantity in request.usage.items()}
     return {name: quantity for name, quantity in more.items() if quantity.nano > 0}
 
 
-def _charged(request: Request, costs: Sequence[tuple[Quota, Quantities]], journal: list[Entry] | None) -> QuotaVerdict:
+def _charged(
+    request: QuotaRequest, costs: Sequence[tuple[Quota, Quantities]], journal: list[Entry] | None
+) -> QuotaVerdict:
     over: list[Refusal] = []
     found: list[QuotaCharge] = []
     for quota, delta in costs:
@@ -130,7 +132,7 @@ def _charged(request: Request, costs: Sequence[tuple[Quota, Quantities]], journa
     return QuotaVerdict(tuple(over)) if over else QuotaVerdict((), tuple(found))
 
 
-def charges(request: Request, quotas: Sequence[Quota]) -> tuple[QuotaCharge, ...]:
+def charges(request: QuotaRequest, quotas: Sequence[Quota]) -> tuple[QuotaCharge, ...]:
     """What the request would cost each quota that is concerned, whether it fits or not."""
     delta = {name: quantity for name, quantity in request.usage.items() if quantity}
     found = (_charge(quota, delta)[0] for quota in concerned(request, quotas))
@@ -145,12 +147,12 @@ def with_used(quotas: Iterable[Quota], costs: Iterable[QuotaCharge]) -> tuple[Qu
     )
 
 
-def concerned(request: Request, quotas: Sequence[Quota]) -> list[Quota]:
+def concerned(request: QuotaRequest, quotas: Sequence[Quota]) -> list[Quota]:
     """The quotas that name something of the kind and whose scopes all match. Source: generic.Matches."""
     return [quota for quota in quotas if request.names(quota.hard) and all(map(request.in_scope, quota.scopes))]
 
 
-def _must_specify(request: Request, quota: Quota, journal: list[Entry] | None) -> Refusal | None:
+def _must_specify(request: QuotaRequest, quota: Quota, journal: list[Entry] | None) -> Refusal | None:
     """Source: evaluator/core/pods.go Constraints."""
     needed = sorted(MUST_SPECIFY & set(request.names(quota.hard)))
     if request.containers is None or not needed:
@@ -176,7 +178,7 @@ def _must_specify(request: Request, quota: Quota, journal: list[Entry] | None) -
     )
 
 
-def _status(request: Request, quota: Quota) -> Refusal | None:
+def _status(request: QuotaRequest, quota: Quota) -> Refusal | None:
     names = sorted(request.names(quota.hard))
     if all(name in quota.used for name in names):
         return None
@@ -184,7 +186,7 @@ def _status(request: Request, quota: Quota) -> Refusal | None:
     return _forbidden(request, [Finding(text, "quota/status-unknown", source=quota.source)])
 
 
-def _forbidden(request: Request, findings: Sequence[Finding]) -> Refusal:
+def _forbidden(request: QuotaRequest, findings: Sequence[Finding]) -> Refusal:
     return forbidden_object(request.resource, request.name, findings)
 
 
@@ -209,7 +211,7 @@ def _shown(values: Mapping[str, Quantity], names: Sequence[str]) -> dict[str, st
     return {name: str(values[name]) for name in names}
 
 
-def _exceeded(request: Request, quota: Quota, delta: Quantities, names: Sequence[str]) -> Refusal:
+def _exceeded(request: QuotaRequest, quota: Quota, delta: Quantities, names: Sequence[str]) -> Refusal:
     def shown(values: Mapping[str, Quantity]) -> str:
         return ",".join(f"{name}={values.get(name, ZERO)}" for name in names)
 
@@ -234,7 +236,9 @@ def _exceeded(request: Request, quota: Quota, delta: Quantities, names: Sequence
     )
 
 
-def _record(journal: list[Entry], request: Request, quota: Quota, delta: Quantities, exceeded: Sequence[str]) -> None:
+def _record(
+    journal: list[Entry], request: QuotaRequest, quota: Quota, delta: Quantities, exceeded: Sequence[str]
+) -> None:
     for name in sorted(name for name in delta if name in quota.hard):
         observed = f"used {quota.used.get(name, ZERO)} + {delta[name]}"
         passed = name not in exceeded
@@ -245,7 +249,7 @@ def _record(journal: list[Entry], request: Request, quota: Quota, delta: Quantit
 
 
 def _uncovered(
-    request: Request, quotas: Sequence[Quota], matching: Sequence[Quota], limited: Sequence[LimitedResource]
+    request: QuotaRequest, quotas: Sequence[Quota], matching: Sequence[Quota], limited: Sequence[LimitedResource]
 ) -> Refusal | None:
     """Resources and scopes that the server's configuration allows only under a quota that names them."""
     wanted = {

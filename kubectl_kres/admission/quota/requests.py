@@ -15,7 +15,7 @@ from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.quota.devices import device_names, device_usage
-from kubectl_kres.admission.quota.quota_admission import Request, stated_names
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest, stated_names
 from kubectl_kres.admission.quota.scopes import matches_claim, matches_pod
 from kubectl_kres.admission.quota.usage import (
     claim_names,
@@ -71,13 +71,13 @@ def names_of(resource: str, server: Server, extended: Mapping[str, str] | None =
     return lambda hard: [name for name in hard if name in usage]
 
 
-def count_request(resource: str, name: str) -> Request:
+def count_request(resource: str, name: str) -> QuotaRequest:
     """Any object without an evaluator of its own counts as one."""
     usage = object_usage(resource)
-    return Request(resource, name, usage, lambda hard: [one for one in hard if one in usage], nowhere)
+    return QuotaRequest(resource, name, usage, lambda hard: [one for one in hard if one in usage], nowhere)
 
 
-def claim_request(claim: PersistentVolumeClaim, server: Server) -> Request:
+def claim_request(claim: PersistentVolumeClaim, server: Server) -> QuotaRequest:
     """Raises Unparsable."""
     resources = claim.spec.resources
     requests = parse_list(resources.requests, "spec.resources.requests") if resources else {}
@@ -87,23 +87,23 @@ def claim_request(claim: PersistentVolumeClaim, server: Server) -> Request:
     def in_scope(scope: ScopedRequirement) -> bool:
         return server.on("VolumeAttributesClass") and matches_claim(scope, claim)
 
-    return Request("persistentvolumeclaims", _name(claim.metadata), usage, claim_names, in_scope)
+    return QuotaRequest("persistentvolumeclaims", _name(claim.metadata), usage, claim_names, in_scope)
 
 
-def service_request(service: Service) -> Request:
-    return Request("services", _name(service.metadata), service_usage(service), service_names, nowhere)
+def service_request(service: Service) -> QuotaRequest:
+    return QuotaRequest("services", _name(service.metadata), service_usage(service), service_names, nowhere)
 
 
-def device_request(claim: ResourceClaim, server: Server, extended: Mapping[str, str] | None = None) -> Request:
+def device_request(claim: ResourceClaim, server: Server, extended: Mapping[str, str] | None = None) -> QuotaRequest:
     """``extended``: device class to the extended resource that it stands for; None: not known, none does."""
     name = _name(claim.metadata)
     if not server.on("DynamicResourceAllocation"):
         return count_request(RESOURCE_CLAIMS, name)
     usage = device_usage(claim, server, extended or {})
-    return Request(RESOURCE_CLAIMS, name, usage, names_of(RESOURCE_CLAIMS, server, extended), nowhere)
+    return QuotaRequest(RESOURCE_CLAIMS, name, usage, names_of(RESOURCE_CLAIMS, server, extended), nowhere)
 
 
-def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: datetime | None = None) -> Request:
+def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: datetime | None = None) -> QuotaRequest:
     """A pod that exists, as the plugin and the controller see it: status included. Raises Unparsable.
 
     ``draft``: its quantities, where they were read already.
@@ -112,7 +112,7 @@ def pod_request(pod: Pod, server: Server, *, draft: Draft | None = None, now: da
     qos_class = pod.status.qos_class or qos.class_of(draft)
     in_scope = partial(matches_pod, spec=pod.spec, priority_class=pod.spec.priority_class_name, qos_class=qos_class)
     usage = stored_pod_usage(pod, draft, server, now)
-    return Request("pods", _name(pod.metadata), usage, pod_names, in_scope, stated_names(draft))
+    return QuotaRequest("pods", _name(pod.metadata), usage, pod_names, in_scope, stated_names(draft))
 
 
 class PodRequests:
@@ -120,9 +120,9 @@ class PodRequests:
 
     def __init__(self, server: Server, now: datetime | None = None) -> None:
         self._server, self._now = server, now
-        self._alike: dict[bytes, tuple[Request, str]] = {}
+        self._alike: dict[bytes, tuple[QuotaRequest, str]] = {}
 
-    def of(self, pod: Pod) -> Request:
+    def of(self, pod: Pod) -> QuotaRequest:
         """As ``pod_request``."""
         spec, status = pod.spec, pod.status
         reported = [
@@ -150,7 +150,7 @@ class PodRequests:
 
 def request_of(
     item: Any, server: Server, *, now: datetime | None = None, extended: Mapping[str, str] | None = None
-) -> Request:
+) -> QuotaRequest:
     """The request of an object that exists, by its struct. Raises Unparsable."""
     if isinstance(item, Pod):
         return pod_request(item, server, now=now)

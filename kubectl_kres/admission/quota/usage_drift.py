@@ -12,7 +12,7 @@ from kubectl_kres.admission.base.draft import Quantities, parse_list
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.admission.pod.validation import value_errors
-from kubectl_kres.admission.quota.quota_admission import Request, as_stored
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest, as_stored
 from kubectl_kres.admission.quota.requests import names_of, pod_request
 from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.quota.usage import is_terminal
@@ -23,7 +23,7 @@ from kubectl_kres.quantity import ZERO, Quantity, total
 
 #: Resource (plural with its group) to the requests of all its objects in the namespace (``objects.request_of``).
 #: None: they could not be read. A resource that the server does not have is left out.
-RequestsByKind = Mapping[str, Iterable[Request] | None]
+RequestsByKind = Mapping[str, Iterable[QuotaRequest] | None]
 
 #: pending: ``spec.hard`` names it, the controller has not copied that yet. nobody: no kind counts for the name, so that
 #: it limits nothing. unread: objects that count for it could not be read. finished: pods that ended make up the

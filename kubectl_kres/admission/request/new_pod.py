@@ -23,7 +23,7 @@ from kubectl_kres.admission.pod.classes import check_overhead, check_priority, s
 from kubectl_kres.admission.pod.defaulting import default_pod, default_pod_level
 from kubectl_kres.admission.pod.pod_level import validate_pod_level
 from kubectl_kres.admission.pod.validation import validate_containers
-from kubectl_kres.admission.quota.quota_admission import Quota, QuotaVerdict, Request, evaluate, stated_names
+from kubectl_kres.admission.quota.quota_admission import Quota, QuotaRequest, QuotaVerdict, evaluate, stated_names
 from kubectl_kres.admission.quota.scopes import matches_pod
 from kubectl_kres.admission.quota.usage import pod_names, pod_usage
 from kubectl_kres.model.meta import ObjectRef
@@ -233,11 +233,11 @@ class _Run:
             entries.append(Set(path, "limitrange/annotation", draft.annotation))
 
 
-def quota_request(pod: Pod, draft: Draft) -> Request:
+def quota_request(pod: Pod, draft: Draft) -> QuotaRequest:
     """The pod as the quota plugin sees it. A class in its status is believed."""
     qos_class = pod.status.qos_class or qos.class_of(draft)
     in_scope = partial(matches_pod, spec=draft.spec, priority_class=draft.priority_class, qos_class=qos_class)
-    return Request("pods", _name(pod), pod_usage(draft), pod_names, in_scope, stated_names(draft))
+    return QuotaRequest("pods", _name(pod), pod_usage(draft), pod_names, in_scope, stated_names(draft))
 
 
 def stored_pod(pod: Pod, draft: Draft, qos_class: str) -> dict[str, Any]:

@@ -10,19 +10,19 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome, bad_request, i
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding.decode import first_unparsable
 from kubectl_kres.admission.decoding.mistyped import first_mistyped
-from kubectl_kres.admission.quota.quota_admission import Request, evaluate
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest, evaluate
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.raw import Raw
 
 
 def answered(
     stored: Raw,
-    request: Request | None,
+    request: QuotaRequest | None,
     policies: Policies,
     server: Server,
     *,
     code: int = 201,
-    old: Request | None = None,
+    old: QuotaRequest | None = None,
     warnings: Sequence[str] = (),
 ) -> tuple[Outcome, ...]:
     """Quota, then storage. ``request`` None: nothing is counted. ``old``: the object before an update."""

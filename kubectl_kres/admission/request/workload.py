@@ -17,7 +17,7 @@ from kubectl_kres.admission.base.warnings import pod_warnings
 from kubectl_kres.admission.decoding.gated_fields import with_known_volumes, without_unknown
 from kubectl_kres.admission.pod.pod_level import validate_pod_level
 from kubectl_kres.admission.pod.validation import validate_containers
-from kubectl_kres.admission.quota.quota_admission import Request, evaluate
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest, evaluate
 from kubectl_kres.admission.quota.requests import count_request, resource_of
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.admission.request.policy_answer import answered
@@ -127,7 +127,7 @@ def _metadata_at(raw: Raw, path: str) -> Raw:
     return held
 
 
-def counting_request(raw: Raw) -> Request:
+def counting_request(raw: Raw) -> QuotaRequest:
     """What quotas count a workload as that does not exist yet."""
     return count_request(resource_of(str(raw.get("kind", "")), str(raw.get("apiVersion", "v1"))), name_of(raw))
 

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.quota.quota_admission import Request
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.quota.requests import request_of
 from kubectl_kres.admission.quota.usage_drift import status_after
 from kubectl_kres.capsule.replay.world import PoolWorld
@@ -38,10 +38,10 @@ def _uncounted(quota: ResourceQuota) -> ResourceQuota:
     return structs.replace(quota, status=ResourceQuotaStatus(dict(hard), {name: used.get(name, "0") for name in hard}))
 
 
-def _requests(objects: tuple[Any, ...], quota: ResourceQuota, server: Server) -> dict[str, list[Request]]:
+def _requests(objects: tuple[Any, ...], quota: ResourceQuota, server: Server) -> dict[str, list[QuotaRequest]]:
     """What each object counts for, by resource; a resource that is named in the quota has objects, if only none."""
     named = (name.removeprefix(_COUNT) for name in quota.spec.hard or () if name.startswith(_COUNT))
-    found: dict[str, list[Request]] = {resource: [] for resource in (*(kind.qualified for kind in KINDS), *named)}
+    found: dict[str, list[QuotaRequest]] = {resource: [] for resource in (*(kind.qualified for kind in KINDS), *named)}
     for item in objects:
         request = request_of(item, server)
         found.setdefault(request.resource, []).append(request)

@@ -11,7 +11,7 @@ from kubectl_kres.cel.base.errors import CostExceeded, NotComputed
 PER_CALL, PER_POLICY = 1_000_000, 10_000_000
 
 
-class State:
+class EvaluationState:
     """What one evaluation knows. ``most``: the cost after which this program gives up; the server's is fixed."""
 
     __slots__ = ("cost", "lookup", "most", "parts", "variables")
@@ -49,4 +49,4 @@ CONTAINERS = frozenset({list, dict})
 #: Parts of lists and maps that one evaluation may look at.
 _PARTS_FOLLOWED, _PARTS = 100_000, 10_000_000
 
-Step = Callable[[State], Any]
+Step = Callable[[EvaluationState], Any]

@@ -47,7 +47,7 @@ class Optional(NamedTuple):
     value: Any = None
 
 
-class Made(NamedTuple):
+class MessageLiteral(NamedTuple):
     """``Object.spec{...}`` or ``JSONPatch{...}``."""
 
     name: str
@@ -75,7 +75,7 @@ def type_name(value: Any) -> str:
     """The name of the run-time type."""
     if value is None:
         return "null_type"
-    if isinstance(value, Made):
+    if isinstance(value, MessageLiteral):
         return value.name
     if isinstance(value, Opaque):
         return value.kind
@@ -104,7 +104,7 @@ def equal(one: Any, other: Any) -> bool:
         return False
     if isinstance(one, Optional):
         return one.present == other.present and (not one.present or equal(one.value, other.value))
-    if isinstance(one, Made):
+    if isinstance(one, MessageLiteral):
         return bool(one.name == other.name and equal(one.fields, other.fields))
     if isinstance(one, Opaque):
         return bool(one.kind == other.kind and one.key == other.key)
@@ -112,7 +112,7 @@ def equal(one: Any, other: Any) -> bool:
 
 
 _DEEP = (list, tuple, dict)
-_STRUCTS = (Timestamp, Duration, TypeValue, Optional, Made, Opaque)
+_STRUCTS = (Timestamp, Duration, TypeValue, Optional, MessageLiteral, Opaque)
 
 
 def _is_struct(*values: Any) -> bool:

@@ -34,13 +34,13 @@ from kubectl_kres.cel.syntax.ast import (
     Loop,
     MapNode,
     Message,
-    Node,
     OptMap,
     Select,
+    SyntaxNode,
 )
 
 
-def check(source: str, node: Node, environment: Environment) -> Type:
+def check(source: str, node: SyntaxNode, environment: Environment) -> Type:
     """The type of the expression; types and overloads are written into the tree. Raises CompileError."""
     checker = _Checker(environment)
     kind = checker.check(node)
@@ -60,10 +60,10 @@ class _Checker:
         self.scopes: list[dict[str, Type]] = []
         self.free = 0
 
-    def report(self, node: Node, message: str) -> None:
+    def report(self, node: SyntaxNode, message: str) -> None:
         self.issues.append(Issue(node.offset, message))
 
-    def check(self, node: Node) -> Type:
+    def check(self, node: SyntaxNode) -> Type:
         kind = self._KINDS[type(node)](self, node)
         node.type = kind
         return kind
@@ -79,10 +79,10 @@ class _Checker:
         self.bound = bound
         return True
 
-    def _mismatch(self, node: Node, expected: Type, found: Type) -> None:
+    def _mismatch(self, node: SyntaxNode, expected: Type, found: Type) -> None:
         self.report(node, f"expected type '{expected}' but found '{found}'")
 
-    def _undeclared(self, node: Node, name: str) -> Type:
+    def _undeclared(self, node: SyntaxNode, name: str) -> Type:
         self.report(node, f"undeclared reference to '{name}' (in container '')")
         return ERROR
 
@@ -123,7 +123,7 @@ class _Checker:
             self.report(node, f"type '{target}' does not support field selection")
         return optional_of(kind) if is_optional(operand) or node.optional else kind
 
-    def _struct_field(self, node: Node, struct: str, field: str) -> Type:
+    def _struct_field(self, node: SyntaxNode, struct: str, field: str) -> Type:
         if not self.environment.is_struct(struct):
             self.report(node, f"unexpected failed resolution of '{struct}'")
             return ERROR
@@ -152,7 +152,9 @@ class _Checker:
             return self._undeclared(node, node.function)
         return self._resolve(node, node.function, [node.target, *node.args], [target, *arguments], member=True)
 
-    def _resolve(self, node: Call, name: str, args: Sequence[Node], kinds: Sequence[Type], *, member: bool) -> Type:
+    def _resolve(
+        self, node: Call, name: str, args: Sequence[SyntaxNode], kinds: Sequence[Type], *, member: bool
+    ) -> Type:
         if name in ("_&&_", "_||_"):
             wrong = [(arg, kind) for arg, kind in zip(args, kinds, strict=True) if not self.agrees(kind, BOOL)]
             for arg, kind in wrong:
@@ -218,7 +220,7 @@ class _Checker:
             element = self._joined(element, kind)
         return list_of(element or self.fresh())
 
-    def _unwrapped(self, node: Node, kind: Type) -> Type:
+    def _unwrapped(self, node: SyntaxNode, kind: Type) -> Type:
         if is_optional(kind):
             return kind.params[0]
         if kind != DYN:
@@ -356,7 +358,7 @@ class _Checker:
         self.scopes.pop()
         return body if node.flat else optional_of(body)
 
-    _KINDS: ClassVar[dict[type[Node], Callable[..., Type]]] = {
+    _KINDS: ClassVar[dict[type[SyntaxNode], Callable[..., Type]]] = {
         Literal: _literal, Ident: _ident, Select: _select, Call: _call, ListNode: _list, MapNode: _map,
         Message: _message, Loop: _loop, OptMap: _opt_map,
     }  # fmt: skip
@@ -380,7 +382,7 @@ def _parameters(one: Overload) -> set[Type]:
     return found
 
 
-def qualified(node: Node) -> str | None:
+def qualified(node: SyntaxNode) -> str | None:
     """``a.b.c`` of plain selections; None for anything else."""
     if isinstance(node, Ident):
         return node.name

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kubectl_kres.cel.base.errors import EvalError, InstantiationError
-from kubectl_kres.cel.base.state import State, Step
+from kubectl_kres.cel.base.state import EvaluationState, Step
 from kubectl_kres.cel.libraries.regex import compile_pattern
 from kubectl_kres.cel.libraries.regex_tree import BadPattern
-from kubectl_kres.cel.syntax.ast import Call, ListNode, Literal, MapNode, Node
+from kubectl_kres.cel.syntax.ast import Call, ListNode, Literal, MapNode, SyntaxNode
 from kubectl_kres.cel.syntax.walk import children
 
 _CONVERSIONS = frozenset(
@@ -22,12 +22,12 @@ _PATTERNS = frozenset({"find", "findAll"})
 _NOTHING: Mapping[str, Any] = {}
 
 
-def check_constants(root: Node, planned: Callable[[Node], Step]) -> None:
+def check_constants(root: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> None:
     """Raises InstantiationError with the server's words."""
     _is_constant(root, planned)
 
 
-def _is_constant(node: Node, planned: Callable[[Node], Step]) -> bool:
+def _is_constant(node: SyntaxNode, planned: Callable[[SyntaxNode], Step]) -> bool:
     """Whether the server knows the value before it has seen an object; parts are looked at in its order."""
     constant = [_is_constant(child, planned) for child in children(node)]
     if isinstance(node, Literal):
@@ -43,14 +43,14 @@ def _is_constant(node: Node, planned: Callable[[Node], Step]) -> bool:
         return not node.args[1].items
     if node.function in _CONVERSIONS and node.target is None and constant == [True]:
         try:
-            planned(node)(State(_NOTHING))
+            planned(node)(EvaluationState(_NOTHING))
         except EvalError as error:
             raise InstantiationError(error.message) from None
         return True
     return False
 
 
-def _check_pattern(node: Node) -> None:
+def _check_pattern(node: SyntaxNode) -> None:
     if isinstance(node, Literal) and isinstance(node.value, str):
         try:
             compile_pattern(node.value)

@@ -6,9 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kubectl_kres.cel.base.errors import EvalError, NotComputed
-from kubectl_kres.cel.base.state import CONTAINERS, PER_CALL, State, Step
+from kubectl_kres.cel.base.state import CONTAINERS, PER_CALL, EvaluationState, Step
 from kubectl_kres.cel.base.types import BYTES, UINT, Type
-from kubectl_kres.cel.base.values import NONE, Made, Optional, TypeValue, UInt, equal, is_list, shown, type_name
+from kubectl_kres.cel.base.values import (
+    NONE,
+    MessageLiteral,
+    Optional,
+    TypeValue,
+    UInt,
+    equal,
+    is_list,
+    shown,
+    type_name,
+)
 from kubectl_kres.cel.evaluation.check import check
 from kubectl_kres.cel.evaluation.constants import check_constants
 from kubectl_kres.cel.evaluation.environment import Environment
@@ -23,9 +33,9 @@ from kubectl_kres.cel.syntax.ast import (
     Loop,
     MapNode,
     Message,
-    Node,
     OptMap,
     Select,
+    SyntaxNode,
 )
 from kubectl_kres.cel.syntax.parse import parse
 
@@ -36,7 +46,7 @@ _NO_OVERLOAD = "no such overload"
 _ABSENT = object()
 
 
-class Program:
+class CompiledExpression:
     """What can be evaluated. ``kind`` is the static type of the result."""
 
     def __init__(self, source: str, environment: Environment) -> None:
@@ -54,7 +64,7 @@ class Program:
 
         Raises EvalError, CostExceeded, NotComputed.
         """
-        state = State(lookup, most)
+        state = EvaluationState(lookup, most)
         try:
             value = self._step(state)
             _weighed(state, (value,))
@@ -65,12 +75,12 @@ class Program:
         return value, state.cost
 
 
-def compile_expression(source: str, environment: Environment) -> Program:
+def compile_expression(source: str, environment: Environment) -> CompiledExpression:
     """Raises CompileError or InstantiationError with cel-go's words, or NotComputed."""
-    return Program(source, environment)
+    return CompiledExpression(source, environment)
 
 
-def plan(node: Node, environment: Environment) -> Step:
+def plan(node: SyntaxNode, environment: Environment) -> Step:
     """The function that evaluates the checked tree."""
     return _PLANS[type(node)](node, environment)
 
@@ -87,7 +97,7 @@ def _named(name: str, environment: Environment) -> Step:
     declared = environment.identifier(name)
     as_type = TypeValue(name) if name not in environment.variables and declared is not None else None
 
-    def step(state: State) -> Any:
+    def step(state: EvaluationState) -> Any:
         state.charge(1)
         value = state.variables.get(name, _ABSENT)
         if value is _ABSENT:
@@ -113,7 +123,7 @@ def _select(node: Select, environment: Environment) -> Step:
     operand, field = plan(node.operand, environment), node.field
     if node.test:
 
-        def test(state: State) -> bool:
+        def test(state: EvaluationState) -> bool:
             value = operand(state)
             if isinstance(value, Optional):
                 value = value.value if value.present else None
@@ -123,7 +133,7 @@ def _select(node: Select, environment: Environment) -> Step:
     if node.optional:
         return lambda state: _optional(state, operand(state), field)
 
-    def step(state: State) -> Any:
+    def step(state: EvaluationState) -> Any:
         value = operand(state)
         state.charge(1)
         if type(value) is dict and field in value:
@@ -135,7 +145,7 @@ def _select(node: Select, environment: Environment) -> Step:
     return step
 
 
-def _optional(state: State, value: Any, key: Any) -> Optional:
+def _optional(state: EvaluationState, value: Any, key: Any) -> Optional:
     state.charge(1)
     if isinstance(value, Optional):
         return _through(value, key)
@@ -152,7 +162,7 @@ def present(value: Any, key: Any) -> bool:
     """Whether a map, an object or a list has the key."""
     if isinstance(value, dict):
         return _key_in(value, key) is not _ABSENT
-    if isinstance(value, Made):
+    if isinstance(value, MessageLiteral):
         return key in value.fields
     if is_list(value):
         return 0 <= _index(key) < len(value)
@@ -186,7 +196,7 @@ def qualify(value: Any, key: Any) -> Any:
         if 0 <= index < len(value):
             return value[index]
         raise EvalError(f"index out of bounds: {shown(key)}")
-    elif isinstance(value, Made) and key in value.fields:
+    elif isinstance(value, MessageLiteral) and key in value.fields:
         return value.fields[key]
     elif hasattr(value, "has_field"):
         return value.get_field(key)
@@ -210,7 +220,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
         if len(args) == 2:
             left, right = args
 
-            def binary(state: State) -> Any:
+            def binary(state: EvaluationState) -> Any:
                 values = (left(state), right(state))
                 _weighed(state, values)
                 result = call(*values)
@@ -220,7 +230,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 
             return binary
 
-        def loose(state: State) -> Any:
+        def loose(state: EvaluationState) -> Any:
             values = tuple(arg(state) for arg in args)
             _weighed(state, values)
             result = call(*values)
@@ -229,7 +239,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
 
         return loose
 
-    def step(state: State) -> Any:
+    def step(state: EvaluationState) -> Any:
         values = tuple(arg(state) for arg in args)
         _weighed(state, values)
         for one in overloads:
@@ -243,7 +253,7 @@ def _dispatch(name: str, overloads: Sequence[Overload], args: list[Step]) -> Ste
     return step
 
 
-def _weighed(state: State, values: tuple[Any, ...]) -> None:
+def _weighed(state: EvaluationState, values: tuple[Any, ...]) -> None:
     for value in values:
         if type(value) in CONTAINERS:
             state.weigh(value)
@@ -280,7 +290,7 @@ def _or(_node: Call, terms: list[Step]) -> Step:
     return lambda state: _logical(state, terms, absorbing=True)
 
 
-def _logical(state: State, terms: list[Step], *, absorbing: bool) -> bool:
+def _logical(state: EvaluationState, terms: list[Step], *, absorbing: bool) -> bool:
     """``||`` and ``&&``: a decisive term wins over an error before or behind it."""
     fault: EvalError | None = None
     for term in terms:
@@ -301,7 +311,7 @@ def _logical(state: State, terms: list[Step], *, absorbing: bool) -> bool:
 def _conditional(_node: Call, args: list[Step]) -> Step:
     condition, then, other = args
 
-    def step(state: State) -> Any:
+    def step(state: EvaluationState) -> Any:
         value = condition(state)
         if not isinstance(value, bool):
             raise EvalError(_NO_OVERLOAD)
@@ -313,7 +323,7 @@ def _conditional(_node: Call, args: list[Step]) -> Step:
 def _indexed(_node: Call, args: list[Step]) -> Step:
     operand, index = args
 
-    def step(state: State) -> Any:
+    def step(state: EvaluationState) -> Any:
         value, key = operand(state), index(state)
         state.charge(1)
         return _through(value, key) if isinstance(value, Optional) else qualify(value, key)
@@ -330,7 +340,7 @@ def _list(node: ListNode, environment: Environment) -> Step:
     items = [(plan(item, environment), index in node.optional) for index, item in enumerate(node.items)]
     price = 0 if all(isinstance(item, Literal) for item in node.items) and node.items else _LIST
 
-    def step(state: State) -> list[Any]:
+    def step(state: EvaluationState) -> list[Any]:
         state.charge(price)
         out = []
         for item, optional in items:
@@ -350,7 +360,7 @@ def _list(node: ListNode, environment: Environment) -> Step:
 def _map(node: MapNode, environment: Environment) -> Step:
     entries = [(plan(entry.key, environment), plan(entry.value, environment), entry.optional) for entry in node.entries]
 
-    def step(state: State) -> dict[Any, Any]:
+    def step(state: EvaluationState) -> dict[Any, Any]:
         state.charge(_MAP)
         out: dict[Any, Any] = {}
         for key, value, optional in entries:
@@ -369,7 +379,7 @@ def _message(node: Message, environment: Environment) -> Step:
     fields: list[tuple[Entry, Step]] = [(entry, plan(entry.value, environment)) for entry in node.entries]
     name = node.name.removeprefix(".")
 
-    def step(state: State) -> Made:
+    def step(state: EvaluationState) -> MessageLiteral:
         state.charge(_STRUCT)
         out: dict[str, Any] = {}
         for entry, value in fields:
@@ -390,7 +400,7 @@ def _loop(node: Loop, environment: Environment) -> Step:
     run = LOOPS[node.kind]
     names = node.variables
 
-    def step(state: State) -> Any:
+    def step(state: EvaluationState) -> Any:
         kept = dict(state.variables)
         try:
             return run(state, list(bound(state, names, over(state))), body, condition)
@@ -403,7 +413,7 @@ def _loop(node: Loop, environment: Environment) -> Step:
 def _opt_map(node: OptMap, environment: Environment) -> Step:
     operand, body = plan(node.operand, environment), plan(node.body, environment)
 
-    def step(state: State) -> Any:
+    def step(state: EvaluationState) -> Any:
         value = operand(state)
         if not isinstance(value, Optional):
             raise EvalError(f"{_NO_OVERLOAD}: hasValue({type_name(value)})")
@@ -427,7 +437,7 @@ def _some(value: Any, name: Any) -> bool:
     return bool(value.present)
 
 
-def _made(name: str, fields: dict[str, Any]) -> Made:
+def _made(name: str, fields: dict[str, Any]) -> MessageLiteral:
     """Raises EvalError for fields that a patch does not have."""
     if name == "JSONPatch":
         for key in ("op", "path", "from"):
@@ -438,14 +448,14 @@ def _made(name: str, fields: dict[str, Any]) -> Made:
         for key in fields:
             if key not in ("op", "path", "from", "value"):
                 raise EvalError(f"unexpected JSONPatchType field: {key}")
-    return Made(name, fields)
+    return MessageLiteral(name, fields)
 
 
 _SPECIAL: dict[str, Callable[[Call, list[Step]], Step]] = {
     "_&&_": _and, "_||_": _or, "_?_:_": _conditional, "_[_]": _indexed, "_[?_]": _opt_indexed,
 }  # fmt: skip
 
-_PLANS: dict[type[Node], Callable[..., Step]] = {
+_PLANS: dict[type[SyntaxNode], Callable[..., Step]] = {
     Literal: _literal, Ident: _ident, Select: _select, Call: _call, ListNode: _list, MapNode: _map,
     Message: _message, Loop: _loop, OptMap: _opt_map,
 }  # fmt: skip

@@ -13,17 +13,17 @@ from kubectl_kres.cel.libraries.regex import compile_pattern
 from kubectl_kres.cel.libraries.regex_tree import BadPattern
 from kubectl_kres.cel.libraries.strings import CLAUSES, FormatFault, format_string, wrong_clause
 from kubectl_kres.cel.libraries.times import parse_duration, parse_timestamp
-from kubectl_kres.cel.syntax.ast import Call, ListNode, Literal, MapNode, Node
+from kubectl_kres.cel.syntax.ast import Call, ListNode, Literal, MapNode, SyntaxNode
 from kubectl_kres.cel.syntax.walk import children, every
 
 
 class Literals:
     """Of one checked tree; ``report`` takes a node and a text."""
 
-    def __init__(self, bound: Mapping[Type, Type], report: Callable[[Node, str], None]) -> None:
+    def __init__(self, bound: Mapping[Type, Type], report: Callable[[SyntaxNode, str], None]) -> None:
         self.bound, self.report = bound, report
 
-    def validate(self, root: Node) -> None:
+    def validate(self, root: SyntaxNode) -> None:
         nodes = list(every(root))
         for node in nodes:
             if isinstance(node, Call):
@@ -47,10 +47,10 @@ class Literals:
         if wrong:
             self.report(first, f"invalid {node.function} argument")
 
-    def _kind(self, node: Node) -> Type:
+    def _kind(self, node: SyntaxNode) -> Type:
         return substitute(self.bound, node.type or DYN, free_to_dyn=True)
 
-    def _mixed(self, node: Node, *, exempt: bool) -> None:
+    def _mixed(self, node: SyntaxNode, *, exempt: bool) -> None:
         if not exempt and isinstance(node, ListNode):
             self._same([(item, index in node.optional) for index, item in enumerate(node.items)], first_only=True)
         if not exempt and isinstance(node, MapNode):
@@ -60,7 +60,7 @@ class Literals:
         for child in children(node):
             self._mixed(child, exempt=inside)
 
-    def _same(self, items: Sequence[tuple[Node, bool]], *, first_only: bool = False) -> None:
+    def _same(self, items: Sequence[tuple[SyntaxNode, bool]], *, first_only: bool = False) -> None:
         first: Type | None = None
         for node, optional in items:
             kind = self._kind(node)
@@ -94,7 +94,7 @@ class Literals:
             told = f"too many arguments supplied to string.format (expected {used}, got {len(items)})"
             self.report(node, told)
 
-    def _unformattable(self, letter: str, node: Node) -> Node | None:
+    def _unformattable(self, letter: str, node: SyntaxNode) -> SyntaxNode | None:
         """The part that the clause does not take; None: all fits, as far as is known."""
         kind = self._kind(node)
         if kind != DYN and _runtime_name(kind) not in CLAUSES[letter][0]:

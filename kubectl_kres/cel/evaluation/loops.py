@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kubectl_kres.cel.base.errors import EvalError
-from kubectl_kres.cel.base.state import State, Step
+from kubectl_kres.cel.base.state import EvaluationState, Step
 from kubectl_kres.cel.base.values import is_list, shown, type_name
 from kubectl_kres.cel.libraries.lists import sort_by
 
@@ -15,7 +15,7 @@ _NO_OVERLOAD = "no such overload"
 Bind = Callable[[], Any]
 
 
-def bound(state: State, names: tuple[str, ...], value: Any) -> Iterator[Bind]:
+def bound(state: EvaluationState, names: tuple[str, ...], value: Any) -> Iterator[Bind]:
     """For each element a function that sets the variables and returns the first one's value."""
     if isinstance(value, dict):
         pairs = list(value.items())
@@ -42,15 +42,15 @@ Body = Step
 Condition = Step | None
 
 
-def _all(state: State, binds: list[Bind], body: Body, _: Condition) -> bool:
+def _all(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
     return _quantified(state, binds, body, decisive=False)
 
 
-def _exists(state: State, binds: list[Bind], body: Body, _: Condition) -> bool:
+def _exists(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
     return _quantified(state, binds, body, decisive=True)
 
 
-def _quantified(state: State, binds: list[Bind], body: Body, *, decisive: bool) -> bool:
+def _quantified(state: EvaluationState, binds: list[Bind], body: Body, *, decisive: bool) -> bool:
     fault: EvalError | None = None
     for bind in binds:
         bind()
@@ -68,14 +68,14 @@ def _quantified(state: State, binds: list[Bind], body: Body, *, decisive: bool) 
     return not decisive
 
 
-def _holds(state: State, body: Step) -> bool:
+def _holds(state: EvaluationState, body: Step) -> bool:
     value = body(state)
     if not isinstance(value, bool):
         raise EvalError(_NO_OVERLOAD)
     return value
 
 
-def _exists_one(state: State, binds: list[Bind], body: Body, _: Condition) -> bool:
+def _exists_one(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> bool:
     count = 0
     for bind in binds:
         bind()
@@ -83,7 +83,7 @@ def _exists_one(state: State, binds: list[Bind], body: Body, _: Condition) -> bo
     return count == 1
 
 
-def _filtered(state: State, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
+def _filtered(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
     out = []
     for bind in binds:
         value = bind()
@@ -93,7 +93,7 @@ def _filtered(state: State, binds: list[Bind], body: Body, _: Condition) -> list
     return out
 
 
-def _mapped(state: State, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
+def _mapped(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> list[Any]:
     out = []
     for bind in binds:
         bind()
@@ -103,7 +103,7 @@ def _mapped(state: State, binds: list[Bind], body: Body, condition: Condition) -
     return out
 
 
-def _transformed(state: State, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
+def _transformed(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
     for bind in binds:
         key = bind()
@@ -113,7 +113,7 @@ def _transformed(state: State, binds: list[Bind], body: Body, condition: Conditi
     return out
 
 
-def _merged(state: State, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
+def _merged(state: EvaluationState, binds: list[Bind], body: Body, condition: Condition) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
     for bind in binds:
         bind()
@@ -130,7 +130,7 @@ def _insert(out: dict[Any, Any], key: Any, value: Any) -> None:
     out[key] = value
 
 
-def _sort_by(state: State, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
+def _sort_by(state: EvaluationState, binds: list[Bind], body: Body, _: Condition) -> list[Any]:
     items, keys = [], []
     for bind in binds:
         items.append(bind())
@@ -139,7 +139,7 @@ def _sort_by(state: State, binds: list[Bind], body: Body, _: Condition) -> list[
     return sort_by(items, keys)
 
 
-LOOPS: dict[str, Callable[[State, list[Bind], Body, Condition], Any]] = {
+LOOPS: dict[str, Callable[[EvaluationState, list[Bind], Body, Condition], Any]] = {
     "all": _all, "exists": _exists, "exists_one": _exists_one, "filter": _filtered, "map": _mapped,
     "transformList": _mapped, "transformMap": _transformed, "transformMapEntry": _merged, "sortBy": _sort_by,
 }  # fmt: skip

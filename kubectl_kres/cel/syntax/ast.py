@@ -7,7 +7,7 @@ from typing import Any
 from kubectl_kres.cel.base.types import Type
 
 
-class Node:
+class SyntaxNode:
     """A part of an expression; ``offset`` is where its errors point to, ``type`` what the checker found."""
 
     __slots__ = ("offset", "type")
@@ -17,7 +17,7 @@ class Node:
         self.type: Type | None = None
 
 
-class Literal(Node):
+class Literal(SyntaxNode):
     """A value written down."""
 
     __slots__ = ("kind", "value")
@@ -27,7 +27,7 @@ class Literal(Node):
         self.kind, self.value = kind, value
 
 
-class Ident(Node):
+class Ident(SyntaxNode):
     """A name; the checker may find that a chain of selections is one name."""
 
     __slots__ = ("name",)
@@ -37,49 +37,51 @@ class Ident(Node):
         self.name = name
 
 
-class Select(Node):
+class Select(SyntaxNode):
     """``operand.field``; with ``test`` what ``has()`` asks, with ``optional`` ``operand.?field``."""
 
     __slots__ = ("field", "operand", "optional", "resolved", "test")
 
-    def __init__(self, offset: int, operand: Node, field: str, *, test: bool = False, optional: bool = False) -> None:
+    def __init__(
+        self, offset: int, operand: SyntaxNode, field: str, *, test: bool = False, optional: bool = False
+    ) -> None:
         super().__init__(offset)
         self.operand, self.field, self.test, self.optional = operand, field, test, optional
         self.resolved: str | None = None
 
 
-class Call(Node):
+class Call(SyntaxNode):
     """A function or an operator (``_+_``); ``target`` is what a method is called on."""
 
     __slots__ = ("args", "function", "overloads", "target")
 
-    def __init__(self, offset: int, function: str, args: list[Node], target: Node | None = None) -> None:
+    def __init__(self, offset: int, function: str, args: list[SyntaxNode], target: SyntaxNode | None = None) -> None:
         super().__init__(offset)
         self.function, self.args, self.target = function, args, target
         self.overloads: tuple[Any, ...] = ()
 
 
-class ListNode(Node):
+class ListNode(SyntaxNode):
     """``[a, ?b]``; ``optional`` holds the positions with a question mark."""
 
     __slots__ = ("items", "optional")
 
-    def __init__(self, offset: int, items: list[Node], optional: frozenset[int] = frozenset()) -> None:
+    def __init__(self, offset: int, items: list[SyntaxNode], optional: frozenset[int] = frozenset()) -> None:
         super().__init__(offset)
         self.items, self.optional = items, optional
 
 
-class Entry(Node):
+class Entry(SyntaxNode):
     """One ``key: value`` of a map (``key`` a node) or a message (a name)."""
 
     __slots__ = ("key", "optional", "value")
 
-    def __init__(self, offset: int, key: Any, value: Node, *, optional: bool) -> None:
+    def __init__(self, offset: int, key: Any, value: SyntaxNode, *, optional: bool) -> None:
         super().__init__(offset)
         self.key, self.value, self.optional = key, value, optional
 
 
-class MapNode(Node):
+class MapNode(SyntaxNode):
     """``{key: value}``."""
 
     __slots__ = ("entries",)
@@ -89,7 +91,7 @@ class MapNode(Node):
         self.entries = entries
 
 
-class Message(Node):
+class Message(SyntaxNode):
     """``Name{field: value}``."""
 
     __slots__ = ("entries", "name")
@@ -99,23 +101,29 @@ class Message(Node):
         self.name, self.entries = name, entries
 
 
-class Loop(Node):
+class Loop(SyntaxNode):
     """A macro that runs over a list or a map: all, exists, map, filter and the rest."""
 
     __slots__ = ("body", "condition", "kind", "over", "variables")
 
     def __init__(
-        self, offset: int, kind: str, over: Node, variables: tuple[str, ...], body: Node, condition: Node | None
+        self,
+        offset: int,
+        kind: str,
+        over: SyntaxNode,
+        variables: tuple[str, ...],
+        body: SyntaxNode,
+        condition: SyntaxNode | None,
     ) -> None:
         super().__init__(offset)
         self.kind, self.over, self.variables, self.body, self.condition = kind, over, variables, body, condition
 
 
-class OptMap(Node):
+class OptMap(SyntaxNode):
     """``optional.optMap(v, expr)`` and optFlatMap."""
 
     __slots__ = ("body", "flat", "operand", "variable")
 
-    def __init__(self, offset: int, operand: Node, variable: str, body: Node, *, flat: bool) -> None:
+    def __init__(self, offset: int, operand: SyntaxNode, variable: str, body: SyntaxNode, *, flat: bool) -> None:
         super().__init__(offset)
         self.operand, self.variable, self.body, self.flat = operand, variable, body, flat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubectl_kres.cel.syntax.ast import Ident, Literal, Loop, Node, OptMap, Select
+from kubectl_kres.cel.syntax.ast import Ident, Literal, Loop, OptMap, Select, SyntaxNode
 
 #: Macro to the number of arguments that it takes with one variable, and the minor version from which it is there.
 _ONE = {
@@ -26,7 +26,9 @@ class Misuse(Exception):
         self.offset, self.message = offset, message
 
 
-def expand(offset: int, name: str, target: Node | None, args: list[Node], version: tuple[int, int]) -> Node | None:
+def expand(
+    offset: int, name: str, target: SyntaxNode | None, args: list[SyntaxNode], version: tuple[int, int]
+) -> SyntaxNode | None:
     """What the macro stands for; None if the call is none. Raises Misuse."""
     minor, count = version[1], len(args)
     if target is None:
@@ -43,13 +45,13 @@ def expand(offset: int, name: str, target: Node | None, args: list[Node], versio
     return None
 
 
-def _has(offset: int, arg: Node) -> Node:
+def _has(offset: int, arg: SyntaxNode) -> SyntaxNode:
     if not isinstance(arg, Select) or arg.optional:
         raise Misuse(arg.offset, "invalid argument to has() macro")
     return Select(offset, arg.operand, arg.field, test=True)
 
 
-def _one_variable(offset: int, name: str, target: Node, args: list[Node]) -> Node:
+def _one_variable(offset: int, name: str, target: SyntaxNode, args: list[SyntaxNode]) -> SyntaxNode:
     kind = "exists_one" if name == "existsOne" else name
     message = "argument must be a simple name" if kind in _QUANTIFIERS else "argument is not an identifier"
     if kind == "sortBy" and not _sortable(target):
@@ -61,11 +63,11 @@ def _one_variable(offset: int, name: str, target: Node, args: list[Node]) -> Nod
     return Loop(offset, kind, target, (variable,), args[1], None)
 
 
-def _sortable(target: Node) -> bool:
+def _sortable(target: SyntaxNode) -> bool:
     return not isinstance(target, Literal)
 
 
-def _two_variables(offset: int, name: str, target: Node, args: list[Node]) -> Node:
+def _two_variables(offset: int, name: str, target: SyntaxNode, args: list[SyntaxNode]) -> SyntaxNode:
     kind = "exists_one" if name == "existsOne" else name
     first = _variable(args[0], "argument must be a simple name", check=False)
     second = _variable(args[1], "argument must be a simple name", check=False)
@@ -79,7 +81,7 @@ def _two_variables(offset: int, name: str, target: Node, args: list[Node]) -> No
     return Loop(offset, kind, target, (first, second), args[2], None)
 
 
-def _variable(arg: Node, message: str, *, check: bool = True) -> str:
+def _variable(arg: SyntaxNode, message: str, *, check: bool = True) -> str:
     if not isinstance(arg, Ident):
         raise Misuse(arg.offset, message)
     if check and arg.name in _ACCUMULATORS:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from kubectl_kres.cel.base.errors import CompileError, Issue, NotComputed
 from kubectl_kres.cel.base.numbers import double_of, int_of, uint_of
 from kubectl_kres.cel.base.types import BOOL, BYTES, DOUBLE, INT, NULL, STRING, UINT, Type
-from kubectl_kres.cel.syntax.ast import Call, Entry, Ident, ListNode, Literal, MapNode, Message, Node, Select
+from kubectl_kres.cel.syntax.ast import Call, Entry, Ident, ListNode, Literal, MapNode, Message, Select, SyntaxNode
 from kubectl_kres.cel.syntax.macros import Misuse, expand
 from kubectl_kres.cel.syntax.tokens import Token, tokens_of, unescape
 
@@ -56,7 +56,7 @@ class _Stop(Exception):
     """A syntax error after which nothing sensible can be parsed."""
 
 
-def parse(source: str, version: tuple[int, int]) -> Node:
+def parse(source: str, version: tuple[int, int]) -> SyntaxNode:
     """The tree of the expression. Raises CompileError, or NotComputed where it nests too deeply for this program."""
     if len(source) > _MOST:
         message = f"expression code point size exceeds limit: size: {len(source)}, limit {_MOST}"
@@ -113,12 +113,12 @@ class _Parser:
             return self.now
         return self._stop(f"mismatched input '{self.now.text}' expecting {wanted}")
 
-    def start(self) -> Node:
+    def start(self) -> SyntaxNode:
         node = self._expression()
         self._expect("EOF")
         return node
 
-    def _expression(self) -> Node:
+    def _expression(self) -> SyntaxNode:
         self.depth += 1
         if self.depth > _SERVERS_DEEPEST:
             self._report(-1, f"expression recursion limit exceeded: {_SERVERS_DEEPEST}")
@@ -134,17 +134,17 @@ class _Parser:
         self.depth -= 1
         return node
 
-    def _logical(self, op: str, inner: str) -> Node:
+    def _logical(self, op: str, inner: str) -> SyntaxNode:
         terms, offset = [self._terms(inner)], 0
         while self.now.kind == op:
             offset = self._advance().offset
             terms.append(self._terms(inner))
         return terms[0] if len(terms) == 1 else Call(offset, _OPERATOR[op], terms)
 
-    def _terms(self, op: str) -> Node:
+    def _terms(self, op: str) -> SyntaxNode:
         return self._logical("&&", "") if op else self._binary(0)
 
-    def _binary(self, level: int) -> Node:
+    def _binary(self, level: int) -> SyntaxNode:
         if level == len(_BINARY):
             return self._unary()
         node = self._binary(level + 1)
@@ -158,7 +158,7 @@ class _Parser:
             node = Call(op.offset, _OPERATOR[op.kind], [node, self._binary(level + 1)])
         return node
 
-    def _unary(self) -> Node:
+    def _unary(self) -> SyntaxNode:
         first = self.now
         if first.kind not in ("!", "-"):
             return self._member()
@@ -173,13 +173,13 @@ class _Parser:
         node = self._member()
         return node if count % 2 == 0 else Call(first.offset, "!_" if first.kind == "!" else "-_", [node])
 
-    def _member(self) -> Node:
+    def _member(self) -> SyntaxNode:
         node = self._primary()
         while self.now.kind in (".", "["):
             node = self._dotted(node) if self.now.kind == "." else self._indexed(node)
         return node
 
-    def _dotted(self, operand: Node) -> Node:
+    def _dotted(self, operand: SyntaxNode) -> SyntaxNode:
         dot = self._advance()
         optional = self.now.kind == "?"
         if optional:
@@ -204,7 +204,7 @@ class _Parser:
             self._stop(f"mismatched input '{name.text}' expecting {{IDENTIFIER, ESC_IDENTIFIER}}")
         self._stop(f"no viable alternative at input '.{'' if name.kind == 'EOF' else name.text}'")
 
-    def _indexed(self, operand: Node) -> Node:
+    def _indexed(self, operand: SyntaxNode) -> SyntaxNode:
         opened = self._advance()
         optional = self.now.kind == "?"
         if optional:
@@ -218,7 +218,7 @@ class _Parser:
         if self.version < (1, 28):
             self._report(offset, message)
 
-    def _arguments(self) -> list[Node]:
+    def _arguments(self) -> list[SyntaxNode]:
         """The arguments up to and with the closing parenthesis."""
         if self.now.kind == ")":
             self._advance()
@@ -240,7 +240,7 @@ class _Parser:
             return
         self._stop(f"mismatched input '{self.now.text}' expecting {{{expected}}}")
 
-    def _primary(self) -> Node:
+    def _primary(self) -> SyntaxNode:
         if self.now.kind not in _STARTS:
             self._no_operand(_OPERAND)
         token = self.now
@@ -259,7 +259,7 @@ class _Parser:
             return self._number(token, self._advance())
         return self._literal(token)
 
-    def _named(self) -> Node:
+    def _named(self) -> SyntaxNode:
         leading = self.now.offset if self.now.kind == "." else None
         if leading is not None:
             self._advance()
@@ -277,7 +277,7 @@ class _Parser:
             return self._call(opened.offset, prefix + first.text, None, self._arguments())
         return Ident(first.offset, prefix + first.text)
 
-    def _message(self, name: str) -> Node | None:
+    def _message(self, name: str) -> SyntaxNode | None:
         """``a.b.C{...}`` if names and dots lead to a brace, else nothing is read."""
         ahead = self.at
         while self.tokens[ahead].kind == "." and self.tokens[ahead + 1].kind == "IDENT":
@@ -338,8 +338,8 @@ class _Parser:
                 self._stop(f"mismatched input '{self.now.text}' expecting {{{order}}}")
         self._advance()
 
-    def _list(self, opened: Token) -> Node:
-        items: list[Node] = []
+    def _list(self, opened: Token) -> SyntaxNode:
+        items: list[SyntaxNode] = []
         optional = set()
         while self.now.kind not in ("]", ","):
             if self.now.kind != "?" and self.now.kind not in _STARTS:
@@ -352,7 +352,7 @@ class _Parser:
         self._close("]")
         return ListNode(opened.offset, items, frozenset(optional))
 
-    def _map(self, opened: Token) -> Node:
+    def _map(self, opened: Token) -> SyntaxNode:
         entries: list[Entry] = []
         while self.now.kind not in ("}", ","):
             if self.now.kind != "?" and self.now.kind not in _STARTS:
@@ -366,7 +366,7 @@ class _Parser:
         self._close("}")
         return MapNode(opened.offset, entries)
 
-    def _call(self, offset: int, name: str, target: Node | None, args: list[Node]) -> Node:
+    def _call(self, offset: int, name: str, target: SyntaxNode | None, args: list[SyntaxNode]) -> SyntaxNode:
         if target is None and name.lstrip(".") in RESERVED:
             return Call(offset, name, args)
         try:
@@ -375,18 +375,18 @@ class _Parser:
             self._report(misuse.offset, misuse.message)
             return Call(offset, name, args, target)
 
-    def _number(self, sign: Token, token: Token) -> Node:
+    def _number(self, sign: Token, token: Token) -> SyntaxNode:
         if token.kind not in _NUMBERS:
             self._stop(f"no viable alternative at input '-{token.text}'")
         return self._constant(sign.offset, token.kind, "-" + token.text)
 
-    def _literal(self, token: Token) -> Node:
+    def _literal(self, token: Token) -> SyntaxNode:
         if token.kind in ("true", "false", "null"):
             constant = {"true": True, "false": False, "null": None}[token.kind]
             return Literal(token.offset, NULL if constant is None else BOOL, constant)
         return self._constant(token.offset, token.kind, token.text)
 
-    def _constant(self, offset: int, kind: str, text: str) -> Node:
+    def _constant(self, offset: int, kind: str, text: str) -> SyntaxNode:
         """A number or a text; what is wrong with it is reported."""
         result, read = _CONSTANTS[kind]
         try:

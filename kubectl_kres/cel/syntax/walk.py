@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.cel.syntax.ast import Call, ListNode, Loop, MapNode, Message, Node, OptMap, Select
+from kubectl_kres.cel.syntax.ast import Call, ListNode, Loop, MapNode, Message, OptMap, Select, SyntaxNode
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: SyntaxNode) -> Iterator[SyntaxNode]:
     """The parts of a node."""
     if isinstance(node, Select):
         yield node.operand
@@ -18,14 +18,14 @@ def children(node: Node) -> Iterator[Node]:
         yield from node.items
     elif isinstance(node, MapNode | Message):
         for entry in node.entries:
-            yield from (part for part in (entry.key, entry.value) if isinstance(part, Node))
+            yield from (part for part in (entry.key, entry.value) if isinstance(part, SyntaxNode))
     elif isinstance(node, Loop):
         yield from (part for part in (node.over, node.condition, node.body) if part is not None)
     elif isinstance(node, OptMap):
         yield from (node.operand, node.body)
 
 
-def every(node: Node) -> Iterator[Node]:
+def every(node: SyntaxNode) -> Iterator[SyntaxNode]:
     yield node
     for child in children(node):
         yield from every(child)

@@ -109,7 +109,7 @@ class ExplainPage(Page):
         self._outlines: tuple[Store, Outlines] | None = None
         self._rows = listed.Rows()
         self._alike = Alike[Explanation]()
-        self._table: listed.Table | None = None
+        self._table: listed.PrintedTable | None = None
         #: What objects of the table are called by their names alone: those of the first of its kinds.
         self._plain: set[str] = set()
         self._together: Together | None = None
@@ -203,7 +203,7 @@ class ExplainPage(Page):
         if self._table is None:
             wide = self.options.output == "wide"
             cut = self.width if is_terminal() and not wide else 0
-            self._table, self._plain = listed.Table(width=cut, wide=wide, color=self.color), kinds
+            self._table, self._plain = listed.PrintedTable(width=cut, wide=wide, color=self.color), kinds
         several = len(kinds | self._plain) > 1
 
         def name(ref: ObjectRef) -> str:

@@ -27,7 +27,7 @@ from kubectl_kres.fleet.results import Results
 from kubectl_kres.fleet.rows import parquet_available
 from kubectl_kres.fleet.status import ClusterStatus, exit_code, total, worst_first
 from kubectl_kres.fleet.supervisor import supervised
-from kubectl_kres.fleet.task import Task
+from kubectl_kres.fleet.task import FleetTask
 from kubectl_kres.render.fleet import fleet_table as render
 from kubectl_kres.store.store import Origin
 
@@ -173,13 +173,13 @@ def _answers(
         yield from on_dask(tasks, options.engine.removeprefix(SCHEME), answer_line)
 
 
-def _task(options: Options, report: str, cluster: FleetCluster, results: Results | None, seconds: float) -> Task:
+def _task(options: Options, report: str, cluster: FleetCluster, results: Results | None, seconds: float) -> FleetTask:
     values: dict[str, Any] = {field: getattr(options, field) for field in _PASSED}
     values.update(REPORTS[report].options, all_namespaces=not options.namespaces, output="json")
     own = {"context": cluster.context} if cluster.context else {"snapshot": str(Path(cluster.snapshot).absolute())}
     values.update(own)
     usual = Options._field_defaults
-    return Task(
+    return FleetTask(
         cluster.name,
         report,
         cluster.source,

@@ -32,7 +32,7 @@ from kubectl_kres.render.pod import qos as render
 from kubectl_kres.reports.common.kind_answers import makes_one_pod
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.needs import needs_with_node
-from kubectl_kres.reports.qos.qos_report import Brief, Quality, quality, unclassed
+from kubectl_kres.reports.qos.qos_report import QosAnswers, Quality, quality, unclassed
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -64,7 +64,7 @@ class QosPage(Page):
     def reports(self, turn: AnswerTurn, tally: Tally) -> Iterator[Answered]:
         """Of many objects the lines need less than the whole answer, which takes a hundred times longer."""
         options = self.options
-        brief = Brief(turn.store, turn.ask)
+        brief = QosAnswers(turn.store, turn.ask)
         whole = not turn.many or options.output in DOCUMENTS or bool(options.cgroup)
 
         def answer(subject: Subject) -> Quality:

@@ -18,7 +18,7 @@ from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.errors import Exit, KresError
 from kubectl_kres.fleet.rows import Summary, written
 from kubectl_kres.fleet.status import ClusterStatus, FleetState, state_of
-from kubectl_kres.fleet.task import Task, checked, encode, task_of
+from kubectl_kres.fleet.task import FleetTask, checked, encode, task_of
 from kubectl_kres.fleet.worker import serve
 from kubectl_kres.snapshot.read import header
 from kubectl_kres.store.store import Origin
@@ -46,7 +46,7 @@ def options_of(values: Mapping[str, Any]) -> Options:
     return Options(**found)
 
 
-def answer(task: Task) -> ClusterStatus:
+def answer(task: FleetTask) -> ClusterStatus:
     """The status of the cluster, once its rows are written. Whatever goes wrong is a status, too."""
     with _heard() as notes:
         try:
@@ -71,7 +71,7 @@ class _FleetTally(Tally):
         super().missed(error)
 
 
-def _answer(task: Task, notes: list[str]) -> ClusterStatus:
+def _answer(task: FleetTask, notes: list[str]) -> ClusterStatus:
     options = options_of(task.options)
     query = plan_of(task.report)(options, ())
     page, tally = query.page(), _FleetTally(options, notes.append)
@@ -95,7 +95,7 @@ def _answer(task: Task, notes: list[str]) -> ClusterStatus:
 
 
 def _with(
-    task: Task, state: FleetState, summary: Summary, origin: Origin, rows: int, notes: list[str]
+    task: FleetTask, state: FleetState, summary: Summary, origin: Origin, rows: int, notes: list[str]
 ) -> ClusterStatus:
     return ClusterStatus(
         task.cluster,
@@ -113,7 +113,7 @@ def _with(
     )
 
 
-def _without(task: Task, state: FleetState, message: str, hint: str, notes: list[str]) -> ClusterStatus:
+def _without(task: FleetTask, state: FleetState, message: str, hint: str, notes: list[str]) -> ClusterStatus:
     # A snapshot's error begins with its file, which the row names already.
     message = message.removeprefix(f"{task.options.get('snapshot', '')}: ")
     return ClusterStatus(task.cluster, state, task.source, message=message, hint=hint, notes=tuple(notes[:_NOTED]))

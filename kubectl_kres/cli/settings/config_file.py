@@ -44,7 +44,7 @@ class Output(_Table):
     color: Literal["auto", "always", "never"] = "auto"
 
 
-class Check(_Table):
+class CheckSettings(_Table):
     """``[check]``. Which codes there are is known only where the rules are."""
 
     select: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class File(_Table):
 
     tui: Tui = Tui()
     output: Output = Output()
-    check: Check = Check()
+    check: CheckSettings = CheckSettings()
 
 
 class Settings(NamedTuple):
@@ -68,13 +68,17 @@ class Settings(NamedTuple):
     theme_place: str
     ascii: bool
     mouse: bool
-    check: Check
+    check: CheckSettings
     aliases: dict[str, str]
     hotkeys: dict[str, str]
 
 
 #: Section to the names of its keys.
-_SECTIONS = {"tui": tuple(Tui.model_fields), "output": tuple(Output.model_fields), "check": tuple(Check.model_fields)}
+_SECTIONS = {
+    "tui": tuple(Tui.model_fields),
+    "output": tuple(Output.model_fields),
+    "check": tuple(CheckSettings.model_fields),
+}
 
 #: What is expected, by pydantic's code of the fault.
 _EXPECTED = {

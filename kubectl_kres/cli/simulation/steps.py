@@ -18,7 +18,7 @@ from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.reports.changes.together import Files, steps_of
-from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, Scale, Step, key_of_step
+from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.store.store import Store
@@ -103,7 +103,7 @@ def _scale(value: str, kind: Callable[[str], Kind]) -> Wanted:
     which, name = _object(target, "--scale", kind)
     if which.kind not in SCALED:
         raise UsageError(f"{label}: {which.qualified} have no replicas to scale")
-    return Wanted(Scale(which.kind, name, int(number), label), which, "", label)
+    return Wanted(ScaleStep(which.kind, name, int(number), label), which, "", label)
 
 
 def _release(value: str, kind: Callable[[str], Kind]) -> Wanted:
@@ -186,7 +186,7 @@ def _refuse_doubles(found: Sequence[Wanted]) -> None:
             continue
         if isinstance(before.step, Apply) and isinstance(wanted.step, Apply):
             faults.append(InputError(f"{kind}/{name} is given twice, first at {before.label}", file=wanted.label))
-        elif isinstance(before.step, Scale) and isinstance(wanted.step, Scale):
+        elif isinstance(before.step, ScaleStep) and isinstance(wanted.step, ScaleStep):
             raise UsageError(f"{wanted.label} contradicts {before.label}: one number of replicas is expected")
     refuse(faults)
 

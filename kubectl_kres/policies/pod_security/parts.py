@@ -24,7 +24,7 @@ class Violation(Struct, frozen=True):
 Version = Callable[[Raw, Raw], Violation | None]
 
 
-class Check(Struct, frozen=True):
+class StandardCheck(Struct, frozen=True):
     """``versions``: minor version from which each form holds. ``overrides``: baseline checks that it replaces."""
 
     name: str

@@ -22,7 +22,7 @@ _BASICS = ("cpu", "memory", "ephemeral-storage")
 _SIDES = ("requests", "limits")
 
 
-class Sum(Struct, frozen=True):
+class QuotaSum(Struct, frozen=True):
     """What the pods that a quota counts ask for, of one name of it. Amounts are quantities."""
 
     quota: str
@@ -33,7 +33,7 @@ class Sum(Struct, frozen=True):
     percent: int | None
 
 
-class Container(Struct, frozen=True):
+class ContainerBand(Struct, frozen=True):
     """What LimitRanges make of a container that states nothing, and allow one; several values where order decides."""
 
     resource: str
@@ -47,9 +47,9 @@ class Container(Struct, frozen=True):
         return (*self.requests, *self.limits, *filter(None, [high]))
 
 
-def sums_of(found: PolicyExplanation) -> list[Sum]:
+def sums_of(found: PolicyExplanation) -> list[QuotaSum]:
     """Of each resource and side the quota that is nearest to its end."""
-    tightest: dict[tuple[str, str], Sum] = {}
+    tightest: dict[tuple[str, str], QuotaSum] = {}
     for report in found.quotas:
         for use in report.uses:
             side, dot, resource = use.name.partition(".")
@@ -57,14 +57,14 @@ def sums_of(found: PolicyExplanation) -> list[Sum]:
                 side, resource = "requests", use.name
             elif not dot or side not in _SIDES or resource not in _BASICS:
                 continue
-            one = Sum(report.subject.name, resource, side, use.used or "0", use.hard, use.percent)
+            one = QuotaSum(report.subject.name, resource, side, use.used or "0", use.hard, use.percent)
             held = tightest.get((resource, side))
             if held is None or (one.percent or 0) > (held.percent or 0):
                 tightest[resource, side] = one
     return sorted(tightest.values(), key=lambda one: (_BASICS.index(one.resource), _SIDES.index(one.side)))
 
 
-def containers_of(found: PolicyExplanation) -> list[Container]:
+def containers_of(found: PolicyExplanation) -> list[ContainerBand]:
     """A row for each resource that a LimitRange says something of."""
     bands = {band.resource: band for band in found.bands if band.type == "Container"}
     given: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -73,7 +73,7 @@ def containers_of(found: PolicyExplanation) -> list[Container]:
             if value.rule.startswith("limitrange/"):
                 given[value.resource, value.side] = _values(value)
     rows = (
-        Container(name, given.get((name, "requests"), ()), given.get((name, "limits"), ()), bands.get(name))
+        ContainerBand(name, given.get((name, "requests"), ()), given.get((name, "limits"), ()), bands.get(name))
         for name in _BASICS
     )
     return [row for row in rows if row.amounts or (row.band is not None and row.band.low)]
@@ -84,7 +84,7 @@ def bounds_lines(found: PolicyExplanation, width: int, *, ascii_only: bool) -> I
     sums = sums_of(found)
     if not sums:
         return
-    rows: list[tuple[str, str, Sum | Container]] = [(one.resource, one.side, one) for one in sums]
+    rows: list[tuple[str, str, QuotaSum | ContainerBand]] = [(one.resource, one.side, one) for one in sums]
     rows += [(one.resource, "container", one) for one in containers_of(found)]
     rows.sort(key=lambda row: _BASICS.index(row[0]))
     label = max(size(resource) for resource, _, _ in rows)
@@ -113,12 +113,12 @@ def _values(value: ResourceValue) -> tuple[str, ...]:
     return tuple(sorted(dict.fromkeys(text for text in several if text is not None), key=lambda text: parse(text).nano))
 
 
-def _amounts(of: Sum | Container) -> tuple[str, ...]:
-    return (of.used, of.hard) if isinstance(of, Sum) else of.amounts
+def _amounts(of: QuotaSum | ContainerBand) -> tuple[str, ...]:
+    return (of.used, of.hard) if isinstance(of, QuotaSum) else of.amounts
 
 
-def _figures(of: Sum | Container) -> str:
-    if isinstance(of, Sum):
+def _figures(of: QuotaSum | ContainerBand) -> str:
+    if isinstance(of, QuotaSum):
         share = f", {of.percent}%" if of.percent is not None else ""
         return f"{of.used} of {of.hard}{share}, quota {of.quota}"
     said = [
@@ -131,7 +131,7 @@ def _figures(of: Sum | Container) -> str:
     return ", ".join(said)
 
 
-def _drawn(of: Sum | Container, most: int, cells: int, *, sign: int) -> tuple[str, Tone]:
+def _drawn(of: QuotaSum | ContainerBand, most: int, cells: int, *, sign: int) -> tuple[str, Tone]:
     """The row in at most ``cells`` + 1 cells, and its tone. What is not zero has a cell at least."""
 
     def part(text: str | None) -> int:
@@ -139,7 +139,7 @@ def _drawn(of: Sum | Container, most: int, cells: int, *, sign: int) -> tuple[st
         return max(1, amount * cells // most) if amount > 0 and most else 0
 
     taken, limit, free, end = _TAKEN[sign], _LIMIT[sign], _FREE[sign], _END[sign]
-    if isinstance(of, Sum):
+    if isinstance(of, QuotaSum):
         used, hard = part(of.used), part(of.hard)
         if parse(of.used) > parse(of.hard):
             return taken * hard + end + taken * (used - hard), "bad"

@@ -63,7 +63,7 @@ class Rows:
         return _row(outline, last[1])
 
 
-class Table:
+class PrintedTable:
     """A table that may be drawn in pieces, so that the first rows do not wait for the last: its head comes once, and
     columns only become wider.
 

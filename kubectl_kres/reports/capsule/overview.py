@@ -14,7 +14,7 @@ from kubectl_kres.reports.capsule.pool.pool_report import PoolReport, PoolUse
 from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
-from kubectl_kres.reports.overview.area import AreaMaker, Made, OverviewArea, Problem, Scene, Severity, parts_of
+from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, OverviewArea, Problem, Severity, parts_of
 from kubectl_kres.reports.overview.areas import MOST
 
 #: States of claims from the worst on.
@@ -53,7 +53,7 @@ def since(claim: ResourcePoolClaim, report: ClaimReport) -> str:
     return found.get(decides) or report.created
 
 
-def _claims(scene: Scene) -> Made:
+def _claims(scene: AreaInput) -> Made:
     index = PoolIndex(scene.store)
     making = Claims(index)
     rows = [(claim, making.report(claim)) for claim in scene.store.all("ResourcePoolClaim", scene.namespace or None)]
@@ -106,7 +106,7 @@ def pool_state(report: PoolReport) -> str:
     return "near" if any((use.percent or 0) >= NEARLY_FULL for use in report.uses) else "ok"
 
 
-def _pools(scene: Scene) -> Made:
+def _pools(scene: AreaInput) -> Made:
     index = PoolIndex(scene.store)
     reports = [pool_report(index, pool) for pool in scene.store.all("ResourcePool")]
     counts: dict[str, int] = {}

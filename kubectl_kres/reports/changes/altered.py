@@ -18,7 +18,7 @@ from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.model.workload import Workload, template_in
 from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.simulate.change import key_of_step
-from kubectl_kres.simulate.cluster import POOLED, Outcome, Placed
+from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed
 from kubectl_kres.simulate.ends import End, QuotaEnd, WorkloadEnd
 from kubectl_kres.simulate.live import parts_of, raw_of
 from kubectl_kres.simulate.shapes import pruned
@@ -59,7 +59,7 @@ class _Space(NamedTuple):
     store: Store
 
 
-def altered(store: Store, steps: tuple[Placed, ...], outcome: Outcome, found: ChangeReport) -> Altered:
+def altered(store: Store, steps: tuple[Placed, ...], outcome: ChangeOutcome, found: ChangeReport) -> Altered:
     """``found``: the report of the outcome. A step that the server refuses alters nothing."""
     put: list[tuple[str, Any]] = []
     gone: list[ObjectRef] = []

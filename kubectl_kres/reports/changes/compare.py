@@ -24,7 +24,7 @@ from kubectl_kres.reports.changes.report import (
 )
 from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
 from kubectl_kres.simulate.autoscaling import Maximum, maxima
-from kubectl_kres.simulate.cluster import Course, Outcome, Sent, Side
+from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Sent, Side
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.next_pod import Next, next_pods
 from kubectl_kres.simulate.world import Key
@@ -42,7 +42,7 @@ class _Workload(NamedTuple):
     maximum: Maximum | None = None
 
 
-def report(outcome: Outcome) -> ChangeReport:
+def report(outcome: ChangeOutcome) -> ChangeReport:
     """What the steps of a change did."""
     found = compared(outcome.before, outcome.after)
     steps = tuple(map(_step, outcome.sent))

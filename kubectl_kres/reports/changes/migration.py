@@ -19,7 +19,7 @@ from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.simulate.change import Apply, Delete
-from kubectl_kres.simulate.cluster import Outcome, Placed, carried_out
+from kubectl_kres.simulate.cluster import ChangeOutcome, Placed, carried_out
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -196,7 +196,7 @@ def _played(
     yield from filter(None, (_unallocated(outcome, raw) for raw in claims))
 
 
-def _unallocated(outcome: Outcome, raw: Mapping[str, Any]) -> str:
+def _unallocated(outcome: ChangeOutcome, raw: Mapping[str, Any]) -> str:
     """That a claim would not get what it asks for; empty if it would."""
     space, name = raw["metadata"]["namespace"], raw["metadata"]["name"]
     pools = outcome.after.pools

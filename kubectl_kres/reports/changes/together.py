@@ -19,7 +19,7 @@ from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
 from kubectl_kres.simulate.change import Apply, key_of_step
-from kubectl_kres.simulate.cluster import POOLED, Outcome, Placed, Side, carried_out
+from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.state import pods_of
@@ -209,7 +209,7 @@ def together(store: Store, files: Files, server: Server) -> Together:
     )
 
 
-def _first(outcome: Outcome, space: str, keys: Sequence[Key]) -> State:
+def _first(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> State:
     """Of all ends the one in which who stands first in the files came first."""
     _, ends = outcome.after.spaces[space]
     usual = ends.states[: ends.usual]
@@ -220,7 +220,7 @@ def _pods(state: State, key: Key) -> int:
     return next((pods_of(workload) for other, workload in state.workloads if other == key), 0)
 
 
-def _reaches(outcome: Outcome, space: str, keys: Sequence[Key]) -> Iterator[tuple[Reach, WorkloadEnd | None]]:
+def _reaches(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> Iterator[tuple[Reach, WorkloadEnd | None]]:
     if space not in outcome.after.spaces:
         return
     namespace, ends = outcome.after.spaces[space]
@@ -245,13 +245,13 @@ def _wanted(end: WorkloadEnd) -> int:
     return end.wanted
 
 
-def _words(outcome: Outcome, key: Key, space: str) -> Iterator[str]:
+def _words(outcome: ChangeOutcome, key: Key, space: str) -> Iterator[str]:
     for one in outcome.sent:
         if (one.kind, one.name, one.namespace) == (*key, space):
             yield from (answer.message for answer in one.answers if answer.message)
 
 
-def _lacks(outcome: Outcome, space: str) -> Iterator[Lack]:
+def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
     """What is used at the end, and what the missing pods would use, beyond what each quota allows."""
     namespace, _ = outcome.after.spaces[space]
     tables = namespace.tables

@@ -81,7 +81,7 @@ class OverviewArea(Record, frozen=True):
 SEVERITIES: tuple[Severity, ...] = ("bad", "warn", "unknown", "")
 
 
-class Scene(NamedTuple):
+class AreaInput(NamedTuple):
     """What areas are made from. ``namespace`` empty: all. ``quota``: the report of one; a text: why there is none."""
 
     store: Store
@@ -109,7 +109,7 @@ class AreaMaker(NamedTuple):
 
     name: str
     kinds: tuple[str, ...]
-    make: Callable[[Scene], Made]
+    make: Callable[[AreaInput], Made]
     everywhere: bool = False
 
 

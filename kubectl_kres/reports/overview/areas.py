@@ -14,12 +14,12 @@ from kubectl_kres.reports.common.resource_lists import NEARLY_FULL
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.namespace.effective_limits import merged
 from kubectl_kres.reports.overview.area import (
+    AreaInput,
     AreaMaker,
     AreaPart,
     Made,
     OverviewArea,
     Problem,
-    Scene,
     Severity,
     parts_of,
 )
@@ -78,7 +78,7 @@ def read_quota(store: Store, ask: Ask, quota: ResourceQuota) -> QuotaReport | st
     return report
 
 
-def _quotas(scene: Scene) -> Made:
+def _quotas(scene: AreaInput) -> Made:
     counts: dict[str, int] = {}
     problems: list[Problem] = []
     for quota in scene.store.all("ResourceQuota", scene.namespace or None):
@@ -104,7 +104,7 @@ def _quota_problem(quota: ResourceQuota, report: QuotaReport | str, state: str, 
     return Problem("quotas", ref, severity, state, use.name, use.used or "", use.hard, use.percent)
 
 
-def _quota_remedies(scene: Scene, problem: Problem) -> tuple[Remedy, ...]:
+def _quota_remedies(scene: AreaInput, problem: Problem) -> tuple[Remedy, ...]:
     """What ends that more is used than allowed; a quota that is only full is as its owner wants it."""
     quota = scene.store.get("ResourceQuota", problem.subject.name, problem.subject.namespace)
     if problem.state != "over" or quota is None:
@@ -122,7 +122,7 @@ def _quota_remedies(scene: Scene, problem: Problem) -> tuple[Remedy, ...]:
     return (Remedy(f"free {excess}", ask=ask), Remedy(f"{sentence(edits)}, as much as is used", edits, made, kept))
 
 
-def _limits(scene: Scene) -> Made:
+def _limits(scene: AreaInput) -> Made:
     held = list(scene.store.all("LimitRange", scene.namespace or None))
     counts = {"that nothing can meet": 0, "that depend on LimitRange order": 0, "sound": 0}
     for space in dict.fromkeys(one.metadata.namespace for one in held):

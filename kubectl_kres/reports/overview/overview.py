@@ -14,7 +14,7 @@ from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.reports.overview.area import SEVERITIES, AreaMaker, OverviewArea, Problem, Scene
+from kubectl_kres.reports.overview.area import SEVERITIES, AreaInput, AreaMaker, OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import LIMITRANGES, QUOTAS, pod_area, read_quota, refused, refused_area
 from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.reports.quota.denied import denied_needs
@@ -60,7 +60,7 @@ def overview_needs(namespace: str) -> tuple[Need, ...]:
 
 def overview(store: Store, namespace: str, ask: Ask, sums: Iterable[NamespaceSums] | None) -> Overview:
     """``sums``: of the pods by namespace, without a total; None: pods could not be read."""
-    scene = Scene(store, namespace, ask, partial(read_quota, store, ask))
+    scene = AreaInput(store, namespace, ask, partial(read_quota, store, ask))
     needs = overview_needs(namespace)
     turned = refused_area(refused(store, namespace, ask))
     made = [(maker, maker.make(scene)) for maker in makers()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
-from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, Request, concerned
+from kubectl_kres.admission.quota.quota_admission import MUST_SPECIFY, Quota, QuotaRequest, concerned
 from kubectl_kres.reports.common.explanation import Demand
 
 
@@ -28,7 +28,7 @@ def _filled(limits: Iterable[Limits]) -> Iterator[str]:
                     yield from (f"requests.{name}", name)
 
 
-def demands_of(request: Request, quotas: Sequence[Quota]) -> Iterator[Demand]:
+def demands_of(request: QuotaRequest, quotas: Sequence[Quota]) -> Iterator[Demand]:
     """The rule of each quota that concerns a pod, with the containers that fail it; none where it is lifted.
 
     Source: evaluator/core/pods.go Constraints.

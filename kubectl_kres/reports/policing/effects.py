@@ -16,7 +16,7 @@ from kubectl_kres.policies import creation as policy_creation
 from kubectl_kres.policies import validating
 from kubectl_kres.policies.chain import named
 from kubectl_kres.policies.matching import matched
-from kubectl_kres.policies.mutating import NoAnswer, Session
+from kubectl_kres.policies.mutating import MutationRun, NoAnswer
 from kubectl_kres.policies.policy import Bound, name_of
 from kubectl_kres.policies.request import Request, creation
 from kubectl_kres.policies.resources import settled
@@ -26,7 +26,7 @@ from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.policing.needs import POLICIES, WEBHOOKS, deciding_needs
 from kubectl_kres.reports.policing.pods import on_wire
-from kubectl_kres.reports.policing.scene import Scene, scene_of
+from kubectl_kres.reports.policing.scene import PluginLookups, scene_of
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -125,7 +125,7 @@ def _requests(pods: list[Pod], namespace: str, ask: Ask) -> Iterator[Request]:
 
 
 def _effect(
-    kind: str, bound: Bound, scene: Scene, requests: list[Request], namespace: str, ask: Ask
+    kind: str, bound: Bound, scene: PluginLookups, requests: list[Request], namespace: str, ask: Ask
 ) -> Iterator[PolicyEffect]:
     """Nothing for a policy that is about no pod there."""
     bindings = [one for one in bound.bindings if _about_pods(bound, one, scene, requests, namespace)]
@@ -151,14 +151,14 @@ def _effect(
     yield structs.replace(effect, pods=len(seen), met=len(seen) - len(others), others=tuple(others))
 
 
-def _matches(bound: Bound, request: Request, scene: Scene) -> bool:
+def _matches(bound: Bound, request: Request, scene: PluginLookups) -> bool:
     return matched(bound.policy.spec.get("matchConstraints"), request, scene.world.namespace) is not None and any(
         matched((one.get("spec") or {}).get("matchResources"), request, scene.world.namespace) is not None
         for one in bound.bindings
     )
 
 
-def _about_pods(bound: Bound, binding: Raw, scene: Scene, requests: list[Request], namespace: str) -> bool:
+def _about_pods(bound: Bound, binding: Raw, scene: PluginLookups, requests: list[Request], namespace: str) -> bool:
     """Whether some pod there can be meant: one that exists, or any, whatever its labels."""
     bare = creation({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "any"}, "spec": {}}, namespace)
     own, theirs = bound.policy.spec.get("matchConstraints"), (binding.get("spec") or {}).get("matchResources")
@@ -168,7 +168,7 @@ def _about_pods(bound: Bound, binding: Raw, scene: Scene, requests: list[Request
     return all(matched(part, bare, scene.world.namespace) is not None for part in loose)
 
 
-def _of_pod(kind: str, bound: Bound, request: Request, scene: Scene, ask: Ask) -> Iterator[PodEffect]:
+def _of_pod(kind: str, bound: Bound, request: Request, scene: PluginLookups, ask: Ask) -> Iterator[PodEffect]:
     """What is not as the policy wants it; nothing: all is. Raises NotComputed."""
     if kind == "MutatingAdmissionPolicy":
         yield from _unset(bound, request, scene, ask)
@@ -182,8 +182,8 @@ def _of_pod(kind: str, bound: Bound, request: Request, scene: Scene, ask: Ask) -
         yield PodEffect(request.name, text.partition(" denied request: ")[2] or text, refused)
 
 
-def _unset(bound: Bound, request: Request, scene: Scene, ask: Ask) -> Iterator[PodEffect]:
-    session = Session((bound,), scene.given, ask.server)
+def _unset(bound: Bound, request: Request, scene: PluginLookups, ask: Ask) -> Iterator[PodEffect]:
+    session = MutationRun((bound,), scene.given, ask.server)
     try:
         whole, refusal = session.run(request)
     except NoAnswer:

@@ -14,14 +14,14 @@ from kubectl_kres.policies import chain, namespaces, service_account
 from kubectl_kres.policies.matching import matched
 from kubectl_kres.policies.request import Request, Review, creation
 from kubectl_kres.policies.resources import settled, undecodable
-from kubectl_kres.policies.world import World
+from kubectl_kres.policies.world import PolicyObjects
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.pod.pod_claims import instead
 from kubectl_kres.reports.policing.pods import next_pod
-from kubectl_kres.reports.policing.scene import Scene, gaps_of, scene_of, without_withheld
+from kubectl_kres.reports.policing.scene import PluginLookups, gaps_of, scene_of, without_withheld
 from kubectl_kres.store.store import Store
 
 _VALIDATING, _MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
@@ -47,7 +47,7 @@ def policed(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Ana
 class _Next:
     """The next pod on its way through the plugins."""
 
-    def __init__(self, subject: Subject, ask: Ask, scene: Scene, raw: Raw) -> None:
+    def __init__(self, subject: Subject, ask: Ask, scene: PluginLookups, raw: Raw) -> None:
         self.server, self.raw, self.space = ask.server, raw, subject.ref.namespace
         sent = creation(raw, self.space)
         self.request = sent.of(chain.named(settled(raw, ask.server), self.space))
@@ -58,7 +58,7 @@ class _Next:
             mutating, others = without_withheld(world.mutating, self.request, scene)
             world = structs.replace(world, validating=validating, mutating=mutating)
             self.unseen += [*gaps_of(gaps, _VALIDATING), *gaps_of(others, _MUTATING)]
-        self.world: World = world
+        self.world: PolicyObjects = world
         self.assumed = tuple(scene.assumed(self.request))
 
     def of(self, analysis: Analysis) -> Analysis:

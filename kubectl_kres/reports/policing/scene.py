@@ -16,7 +16,7 @@ from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.policy import Bound
 from kubectl_kres.policies.request import Request
 from kubectl_kres.policies.webhooks import asked
-from kubectl_kres.policies.world import World, world_of
+from kubectl_kres.policies.world import PolicyObjects, world_of
 from kubectl_kres.provenance.journal import Assume
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.policing.needs import DECIDING, WEBHOOKS
@@ -31,10 +31,10 @@ _KINDS = (*sorted(DECIDING), "Namespace", "ServiceAccount")
 _NEWEST_KNOWN = 36
 
 
-class Scene(Struct, frozen=True):
+class PluginLookups(Struct, frozen=True):
     """What plugins look up, and the webhooks by name, with whether they may change the object."""
 
-    world: World
+    world: PolicyObjects
     webhooks: tuple[tuple[str, bool, tuple[Raw, ...]], ...] = ()
 
     def assumed(self, request: Request) -> Iterator[Assume]:
@@ -51,10 +51,10 @@ class Scene(Struct, frozen=True):
         return Given(self.world.namespace, self.world.params, (1, _NEWEST_KNOWN), MOST)
 
 
-_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Server, Scene | None]]] = WeakKeyDictionary()
+_found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Server, PluginLookups | None]]] = WeakKeyDictionary()
 
 
-def scene_of(store: Store, namespace: str, server: Server) -> Scene | None:
+def scene_of(store: Store, namespace: str, server: Server) -> PluginLookups | None:
     """None: nothing else decides there, as far as it was read. Made again only where the store has changed."""
     held, revision = _found.setdefault(store, {}), store.revision(*_KINDS)
     last = held.get(namespace)
@@ -63,7 +63,7 @@ def scene_of(store: Store, namespace: str, server: Server) -> Scene | None:
     return last[2]
 
 
-def _scene(store: Store, namespace: str, server: Server) -> Scene | None:
+def _scene(store: Store, namespace: str, server: Server) -> PluginLookups | None:
     space = store.get("Namespace", namespace)
     raw: dict[str, Any] = {"metadata": {"name": namespace}, "status": {"phase": "Active"}}
     if space is not None:
@@ -89,7 +89,7 @@ def _scene(store: Store, namespace: str, server: Server) -> Scene | None:
     terminating = space is not None and bool(space.metadata.deletion_timestamp or space.status.phase == "Terminating")
     if silent and not (webhooks or world.validating or world.mutating or world.accounts is not None or terminating):
         return None
-    return Scene(world, webhooks)
+    return PluginLookups(world, webhooks)
 
 
 def _all(store: Store, kind: str) -> list[Raw]:
@@ -122,7 +122,9 @@ def _unread_params(version: str, kind: str, _namespace: str) -> Sequence[Raw] | 
     raise NotComputed(f"its parameters ({kind}.{version}) are not read")
 
 
-def without_withheld(bound: Sequence[Bound], request: Request, scene: Scene) -> tuple[tuple[Bound, ...], list[str]]:
+def without_withheld(
+    bound: Sequence[Bound], request: Request, scene: PluginLookups
+) -> tuple[tuple[Bound, ...], list[str]]:
     """The policies that ask for nothing that is not kept of a template, and what is said of the others that match."""
     kept, gaps = [], []
     for one in bound:

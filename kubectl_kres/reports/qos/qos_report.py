@@ -142,7 +142,7 @@ def _reach(store: Store, subject: Subject, ask: Ask, case: AdmittedPod, analysis
     return tuple(reach(case, name) for name in CLASSES if name != now)
 
 
-class Brief:
+class QosAnswers:
     """Answers for many objects, with the policies of each namespace parsed once."""
 
     def __init__(self, store: Store, ask: Ask) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.devices import DEVICES
-from kubectl_kres.admission.quota.quota_admission import Request
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.quota.requests import PodRequests, names_of, request_of
 from kubectl_kres.model.kinds import KINDS, Kind
 from kubectl_kres.model.pod import Pod
@@ -32,7 +32,7 @@ class Counted(NamedTuple):
     """An object with what it counts for."""
 
     item: Any
-    request: Request
+    request: QuotaRequest
 
 
 #: Resource (plural with its group) to its objects in one namespace; None: they could not be read.

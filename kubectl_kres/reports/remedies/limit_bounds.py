@@ -17,7 +17,7 @@ _BYTES = frozenset({"memory", "ephemeral-storage", "storage"})
 RULES = ("limitrange/min", "limitrange/max", "limitrange/ratio")
 
 
-class Bound(NamedTuple):
+class LimitBound(NamedTuple):
     """A quantity and the object that demands it."""
 
     quantity: Quantity
@@ -27,9 +27,9 @@ class Bound(NamedTuple):
 class LimitBounds(Struct, frozen=True):
     """The tightest bounds on one resource of one container or of the pod; None where there is none."""
 
-    low: Bound | None = None
-    high: Bound | None = None
-    ratio: Bound | None = None
+    low: LimitBound | None = None
+    high: LimitBound | None = None
+    ratio: LimitBound | None = None
 
     @property
     def contradictory(self) -> bool:
@@ -52,14 +52,16 @@ def bounds_of(journal: Journal, findings: Iterable[Finding], path: str, resource
     at = f"{path}.resources[{resource}]"
     demands += [(one.rule, one.bound, one.source) for one in journal if isinstance(one, Check) and one.path == at]
     held = {
-        rule: sorted((Bound(parse(bound), source) for which, bound, source in demands if which == rule), key=_amount)
+        rule: sorted(
+            (LimitBound(parse(bound), source) for which, bound, source in demands if which == rule), key=_amount
+        )
         for rule in RULES
     }
     lows, highs, ratios = (held[rule] for rule in RULES)
     return LimitBounds(lows[-1] if lows else None, highs[0] if highs else None, ratios[0] if ratios else None)
 
 
-def _amount(bound: Bound) -> int:
+def _amount(bound: LimitBound) -> int:
     return bound.quantity.nano
 
 

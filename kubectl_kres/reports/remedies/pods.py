@@ -26,7 +26,7 @@ from kubectl_kres.reports.pod import preflight
 from kubectl_kres.reports.pod.needs import controller
 from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.pod.pod_claims import missing_claims
-from kubectl_kres.reports.remedies.rollout import Group, Key, Plan, Price
+from kubectl_kres.reports.remedies.rollout import Group, Key, Price, RolloutPlan
 from kubectl_kres.store.store import Store
 
 _REVISION = "deployment.kubernetes.io/revision"
@@ -79,9 +79,9 @@ class Rival(Struct):
     ref: ObjectRef
     pod: Pod
     place: Workplace
-    judged: tuple[Policies, Judged] | None = None
+    judged: tuple[Policies, PodFaults] | None = None
 
-    def plan(self, policies: Policies, server: Server) -> Plan:
+    def plan(self, policies: Policies, server: Server) -> RolloutPlan:
         """What its controller goes on doing. Raises Unparsable."""
         if self.judged is None or self.judged[0] is not policies:
             self.judged = policies, judge(self.pod, policies, server)
@@ -231,7 +231,7 @@ def dearest(prices: Iterable[Price]) -> dict[Key, int]:
     return found
 
 
-class Judged(Struct, frozen=True):
+class PodFaults(Struct, frozen=True):
     """``faults``: outcomes that other values help, and no room. ``price``: what a pod costs in the dearest order."""
 
     outcomes: tuple[Outcome, ...]
@@ -239,14 +239,14 @@ class Judged(Struct, frozen=True):
     price: Mapping[Key, int]
 
 
-def judge(pod: Pod, policies: Policies, server: Server) -> Judged:
+def judge(pod: Pod, policies: Policies, server: Server) -> PodFaults:
     """The pod as a controller would send it, in every order."""
     outcomes = admit(pod, policies, server, journal=False)
     faults = tuple(one for one in outcomes if any(it.rule in OF_VALUES for it in findings_of(one)))
     prices = [
         price_of(charges(quota_request(pod, one.draft), policies.quotas)) for one in outcomes if one.draft is not None
     ]
-    return Judged(outcomes, faults, dearest(prices))
+    return PodFaults(outcomes, faults, dearest(prices))
 
 
 def findings_of(outcome: Outcome) -> Sequence[Finding]:
@@ -282,8 +282,8 @@ def claim_prices(
 
 
 def plan_of(
-    place: Workplace, pod: Pod, judged: Judged, policies: Policies, server: Server
-) -> tuple[Plan, dict[Key, int]]:
+    place: Workplace, pod: Pod, judged: PodFaults, policies: Policies, server: Server
+) -> tuple[RolloutPlan, dict[Key, int]]:
     """What the controller does where ``pod`` is its template, and what the quotas count before. Raises Unparsable.
 
     An edit that brings back an older template is taken as one that makes a further one, which needs no less room.
@@ -300,7 +300,7 @@ def plan_of(
         for one in others:
             for key, amount in (one.back or price).items():
                 used[key] = used.get(key, 0) - amount * one.pods
-        plan = Plan(place.wanted, [Group(place.wanted, have, price, back, not judged.faults)], once=once)
+        plan = RolloutPlan(place.wanted, [Group(place.wanted, have, price, back, not judged.faults)], once=once)
         return _beside(place, plan, policies, server), used
     strategy = _STRATEGIES.get(place.kind, "")
     if place.replicas is not None and place.replicas.strategy == "OnDelete":
@@ -320,11 +320,11 @@ def plan_of(
     groups.append(Group(wanted, have, price, back, not judged.faults))
     surge = place.replicas.surge if place.replicas is not None else 0
     unavailable = place.replicas.unavailable if place.replicas is not None else 0
-    plan = Plan(place.wanted, groups, strategy, surge, unavailable, claims, once)
+    plan = RolloutPlan(place.wanted, groups, strategy, surge, unavailable, claims, once)
     return _beside(place, plan, policies, server), used
 
 
-def _beside(place: Workplace, plan: Plan, policies: Policies, server: Server) -> Plan:
+def _beside(place: Workplace, plan: RolloutPlan, policies: Policies, server: Server) -> RolloutPlan:
     """The plan with those of the rivals that need room of what it needs itself."""
     if place.rivals:
         own = {key for price in (plan.groups[-1].price, *plan.claims, plan.once) for key in price}
@@ -333,7 +333,7 @@ def _beside(place: Workplace, plan: Plan, policies: Policies, server: Server) ->
     return plan
 
 
-def needed_room(plan: Plan) -> Iterator[Key]:
+def needed_room(plan: RolloutPlan) -> Iterator[Key]:
     """What further pods of the newest template cost; nothing where something else than room refuses them."""
     newest = plan.groups[-1]
     if newest.open:

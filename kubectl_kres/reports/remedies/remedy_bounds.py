@@ -9,7 +9,7 @@ from kubectl_kres.admission.limitrange.limitrange_admission import pod_sums
 from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.quantity import Quantity
 from kubectl_kres.reports.remedies.context import RemedyContext
-from kubectl_kres.reports.remedies.limit_bounds import Bound, BoundsFit, LimitBounds, bounds_of, changes, fit
+from kubectl_kres.reports.remedies.limit_bounds import BoundsFit, LimitBound, LimitBounds, bounds_of, changes, fit
 
 
 def within_bounds(case: RemedyContext) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _impossible(case: RemedyContext, held: LimitBounds, name: str) -> str:
     return ""
 
 
-def _in_sum(draft: Draft, bounds: Mapping[str, Bound | None], name: str) -> Quantity | None:
+def _in_sum(draft: Draft, bounds: Mapping[str, LimitBound | None], name: str) -> Quantity | None:
     def bounded(slot: Slot) -> Slot:
         bound = bounds.get(slot.path)
         return Slot(slot.path, slot.name, slot.role, {}, {} if bound is None else {name: bound.quantity})
@@ -67,7 +67,7 @@ def _in_sum(draft: Draft, bounds: Mapping[str, Bound | None], name: str) -> Quan
     return of_containers(map(bounded, draft.containers), [*map(bounded, draft.inits)], "requests").get(name)
 
 
-def _refs(bounds: Iterable[Bound | None]) -> str:
+def _refs(bounds: Iterable[LimitBound | None]) -> str:
     """The LimitRanges behind bounds, in parentheses."""
     names = sorted({str(bound.source.ref) for bound in bounds if bound is not None and bound.source is not None})
     return f" ({', '.join(names)})" if names else ""
@@ -77,7 +77,7 @@ def _sums(draft: Draft | None) -> tuple[Mapping[str, Quantity], Mapping[str, Qua
     return ({}, {}) if draft is None else (pod_sums(draft, "requests"), pod_sums(draft, "limits"))
 
 
-def _demand(bound: Bound, word: str) -> str:
+def _demand(bound: LimitBound, word: str) -> str:
     by = f" ({bound.source.ref})" if bound.source is not None else ""
     return f"{word} {bound.quantity}{by}"
 

@@ -37,7 +37,7 @@ class Group(Struct):
         return Group(self.wanted, self.pods, self.price, self.back, self.open)
 
 
-class Plan(Struct):
+class RolloutPlan(Struct):
     """What a controller wants: ``groups`` oldest first, the newest template last.
 
     ``strategy``: RollingUpdate or Recreate of a Deployment, Ordered where old pods are replaced one after the other (a
@@ -53,11 +53,11 @@ class Plan(Struct):
     unavailable: int = 0
     claims: Sequence[Price] = ()
     once: Price = {}
-    rivals: Sequence[Plan] = ()
+    rivals: Sequence[RolloutPlan] = ()
 
-    def copy(self) -> Plan:
+    def copy(self) -> RolloutPlan:
         groups = [group.copy() for group in self.groups]
-        return Plan(
+        return RolloutPlan(
             self.wanted, groups, self.strategy, self.surge, self.unavailable, self.claims, self.once, self.rivals
         )
 
@@ -102,7 +102,7 @@ class _Room:
 
 
 def at_rest(
-    plan: Plan,
+    plan: RolloutPlan,
     used: Mapping[Key, int],
     hard: Mapping[Key, int],
     *,
@@ -139,7 +139,7 @@ def _move(runs: Sequence[_Run]) -> bool:
 
 
 class _Run:
-    def __init__(self, plan: Plan, room: _Room, *, old_first: bool) -> None:
+    def __init__(self, plan: RolloutPlan, room: _Room, *, old_first: bool) -> None:
         self.plan, self.room, self.old_first = plan, room, old_first
         self.newest, self.old = plan.groups[-1], plan.groups[:-1]
         self.claims = list(plan.claims)

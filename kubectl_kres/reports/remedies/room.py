@@ -11,8 +11,8 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.reports.remedies.pods import Judged, Workplace, amounts, judge, plan_of
-from kubectl_kres.reports.remedies.rollout import Key, Plan, Rest, at_rest
+from kubectl_kres.reports.remedies.pods import PodFaults, Workplace, amounts, judge, plan_of
+from kubectl_kres.reports.remedies.rollout import Key, Rest, RolloutPlan, at_rest
 from kubectl_kres.reports.remedies.shape import needed_values, scale, units
 from kubectl_kres.reports.remedies.values import Place, Values, write, written
 
@@ -33,13 +33,13 @@ class Raised(Struct, frozen=True):
     rest: Rest
 
 
-def raised(place: Workplace, pod: Pod, judged: Judged, policies: Policies, server: Server) -> Raised:
+def raised(place: Workplace, pod: Pod, judged: PodFaults, policies: Policies, server: Server) -> Raised:
     """The least that is enough whichever template's, and whichever workload's, pods come first. Raises Unparsable."""
     plan, used = plan_of(place, pod, judged, policies, server)
     return raised_for(plan, used, amounts(policies.quotas)[1])
 
 
-def raised_for(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Raised:
+def raised_for(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Raised:
     now = worst(plan, used, hard)
     if now.complete:
         return Raised({}, {}, complete=True, rest=now)
@@ -62,7 +62,7 @@ def raised_for(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> 
     return Raised(least, first, complete=True, rest=now)
 
 
-def worst(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
+def worst(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
     """Where it ends in the worst of the orders that are tried."""
     found = at_rest(plan, used, hard)
     if found.complete:
@@ -74,7 +74,7 @@ def worst(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
     return found
 
 
-def _orders(plan: Plan) -> Iterator[Plan]:
+def _orders(plan: RolloutPlan) -> Iterator[RolloutPlan]:
     """With each of the rivals, as far as they are few, as the first one."""
     for at in range(min(len(plan.rivals), _MOST_ORDERS)):
         found = plan.copy()
@@ -82,11 +82,13 @@ def _orders(plan: Plan) -> Iterator[Plan]:
         yield found
 
 
-def _after_rivals(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
+def _after_rivals(plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int]) -> Rest:
     return at_rest(plan, used, hard, rivals_first=True)
 
 
-def _tightened(plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int], most: Mapping[Key, int]) -> dict[Key, int]:
+def _tightened(
+    plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], most: Mapping[Key, int]
+) -> dict[Key, int]:
     """No figure can be one unit less."""
     found = dict(most)
     for key in most:
@@ -161,7 +163,7 @@ def _smaller(
     place: Workplace,
     pod: Pod,
     values: Mapping[Place, str | None],
-    judged: Judged,
+    judged: PodFaults,
     short: Sequence[Key],
     policies: Policies,
     server: Server,
@@ -188,7 +190,7 @@ def _smaller(
 
 
 def _room(
-    plan: Plan, used: Mapping[Key, int], hard: Mapping[Key, int], keys: Sequence[Key], most: int, step: int
+    plan: RolloutPlan, used: Mapping[Key, int], hard: Mapping[Key, int], keys: Sequence[Key], most: int, step: int
 ) -> int:
     """The most that a pod may cost of ``keys`` with all of them coming; 0: nothing."""
 

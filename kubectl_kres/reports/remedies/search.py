@@ -54,7 +54,7 @@ _OF_CLAIMS = frozenset({"limitrange/min", "limitrange/max"})
 _MOST_BOUNDS = 12
 
 
-class Trial(Struct, frozen=True):
+class TrialEdits(Struct, frozen=True):
     """One set of edits: values of the template, bounds of LimitRanges, sizes of claims, and what quotas have to be."""
 
     values: Mapping[Place, str | None]
@@ -135,7 +135,7 @@ class _Search:
                 found = composed(self.store, self.subject, edits, admits, trial.need.rest.pods)
                 yield _shared(found, self._who_shares(trial))
 
-    def _who_shares(self, trial: Trial) -> tuple[ObjectRef, ...]:
+    def _who_shares(self, trial: TrialEdits) -> tuple[ObjectRef, ...]:
         """The rivals for which more room is made than without them."""
         place = structs.replace(trial.place, rivals=())
         alone = self._trial(trial.values, trial.policies, place, trial.bounds, trial.claims).need.hard
@@ -153,7 +153,7 @@ class _Search:
         plan, used = plan_of(self.place, self.pod, judged, self.policies, self.server)
         return worst(plan, used, amounts(self.policies.quotas)[1]).complete
 
-    def _trials(self) -> Iterator[Trial]:
+    def _trials(self) -> Iterator[TrialEdits]:
         """Every way, those that raise quotas first."""
         shapes = [*self._shapes()]
         fits = [trial for trial in shapes if trial.need.complete]
@@ -165,7 +165,7 @@ class _Search:
             if trial.need.hard and not self.counted:
                 yield from self._fewer(trial)
 
-    def _shapes(self) -> Iterator[Trial]:
+    def _shapes(self) -> Iterator[TrialEdits]:
         """The template, the claims and the LimitRanges as they have to be, whatever room quotas have."""
         found = []
         for place, policies, bounds, claims in self._claims():
@@ -188,7 +188,7 @@ class _Search:
         place: Workplace,
         bounds: tuple[SetBound, ...],
         claims: tuple[EditClaim, ...],
-    ) -> Trial:
+    ) -> TrialEdits:
         pod = write(self.pod, values)
         judged = judge(pod, policies, self.server)
         if self.counted:
@@ -196,9 +196,9 @@ class _Search:
             need = raised_for(plan, used, {})
         else:
             need = raised(place, pod, judged, policies, self.server)
-        return Trial(values, policies, place, need, bounds, claims)
+        return TrialEdits(values, policies, place, need, bounds, claims)
 
-    def _lower(self, trial: Trial) -> Iterator[Trial]:
+    def _lower(self, trial: TrialEdits) -> Iterator[TrialEdits]:
         values = lowered(trial.place, self.pod, trial.values, trial.policies, self.server)
         if values is None or values == trial.values:
             return
@@ -206,7 +206,7 @@ class _Search:
         if found.need.complete and not found.need.hard:
             yield found
 
-    def _fewer(self, trial: Trial) -> Iterator[Trial]:
+    def _fewer(self, trial: TrialEdits) -> Iterator[TrialEdits]:
         """As many pods as there is room for, where that is told by a number and nothing else is under way."""
         place = trial.place
         count = trial.need.rest.pods
@@ -323,7 +323,7 @@ class _Search:
             ranges.append(Limits(one.source, tuple(items)))
         return (structs.replace(policies, limits=tuple(ranges)), edit) if edit is not None else None
 
-    def _edits(self, trial: Trial) -> Iterator[Edit]:
+    def _edits(self, trial: TrialEdits) -> Iterator[Edit]:
         yield from raises(self.policies, trial.need, self.subject.ref.namespace)
         yield from trial.bounds
         yield from trial.claims

@@ -17,8 +17,8 @@ from kubectl_kres.admission.pod.aggregate import of_containers
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.quantity import ZERO, Quantity, parse
-from kubectl_kres.reports.remedies.limit_bounds import Bound, LimitBounds, fit
-from kubectl_kres.reports.remedies.pods import OF_VALUES, Judged, findings_of, judge
+from kubectl_kres.reports.remedies.limit_bounds import LimitBound, LimitBounds, fit
+from kubectl_kres.reports.remedies.pods import OF_VALUES, PodFaults, findings_of, judge
 from kubectl_kres.reports.remedies.values import Place, Values, write, written
 
 #: Whether a request that exceeds its limit comes down to it, or the limit goes up.
@@ -39,7 +39,7 @@ def units(resource: str, quantity: Quantity | None = None) -> int:
     return _UNIT
 
 
-def passing(pod: Pod, policies: Policies, server: Server, way: Way) -> tuple[dict[Place, str | None], Judged]:
+def passing(pod: Pod, policies: Policies, server: Server, way: Way) -> tuple[dict[Place, str | None], PodFaults]:
     """Values to write, as few as are needed, and how the pod with them is judged: with faults if none were found."""
     values: dict[Place, str | None] = {}
     judged = judge(pod, policies, server)
@@ -64,7 +64,7 @@ def _mendable(faults: Iterable[Outcome]) -> bool:
 
 def _fewest(
     pod: Pod, values: dict[Place, str | None], policies: Policies, server: Server
-) -> tuple[dict[Place, str | None], Judged]:
+) -> tuple[dict[Place, str | None], PodFaults]:
     """Without the values that nothing asks for."""
 
     def passes(fewer: Values) -> bool:
@@ -87,7 +87,7 @@ def needed_values(pod: Pod, values: Values, passes: Callable[[Values], bool]) ->
     return kept
 
 
-def _step(pod: Pod, values: Values, judged: Judged, policies: Policies, way: Way) -> dict[Place, str | None]:
+def _step(pod: Pod, values: Values, judged: PodFaults, policies: Policies, way: Way) -> dict[Place, str | None]:
     """The values once what refuses in the first order is mended, resource by resource."""
     outcome = judged.faults[0]
     draft: Draft | None = outcome.draft
@@ -151,9 +151,9 @@ class Resource:
         for one in self.limits:
             for item in one.items:
                 if item.type == kind:
-                    lows += [Bound(item.min[self.name], one.source)] if self.name in item.min else []
-                    highs += [Bound(item.max[self.name], one.source)] if self.name in item.max else []
-                    ratios += [Bound(item.ratio[self.name], one.source)] if item.ratio.get(self.name) else []
+                    lows += [LimitBound(item.min[self.name], one.source)] if self.name in item.min else []
+                    highs += [LimitBound(item.max[self.name], one.source)] if self.name in item.max else []
+                    ratios += [LimitBound(item.ratio[self.name], one.source)] if item.ratio.get(self.name) else []
         return LimitBounds(
             max(lows, key=_nano, default=None),
             min(highs, key=_nano, default=None),
@@ -343,7 +343,7 @@ def _whole(quantity: Quantity) -> Quantity:
     return Quantity(-(-quantity.nano // _UNIT) * _UNIT, quantity.format)
 
 
-def _nano(bound: Bound) -> int:
+def _nano(bound: LimitBound) -> int:
     return bound.quantity.nano
 
 

@@ -21,7 +21,7 @@ from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.pod.owned import owned_by
 from kubectl_kres.reports.pod.pod_claims import ordinals_with_claims
 from kubectl_kres.reports.rollout.workload_pods import newest_set, revision_of
-from kubectl_kres.simulate.rollout import Prices, Rest, deployment_rests, stateful_set_rests
+from kubectl_kres.simulate.rollout import Prices, RolloutRest, deployment_rests, stateful_set_rests
 from kubectl_kres.simulate.shapes import Cost, without_quotas
 from kubectl_kres.simulate.state import DeploymentState, Pods, Replica, ReplicaSetState, StatefulSetState, with_pod
 from kubectl_kres.store.store import Store
@@ -135,7 +135,7 @@ class _Rollout:
             return None
         return charges(quota_request(self.analysis.start.pod, outcome.draft), self.policies.quotas)
 
-    def _rests(self, new: Charges | None, old: Sequence[_Set], newest: _Set | None) -> tuple[Rest, ...]:
+    def _rests(self, new: Charges | None, old: Sequence[_Set], newest: _Set | None) -> tuple[RolloutRest, ...]:
         measures = _Measures(self.policies.quotas)
         shape_of = {
             place: measures.shape(item.costs[0] if item.costs else new or ()) for place, item in enumerate(old, 1)
@@ -160,7 +160,7 @@ class _Rollout:
 
     def _stateful_set(
         self, measures: _Measures, shape_of: Mapping[int, int], sets: Sequence[ReplicaSetState], *, restart: bool
-    ) -> tuple[Rest, ...]:
+    ) -> tuple[RolloutRest, ...]:
         spec = self.owner.spec
         start = spec.ordinals.start if spec.ordinals is not None else 0
         replicas = tuple(self._named(measures, restart=restart)) or tuple(self._numbered(sets, start))

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.tekton import PipelineRun, TaskRun
 from kubectl_kres.reports.overview.area import (
+    AreaInput,
     AreaMaker,
     AreaPart,
     Made,
     OverviewArea,
     Problem,
-    Scene,
     Severity,
     parts_of,
 )
@@ -31,7 +31,7 @@ RUN_STATES: Mapping[str, Severity] = {
 }
 
 
-def _taskruns(scene: Scene) -> Made:
+def _taskruns(scene: AreaInput) -> Made:
     """A run that failed with a pod is not about resources."""
     held: list[TaskRun] = list(scene.store.all("TaskRun", scene.namespace or None))
     podless = [one for one in held if fares(one) == "failed" and not one.status.pod_name]
@@ -41,7 +41,7 @@ def _taskruns(scene: Scene) -> Made:
     return Made(OverviewArea("taskruns", "TaskRun", len(held), _parts(held, podless=bool(podless)), problems=problems))
 
 
-def _pipelineruns(scene: Scene) -> Made:
+def _pipelineruns(scene: AreaInput) -> Made:
     """How many there are of each: what is wrong is told of their runs."""
     held: list[PipelineRun] = list(scene.store.all("PipelineRun", scene.namespace or None))
     return Made(OverviewArea("pipelineruns", "PipelineRun", len(held), _parts(held)))

@@ -26,7 +26,16 @@ from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.remedy import Admits, CreateObject, Edit, Remedy, SetBound, SetValue
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.remedies.composed import composed, raises
-from kubectl_kres.reports.remedies.pods import OF_VALUES, TRIED, Judged, amounts, dearest, findings_of, full, price_of
+from kubectl_kres.reports.remedies.pods import (
+    OF_VALUES,
+    TRIED,
+    PodFaults,
+    amounts,
+    dearest,
+    findings_of,
+    full,
+    price_of,
+)
 from kubectl_kres.reports.remedies.rollout import Key, Rest
 from kubectl_kres.reports.remedies.room import LEAST, Raised, measured
 from kubectl_kres.reports.remedies.shape import Resource, Way, needed_sides, resource_of, scale, units
@@ -54,7 +63,7 @@ class RunTrial(Struct, frozen=True):
 
     values: Mapping[RunField, str | None]
     defaults: Mapping[Default, str]
-    judged: Judged
+    judged: PodFaults
     hard: Mapping[Key, int]
 
 
@@ -84,7 +93,7 @@ class _Search:
         self.has_run = subject.ref.kind not in {"Task", "Pipeline"}
         whole = run.compute_resources
         self.task_level = whole is not None and bool(whole.requests or whole.limits)
-        self._tried: dict[tuple[frozenset[tuple[RunField, str | None]], frozenset[tuple[Default, str]]], Judged] = {}
+        self._tried: dict[tuple[frozenset[tuple[RunField, str | None]], frozenset[tuple[Default, str]]], PodFaults] = {}
 
     def remedies(self) -> Iterator[Remedy]:
         seen: list[tuple[Edit, ...]] = []
@@ -109,14 +118,14 @@ class _Search:
             if trial.hard:
                 yield from self._within(trial)
 
-    def judge(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> Judged:
+    def judge(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> PodFaults:
         """What becomes of the run with these values, in every order; what was tried is known."""
         tried = frozenset(values.items()), frozenset(defaults.items())
         if tried not in self._tried:
             self._tried[tried] = self._judged(values, defaults)
         return self._tried[tried]
 
-    def _judged(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> Judged:
+    def _judged(self, values: Mapping[RunField, str | None], defaults: Mapping[Default, str]) -> PodFaults:
         case, policies = self.case.with_values(values), self._with_defaults(defaults)
         world = case.world
         if defaults:
@@ -124,7 +133,7 @@ class _Search:
         results = task_run(case.run, world, task=case.task, fields=case.fields)
         if isinstance(results, Gap) or any(one.outcome is None or one.built is None for one in results):
             refused = tuple(one for one in self.analysis.outcomes if one.refusal is not None)
-            return Judged(refused, refused, {})
+            return PodFaults(refused, refused, {})
         outcomes, prices = [], []
         for one in results:
             if one.outcome is None or one.built is None:
@@ -134,7 +143,7 @@ class _Search:
                 request = quota_request(one.built.pod, one.outcome.draft)
                 prices.append(price_of(charges(request, policies.quotas)))
         faults = tuple(one for one in outcomes if one.refusal is not None and not full(one))
-        return Judged(tuple(outcomes), faults, dearest(prices))
+        return PodFaults(tuple(outcomes), faults, dearest(prices))
 
     def _passing(self, way: Way) -> RunTrial | None:
         """Values and defaults that everything but quotas lets pass, as few as are needed; None: none were found."""
@@ -214,7 +223,7 @@ class _Search:
                 defaults = less
         return self._trial(values, defaults, self.judge(values, defaults))
 
-    def _trial(self, values: Values, defaults: Mapping[Default, str], judged: Judged) -> RunTrial:
+    def _trial(self, values: Values, defaults: Mapping[Default, str], judged: PodFaults) -> RunTrial:
         used, hard = amounts(self.policies.quotas)
         needs = {key: used.get(key, 0) + amount for key, amount in judged.price.items() if amount > 0 and key in hard}
         return RunTrial(values, defaults, judged, {key: need for key, need in needs.items() if need > hard[key]})
@@ -282,7 +291,7 @@ class _Search:
                 trial = found
         return trial
 
-    def _room(self, judged: Judged, side: Side, name: str) -> int:
+    def _room(self, judged: PodFaults, side: Side, name: str) -> int:
         """The most of a resource that the pod may have."""
         used, hard = amounts(self.policies.quotas)
         keys = [key for key in judged.price if key in hard and measured(key[1]) == (side, name)]

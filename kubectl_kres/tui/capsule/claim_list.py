@@ -27,7 +27,7 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
 
 
-class ClaimRow:
+class ClaimEntry:
     """A claim, with what would unblock it once that is looked at."""
 
     __slots__ = ("_session", "_whole", "claim", "report")
@@ -52,14 +52,14 @@ class ClaimRow:
         return since(waits_since(self.claim, self.report), self._session.setting.now())
 
 
-def claim_rows(session: Session, namespace: str) -> Iterator[ClaimRow]:
+def claim_rows(session: Session, namespace: str) -> Iterator[ClaimEntry]:
     """The claims of a namespace, of all if it is empty."""
     making = Claims(scene_of(session))
     for claim in session.store.all("ResourcePoolClaim", namespace or None):
-        yield ClaimRow(session, claim, making.report(claim))
+        yield ClaimEntry(session, claim, making.report(claim))
 
 
-def sign(row: ClaimRow) -> tuple[str, Tone]:
+def sign(row: ClaimEntry) -> tuple[str, Tone]:
     """``x``: it does not get what it asks for; ``!``: it waits behind another, or holds nothing."""
     return SIGNS[claim_severity(row.report)]
 
@@ -100,19 +100,19 @@ def _columns(namespace: str) -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def _tone(row: ClaimRow) -> Tone:
+def _tone(row: ClaimEntry) -> Tone:
     return TONES[row.report.state]
 
 
-def _place_rank(row: ClaimRow) -> int | None:
+def _place_rank(row: ClaimEntry) -> int | None:
     return row.report.place.place if row.report.place is not None else None
 
 
-def _state_rank(row: ClaimRow) -> int:
+def _state_rank(row: ClaimEntry) -> int:
     return list(CLAIM_STATES).index(row.report.state)
 
 
-def _waits_rank(row: ClaimRow) -> str | None:
+def _waits_rank(row: ClaimEntry) -> str | None:
     return waits_since(row.claim, row.report) if row.report.waits else None
 
 
@@ -121,7 +121,7 @@ def _rows(session: Session, namespace: str) -> ListRows:
         yield (row.report.subject.namespace, row.report.subject.name), row
 
 
-def _detail(session: Session, row: ClaimRow, width: int) -> Iterator[Line]:
+def _detail(session: Session, row: ClaimEntry, width: int) -> Iterator[Line]:
     del session
     report = row.whole or row.report
     yield from state_lines(report, width)

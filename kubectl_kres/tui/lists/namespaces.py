@@ -16,7 +16,7 @@ from kubectl_kres.reports.qos.qos_sums import NamespaceSums
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists import quotas
 from kubectl_kres.tui.lists.list_spec import Listing, ListRows
-from kubectl_kres.tui.lists.quotas import QuotaRow, quota_row
+from kubectl_kres.tui.lists.quotas import QuotaEntry, quota_row
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import OfNamespaces, systems
@@ -32,7 +32,7 @@ class SpaceRow(Struct, frozen=True):
 
     name: str
     sums: NamespaceSums | None = None
-    quota: QuotaRow | None = None
+    quota: QuotaEntry | None = None
     partial: bool = False
     phase: str = ""
     pools: tuple[str, ...] = ()

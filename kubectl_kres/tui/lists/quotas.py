@@ -30,7 +30,7 @@ _BAR = 8
 _TREND = 12
 
 
-class QuotaRow(Struct, frozen=True):
+class QuotaEntry(Struct, frozen=True):
     """A quota. ``report`` absent: it holds what is no quantity, as ``fault`` says. ``tight``: the name used most.
 
     ``trend``: the last hour of it, as far as it was seen.
@@ -48,25 +48,25 @@ class QuotaRow(Struct, frozen=True):
         return self.tight.percent if self.tight is not None else None
 
 
-def quota_row(session: Session, quota: ResourceQuota) -> QuotaRow:
+def quota_row(session: Session, quota: ResourceQuota) -> QuotaEntry:
     """The row of one quota, which depends on nothing else."""
     ref = ObjectRef("ResourceQuota", quota.metadata.name, quota.metadata.namespace)
     return session.once(ref, quota, lambda: _made(session, ref, quota))
 
 
-def _made(session: Session, ref: ObjectRef, quota: ResourceQuota) -> QuotaRow:
+def _made(session: Session, ref: ObjectRef, quota: ResourceQuota) -> QuotaEntry:
     report = read_quota(session.store, session.ask, quota)
     if isinstance(report, str):
-        return QuotaRow(ref, fault=report)
+        return QuotaEntry(ref, fault=report)
     tight, clock = tightest(report), session.setting.clock
     hard = tuple((use.name, use.hard) for use in report.uses)
     session.trends.note(ref, Sample(clock(), tight.percent if tight else None, tight is not None and tight.over, hard))
     ascii_only = session.setting.ascii_only
     spark = partial(session.trends.spark, ref, ascii_only=ascii_only)
-    return QuotaRow(ref, report, tight, ascii_only=ascii_only, trend=lambda: spark(clock(), _TREND))
+    return QuotaEntry(ref, report, tight, ascii_only=ascii_only, trend=lambda: spark(clock(), _TREND))
 
 
-def sign(row: QuotaRow) -> tuple[str, Tone]:
+def sign(row: QuotaEntry) -> tuple[str, Tone]:
     """``x``: nothing is left; ``!``: nearly nothing; ``?``: it is not known, or enforces nothing yet."""
     if row.report is None or not row.report.enforced:
         return "?", "warn"
@@ -77,33 +77,33 @@ def sign(row: QuotaRow) -> tuple[str, Tone]:
     return ("!", "warn") if row.percent >= NEARLY_FULL else ("", "")
 
 
-def _tone(row: QuotaRow) -> Tone:
+def _tone(row: QuotaEntry) -> Tone:
     return sign(row)[1]
 
 
-def state(row: QuotaRow) -> str:
+def state(row: QuotaEntry) -> str:
     """What the sign says, in a word."""
     return quota_state(row.report or row.fault)
 
 
-def _tight(row: QuotaRow, field: str) -> str:
+def _tight(row: QuotaEntry, field: str) -> str:
     return str(getattr(row.tight, field) or "-") if row.tight is not None else "-"
 
 
-def rank(row: QuotaRow) -> int | None:
+def rank(row: QuotaEntry) -> int | None:
     """What quotas are sorted by: those that are over come before those that are full, whatever the percentage."""
     if row.tight is not None and row.tight.over:
         return _MOST_PERCENT * (1 + min(row.percent or _MOST_PERCENT, _MOST_PERCENT))
     return row.percent
 
 
-def _percent(row: QuotaRow) -> str:
+def _percent(row: QuotaEntry) -> str:
     if row.percent is not None and row.percent < _MOST_PERCENT:
         return f"{row.percent}%"
     return "over" if row.tight is not None and row.tight.over else "-"
 
 
-def _bar(row: QuotaRow) -> str:
+def _bar(row: QuotaEntry) -> str:
     return bar(row.percent, _BAR, ascii_only=row.ascii_only) if row.percent is not None else ""
 
 
@@ -135,7 +135,7 @@ def _columns(namespace: str) -> tuple[Column, ...]:
 
 
 def _figure(field: str, head: str, *, wide: bool = False) -> Column:
-    def text(row: QuotaRow) -> str:
+    def text(row: QuotaEntry) -> str:
         return _tight(row, field)
 
     return Column(field, head, text, amount(text), right=True, most=20, down=True, searched=False, wide=wide)
@@ -147,12 +147,12 @@ def _rows(session: Session, namespace: str) -> ListRows:
         yield (row.ref.namespace, row.ref.name), row
 
 
-def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, QuotaRow] | None:
+def _row(session: Session, ref: ObjectRef) -> tuple[RowKey, QuotaEntry] | None:
     quota = session.get(ref)
     return None if quota is None else ((ref.namespace, ref.name), quota_row(session, quota))
 
 
-def _detail(session: Session, row: QuotaRow, width: int) -> Iterator[Line]:
+def _detail(session: Session, row: QuotaEntry, width: int) -> Iterator[Line]:
     if row.report is None:
         yield [("bad", row.fault)]
         return

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.reports.overview.area import AreaMaker, Made, OverviewArea, Problem, Scene
+from kubectl_kres.reports.overview.area import AreaInput, AreaMaker, Made, OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import MOST, refused, refused_area
 from kubectl_kres.reports.overview.overview import area_needs, makers, told, worst_first
 from kubectl_kres.reports.quota.denied import Denied, denied_needs, needs_of_systems
@@ -123,7 +123,7 @@ class Areas:
         stamp, held = self._stamp(maker.kinds), self._held.get(maker.name)
         if held is None or held[0] != stamp:
             session = self._session
-            scene = Scene(session.store, session.namespace, session.ask, self._quota)
+            scene = AreaInput(session.store, session.namespace, session.ask, self._quota)
             held = self._held[maker.name] = (stamp, maker.make(scene))
         return held[1]
 

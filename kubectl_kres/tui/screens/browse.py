@@ -17,7 +17,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_spec import Listing, taken_in
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
-from kubectl_kres.tui.screens.pane import Copy, Open, Say, Told
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say, Told
 from kubectl_kres.tui.screens.table_screen import TablePane, sort_line
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -413,11 +413,11 @@ class Browse(TablePane):
             case "copy-ns" if ref.namespace:
                 self.post_message(Copy(ref.namespace, "namespace"))
             case "namespace" if ref.namespace or ref.kind == "Namespace":
-                self.post_message(Open(Location("pods", namespace=ref.namespace or ref.name)))
+                self.post_message(OpenPlace(Location("pods", namespace=ref.namespace or ref.name)))
             case "explain":
-                self.post_message(Open(Location("object", ref=ref, tab="text")))
+                self.post_message(OpenPlace(Location("object", ref=ref, tab="text")))
             case "owner" if (place := self.listing.owner and self.listing.owner(row)) is not None:
-                self.post_message(Open(place))
+                self.post_message(OpenPlace(place))
             case _:
                 return False
         return True
@@ -447,7 +447,7 @@ class Browse(TablePane):
         row = self.table.view.rows.get(event.key)
         place = self.listing.opens(row) if row is not None else None
         if place is not None:
-            self.post_message(Open(place))
+            self.post_message(OpenPlace(place))
 
     def on_table_gone(self, event: Table.Gone) -> None:
         event.stop()

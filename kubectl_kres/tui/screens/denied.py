@@ -14,7 +14,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines, rule_text
-from kubectl_kres.tui.screens.pane import Copy, Open, Told
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Told
 from kubectl_kres.tui.screens.table_screen import TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -111,7 +111,7 @@ class KindsPane(TablePane):
         event.stop()
         row: KindRow | None = self.table.row
         if row is not None and row.place is not None:
-            self.post_message(Open(row.place, fresh=True))
+            self.post_message(OpenPlace(row.place, fresh=True))
         elif row is not None and row.need is not None and row.tone == "bad":
             self.post_message(Copy(rule_text(row.need), "rule"))
 

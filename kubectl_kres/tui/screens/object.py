@@ -12,7 +12,7 @@ from kubectl_kres.store.changes import Changes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.rbac_hints import gap_lines
-from kubectl_kres.tui.screens.pane import Copy, Open, Pane, Say, Told
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
 from kubectl_kres.tui.session import Session, read_as
 
 T = TypeVar("T")
@@ -134,9 +134,9 @@ class ObjectPane(Pane):
             case "copy-ns" if namespace:
                 self.post_message(Copy(namespace, "namespace"))
             case "namespace" if namespace:
-                self.post_message(Open(Location("pods", namespace=namespace)))
+                self.post_message(OpenPlace(Location("pods", namespace=namespace)))
             case "owner" if (owner := self.owner()) is not None:
-                self.post_message(Open(owner))
+                self.post_message(OpenPlace(owner))
             case _:
                 return super().act(action)
         return True

@@ -8,7 +8,7 @@ from typing import ClassVar
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.text.line import Line, Tone, toned, wrapped
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.screens.pane import Copy, Open, Say
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -74,7 +74,7 @@ class OutlinePane(TreePane):
         if item is None:
             return
         if item.place is not None:
-            self.post_message(Open(item.place))
+            self.post_message(OpenPlace(item.place))
         elif item.text:
             self.post_message(Copy(item.text, item.name))
         elif item.is_section:
@@ -98,7 +98,7 @@ class OutlinePane(TreePane):
             case "copy-ns" if namespace:
                 self.post_message(Copy(namespace, "namespace"))
             case "namespace" if namespace:
-                self.post_message(Open(Location("pods", namespace=namespace)))
+                self.post_message(OpenPlace(Location("pods", namespace=namespace)))
             case _:
                 return super().act(action)
         return True

@@ -23,7 +23,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.overview.overview_cache import Areas, unseen
-from kubectl_kres.tui.screens.pane import Copy, Open, Told
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Told
 from kubectl_kres.tui.screens.table_screen import TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -333,7 +333,7 @@ class OverviewPane(TablePane):
         if row is not None and row.command:
             self.post_message(Copy(row.command, "command"))
         elif row is not None and row.place is not None:
-            self.post_message(Open(row.place))
+            self.post_message(OpenPlace(row.place))
 
     def on_table_moved(self, event: Table.Moved) -> None:
         event.stop()
@@ -350,10 +350,10 @@ class OverviewPane(TablePane):
                 self._lent = False
                 self._other().focus()
             case "namespace" if ref is not None and ref.namespace:
-                self.post_message(Open(Location("pods", namespace=ref.namespace)))
+                self.post_message(OpenPlace(Location("pods", namespace=ref.namespace)))
             case "explain" if ref is not None:
                 view = "report" if ref.kind == "ResourceQuota" else "object"
-                self.post_message(Open(Location(view, ref=ref, tab="text")))
+                self.post_message(OpenPlace(Location(view, ref=ref, tab="text")))
             case "copy" if row is not None and row.command:
                 self.post_message(Copy(row.command, "command"))
             case "copy" if ref is not None:

@@ -17,7 +17,7 @@ from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.widgets.lines import Lines
 
 
-class Open(Message):
+class OpenPlace(Message):
     """Go to a place."""
 
     def __init__(self, place: Location, *, fresh: bool = False) -> None:

@@ -24,7 +24,7 @@ from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.pods import owner_of
 from kubectl_kres.tui.location import Location
-from kubectl_kres.tui.screens.pane import Copy, Open, Say
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
 from kubectl_kres.tui.screens.tree import TreePane
 from kubectl_kres.tui.table.columns import Column
 from kubectl_kres.tui.table.row_table import Table
@@ -138,7 +138,7 @@ class PodPane(TreePane):
         if row.branch and row.source is None:
             self.fold(row)
         elif row.source is not None and row.source.ref != self.ref:
-            self.post_message(Open(place_of(row)))
+            self.post_message(OpenPlace(place_of(row)))
         else:
             self.post_message(Say("written in the object itself: y shows it"))
 

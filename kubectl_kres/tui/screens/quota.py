@@ -20,7 +20,7 @@ from kubectl_kres.store.coverage import Need
 from kubectl_kres.tui.lists.list_spec import no_labels
 from kubectl_kres.tui.location import Location
 from kubectl_kres.tui.screens.object import ObjectPane
-from kubectl_kres.tui.screens.pane import Copy, Open, Say
+from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Say
 from kubectl_kres.tui.screens.table_screen import TablePane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.table.columns import Column
@@ -112,7 +112,7 @@ class QuotaPane(ObjectPane, TablePane):
             self.post_message(Say(f"{row.who if row else 'this'} is no object that can be opened"))
             return
         namespace = self.ref.namespace if BY_KIND[kind].namespaced else ""
-        self.post_message(Open(Location("object", ref=ObjectRef(kind, name, namespace))))
+        self.post_message(OpenPlace(Location("object", ref=ObjectRef(kind, name, namespace))))
 
     def act(self, action: str) -> bool:
         row: UsageShare | None = self.table.row
@@ -126,7 +126,7 @@ class QuotaPane(ObjectPane, TablePane):
             case "copy" if row is not None:
                 self.post_message(Copy(row.who.partition("/")[2] or row.who, "name"))
             case "explain":
-                self.post_message(Open(Location("report", ref=self.ref)))
+                self.post_message(OpenPlace(Location("report", ref=self.ref)))
             case _:
                 return super().act(action)
         return True

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from kubectl_kres.admission.quota.quota_admission import Request
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.request.new_pod import quota_request
 from kubectl_kres.capsule.rules.amounts import Amounts
@@ -141,7 +141,7 @@ def _counted(replicas: Replicas | None) -> _Count:
     return _Count(most, most - replicas.existing, replicas.wanted)
 
 
-def _pools(scene: PoolIndex, space: str, request: Request, count: _Count) -> Iterator[SizedPool]:
+def _pools(scene: PoolIndex, space: str, request: QuotaRequest, count: _Count) -> Iterator[SizedPool]:
     """The pools that serve the namespace; those that only show by their quotas, too."""
     quotas = {one.metadata.name.removeprefix(PREFIX): one for one in scene.store.all("ResourceQuota", space)
               if one.metadata.name.startswith(PREFIX)}  # fmt: skip
