@@ -21,7 +21,7 @@ from kubectl_kres.model.meta import OwnerReference
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.tekton.base.config import DEFAULTS, FLAGS, INFO, config_of
-from kubectl_kres.tekton.base.result import Gap, RunProblem
+from kubectl_kres.tekton.base.result import Gap, Problem
 from kubectl_kres.tekton.controller import creation
 from kubectl_kres.tekton.controller.resolve import Lookups, UsedTask, task_of
 from kubectl_kres.tekton.controller.taskrun import RunWorld, task_run, world_of
@@ -176,7 +176,7 @@ def pod_of(pod: Any, used: UsedTask) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-def made(kube: Kube, run: TaskRun, pod: Object) -> RunProblem | None:
+def made(kube: Kube, run: TaskRun, pod: Object) -> Problem | None:
     """What is wrong with the pod in Tekton's words; None if the server takes it."""
     try:
         kube.post(f"/api/v1/namespaces/{run.metadata.namespace}/pods", pod, CONTROLLER)
@@ -188,7 +188,7 @@ def made(kube: Kube, run: TaskRun, pod: Object) -> RunProblem | None:
     return None
 
 
-def said(run: TaskRun, problem: RunProblem | None) -> Object:
+def said(run: TaskRun, problem: Problem | None) -> Object:
     """The part of a run's status that tells how it fares just after its start."""
     if problem is None:
         pod = {"podName": f"{run.metadata.name}-pod", "startTime": now()}

@@ -21,7 +21,7 @@ from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, T
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.base import config
 from kubectl_kres.tekton.base.convert import to_v1
-from kubectl_kres.tekton.base.result import Built, Fields, Gap, RunProblem, fields_below
+from kubectl_kres.tekton.base.result import Built, Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.controller import creation, taskrun
 from kubectl_kres.tekton.controller.pod_build import pods
 from kubectl_kres.tekton.controller.resolve import Lookups, task_of, without_actions, without_task
@@ -49,7 +49,7 @@ def rules(case: Data, file: Data) -> set[str]:
     for answer in said(case["given"]):
         journal = answer.journal if isinstance(answer, Built) else ()
         found |= {entry.rule for entry in journal if hasattr(entry, "rule")}
-        if isinstance(answer, RunProblem):
+        if isinstance(answer, Problem):
             found.add(answer.rule)
     return found
 
@@ -100,7 +100,7 @@ def _by_name(struct: Any, raws: Sequence[Data]) -> dict[str, Any]:
     return found
 
 
-def said(given: Data) -> Sequence[Built | RunProblem]:
+def said(given: Data) -> Sequence[Built | Problem]:
     """Each pod that is submitted, or each thing that is said instead."""
     around = world(given)
     for raw in (*given.get("stepActions", ()), *(given[key] for key in ("task", "pipeline") if key in given)):
@@ -126,7 +126,7 @@ def said(given: Data) -> Sequence[Built | RunProblem]:
     return _pods(item, around, fields)
 
 
-def _pods(item: TaskRun, around: RunWorld, fields: Fields | None) -> Sequence[Built | RunProblem]:
+def _pods(item: TaskRun, around: RunWorld, fields: Fields | None) -> Sequence[Built | Problem]:
     used = task_of(item, around.lookups)
     if isinstance(used, Gap):
         assert used.why == "missing"
@@ -137,8 +137,8 @@ def _pods(item: TaskRun, around: RunWorld, fields: Fields | None) -> Sequence[Bu
     return pods(item, used.spec, used.origin, around.virtuals, around.config, around.server.version, fields=own)
 
 
-def _shown(answer: Built | RunProblem) -> dict[str, Any]:
-    if isinstance(answer, RunProblem):
+def _shown(answer: Built | Problem) -> dict[str, Any]:
+    if isinstance(answer, Problem):
         return {"error": _error(answer)}
     shown: dict[str, Any] = {"pod": _pod(answer.pod)}
     if answer.orders:
@@ -146,7 +146,7 @@ def _shown(answer: Built | RunProblem) -> dict[str, Any]:
     return shown
 
 
-def _error(problem: RunProblem) -> dict[str, Any]:
+def _error(problem: Problem) -> dict[str, Any]:
     shown: dict[str, Any] = {"stage": problem.stage, "object": problem.object, "message": problem.message}
     if problem.stage != "validation":
         shown["reason"] = problem.reason

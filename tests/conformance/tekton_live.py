@@ -20,7 +20,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.base.convert import to_v1
-from kubectl_kres.tekton.base.result import Gap, RunProblem
+from kubectl_kres.tekton.base.result import Gap, Problem
 from kubectl_kres.tekton.controller import taskrun
 from kubectl_kres.tekton.controller.resolve import Lookups
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld
@@ -215,7 +215,7 @@ def _settle(pod: Pod, outcome: Outcome, namespace: Namespace) -> None:
     namespace.settle("CREATE", raw, outcome)
 
 
-def _rejected(problem: RunProblem, namespace: Namespace) -> dict[str, Any]:
+def _rejected(problem: Problem, namespace: Namespace) -> dict[str, Any]:
     shown = {"code": problem.code, "message": problem.text, "object": problem.object, "reason": problem.reason}
     return {"rejected": shown, "quotas": namespace.quotas()}
 
@@ -229,7 +229,7 @@ def _shown(result: RunResult) -> dict[str, Any]:
     return {"condition": condition, "pod": _pod(result.stored, result.submitted), "started": not again}
 
 
-def _condition(problem: RunProblem) -> dict[str, str]:
+def _condition(problem: Problem) -> dict[str, str]:
     return {"status": problem.status, "reason": problem.reason, "message": problem.message}
 
 

@@ -14,7 +14,7 @@ from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
 from kubectl_kres.model.raw import decoded
 from kubectl_kres.model.tekton import Pipeline, PipelineRun, StepAction, Task, TaskRun
 from kubectl_kres.tekton.base.config import TektonConfig, config_of
-from kubectl_kres.tekton.base.result import Built, Gap, RunProblem
+from kubectl_kres.tekton.base.result import Built, Gap, Problem
 from kubectl_kres.tekton.controller.resolve import Lookups
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, task_run, world_of
 
@@ -118,7 +118,7 @@ def built(run: TaskRun, around: RunWorld | None = None) -> Built:
     return pod
 
 
-def problem(run: TaskRun, around: RunWorld | None = None) -> RunProblem:
+def problem(run: TaskRun, around: RunWorld | None = None) -> Problem:
     """The only refusal."""
     (one,) = results(run, around)
     assert one.problem is not None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.render.text.line import Line, toned, wrapped
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.system_parts import TektonPart, Waiting
-from kubectl_kres.tekton.base.result import RunProblem, TooMuch
+from kubectl_kres.tekton.base.result import Problem, TooMuch
 
 _INDENT = " " * 8
 #: Where the run itself is refused.
@@ -30,14 +30,14 @@ def condition_lines(part: TektonPart, verdict: Verdict, width: int) -> Iterator[
             yield from toned("warn", wrapped(text, width, first="waits:  ", rest=_INDENT))
 
 
-def _condition(part: TektonPart, problem: RunProblem) -> str:
+def _condition(part: TektonPart, problem: Problem) -> str:
     if problem.stage in _UNSTORED:
         return f"the {problem.object} is not stored ({problem.code} {problem.reason}), so nothing runs"
     whose = "a new run gets " if part.about_another else ""
     return f"{whose}Succeeded={problem.status}, {problem.reason}: {_next(part, problem)}"
 
 
-def _next(part: TektonPart, problem: RunProblem) -> str:
+def _next(part: TektonPart, problem: Problem) -> str:
     if part.failed and not part.about_another:
         return "final; changing Task, run or policies does not revive it, only a new run helps"
     if problem.reason == "ExceededResourceQuota":

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.provenance.journal import Source
 from kubectl_kres.reports.common.record import Record
-from kubectl_kres.tekton.base.result import RunProblem, TooMuch
+from kubectl_kres.tekton.base.result import Problem, TooMuch
 
 #: allocated: it has its amounts. in use: and pods use them. exhausted: the pool has too little for it. queued: it waits
 #: behind an exhausted claim. unassigned: it names no pool. failed: its pool would not take it. lost: the controller
@@ -53,7 +53,7 @@ class TektonPart(Record, frozen=True):
     added: tuple[str, ...] = ()
     status: str = ""
     reason: str = ""
-    problem: RunProblem | None = None
+    problem: Problem | None = None
     never: tuple[TooMuch, ...] = ()
     retries: int = 0
     lost: Mapping[str, str] = {}

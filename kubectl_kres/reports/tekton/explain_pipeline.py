@@ -26,7 +26,7 @@ from kubectl_kres.reports.tekton.taskrun import analysed, pod_of, refused_run, u
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.store import Store
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
-from kubectl_kres.tekton.base.result import Gap, RunProblem
+from kubectl_kres.tekton.base.result import Gap, Problem
 from kubectl_kres.tekton.controller.quota_retry import time_left, waits
 from kubectl_kres.tekton.controller.taskrun import RunResult
 from kubectl_kres.tekton.pipeline.affinity_assistant import Assistant
@@ -76,7 +76,7 @@ def explain_pipeline(store: Store, subject: Subject, ask: Ask) -> PipelineExplan
     )
 
 
-def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[RunProblem]) -> PipelineExplanation:
+def _not_stored(store: Store, subject: Subject, ask: Ask, refusals: Sequence[Problem]) -> PipelineExplanation:
     verdict, remedy = judged(refusals, (), ())
     unseen, where = _unseen(store, subject), subject.file or "the input"
     return PipelineExplanation(

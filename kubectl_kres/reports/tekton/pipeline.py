@@ -12,7 +12,7 @@ from kubectl_kres.provenance.journal import Assume, Source
 from kubectl_kres.reports.common.explanation import Explanation, Fact, Unseen, Verdict
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.remedy import Remedy
-from kubectl_kres.tekton.base.result import Gap, RunProblem
+from kubectl_kres.tekton.base.result import Gap, Problem
 
 #: skipped, done, failed: asks for nothing any more. running: has pods. waiting: a quota refuses its pods.
 TaskState = Literal["", "running", "waiting", "done", "failed", "skipped"]
@@ -83,7 +83,7 @@ class PipelineExplanation(Record, frozen=True):
     start: str
     verdict: Verdict
     remedies: tuple[Remedy, ...]
-    problem: RunProblem | None = None
+    problem: Problem | None = None
     cycle: tuple[str, ...] = ()
     tasks: tuple[PlannedTask, ...] = ()
     at_once: tuple[AtOnce, ...] = ()

@@ -16,7 +16,7 @@ from kubectl_kres.reports.remedies.words import listed, told
 from kubectl_kres.reports.tekton.pipeline import PlannedTask
 from kubectl_kres.reports.tekton.remedy import TEKTON_REMEDIES
 from kubectl_kres.reports.tekton.taskrun import refused_outcome
-from kubectl_kres.tekton.base.result import RunProblem
+from kubectl_kres.tekton.base.result import Problem
 
 #: States of tasks that ask for nothing any more.
 ENDED = frozenset({"done", "failed", "skipped"})
@@ -24,7 +24,7 @@ ENDED = frozenset({"done", "failed", "skipped"})
 Judgement = tuple[Verdict, tuple[Remedy, ...]]
 
 
-def judged(problems: Sequence[RunProblem], cycle: Sequence[str], tasks: Sequence[PlannedTask]) -> Judgement:
+def judged(problems: Sequence[Problem], cycle: Sequence[str], tasks: Sequence[PlannedTask]) -> Judgement:
     """The verdict over all open tasks, and what to change, each with its task in front.
 
     ``problems``: why nothing of the run runs.

@@ -24,7 +24,7 @@ from kubectl_kres.reports.tekton.run_values import RunCase
 from kubectl_kres.reports.tekton.world import stored_run, tekton_world
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.result import Fields, Gap, RunProblem, SpecOrigin, fields_below
+from kubectl_kres.tekton.base.result import Fields, Gap, Problem, SpecOrigin, fields_below
 from kubectl_kres.tekton.controller.resolve import UsedTask, task_of
 from kubectl_kres.tekton.controller.taskrun import RunResult, RunWorld, alone, task_run
 
@@ -80,7 +80,7 @@ def of_pod(store: Store, subject: Subject, ask: Ask, *, journal: bool = True) ->
     return structs.replace(found, start=start)
 
 
-def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | None, tuple[RunProblem, ...]]:
+def run_of(store: Store, subject: Subject, world: RunWorld) -> tuple[TaskRun | None, tuple[Problem, ...]]:
     """The run as it is stored, or why a file's is not; a Task is run with defaults. Raises NotFound, Forbidden."""
     return stored_run(store, subject, world, TaskRun, Task, alone)
 
@@ -99,7 +99,7 @@ def unknown_task(store: Store, subject: Subject, gap: Gap) -> ClusterError:
     return ClusterError(text, hint="once the run has started, its status keeps what was fetched")
 
 
-def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Sequence[RunProblem]) -> Analysis:
+def refused_run(store: Store, ref: ObjectRef, ask: Ask, where: str, refusals: Sequence[Problem]) -> Analysis:
     """A run that is not stored has no pod. ``where``: what it comes from."""
     start = Start(Pod(), Source(ref.kind, ref.name, ref.namespace), "", where)
     outcomes = tuple(refused_outcome(one) for one in refusals)
@@ -207,7 +207,7 @@ def _listed(result: RunResult) -> tuple[str, ...]:
     return result.built.orders[0] if result.built is not None and result.built.orders else ()
 
 
-def refused_outcome(problem: RunProblem, journal: Journal = ()) -> Outcome:
+def refused_outcome(problem: Problem, journal: Journal = ()) -> Outcome:
     """What Tekton says, as an outcome of admission."""
     finding = Finding(problem.text, problem.rule, problem.field, observed=problem.observed)
     several = tuple(Finding(one.text, one.rule, "") for one in problem.faults)

@@ -17,7 +17,7 @@ from kubectl_kres.reports.pod.manifest_source import missing
 from kubectl_kres.reports.tekton.config import configuration
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
-from kubectl_kres.tekton.base.result import RunProblem
+from kubectl_kres.tekton.base.result import Problem
 from kubectl_kres.tekton.controller.resolve import Lookups
 from kubectl_kres.tekton.controller.taskrun import RunWorld, sent, world_of
 
@@ -31,7 +31,7 @@ _KINDS = (
 _REFERRED = ("Task", "StepAction", "Pipeline")
 
 #: By ref: why the server does not store a Task, Pipeline or StepAction of a file.
-Refused = Mapping[ObjectRef, RunProblem]
+Refused = Mapping[ObjectRef, Problem]
 
 #: By store and namespace: what was found last, for which question, and the revisions that it was made from.
 _found: WeakKeyDictionary[Store, dict[str, tuple[tuple[int, ...], Ask, tuple[RunWorld, Refused]]]] = WeakKeyDictionary()
@@ -108,13 +108,13 @@ def stored_run(
     run: type[RunType],
     template: type[Template],
     alone: Callable[[Template], RunType],
-) -> tuple[RunType | None, tuple[RunProblem, ...]]:
+) -> tuple[RunType | None, tuple[Problem, ...]]:
     """The run as it is stored, or why a file's is not. ``alone``: what a template that nothing runs would be run as.
 
     Raises NotFound or Forbidden if the cluster's object cannot be had.
     """
     item: Any
-    refusals: tuple[RunProblem, ...] = ()
+    refusals: tuple[Problem, ...] = ()
     if subject.raw is not None:
         item, refusals = (answer := sent(subject.raw, world)).item, answer.refusals
     else:

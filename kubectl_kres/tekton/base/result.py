@@ -20,7 +20,7 @@ class MessageFault(Struct, frozen=True, rename="camel"):
     rule: str
 
 
-class RunProblem(Struct, frozen=True, omit_defaults=True, rename="camel"):
+class Problem(Struct, frozen=True, omit_defaults=True, rename="camel"):
     """Why there is no pod (yet), in the words of whoever says so.
 
     stage: ``object`` (the API server refuses the run itself), ``validation`` (a webhook does), ``reconcile`` (the
@@ -56,9 +56,9 @@ class RunProblem(Struct, frozen=True, omit_defaults=True, rename="camel"):
         return f'admission webhook "{webhook}.pipeline.tekton.dev" denied the request: {self.message}'
 
 
-def webhook_refusal(kind: str, message: str, rule: str, faults: tuple[MessageFault, ...] = ()) -> RunProblem:
+def webhook_refusal(kind: str, message: str, rule: str, faults: tuple[MessageFault, ...] = ()) -> Problem:
     """What a webhook answers; ``message`` is without the webhook's name."""
-    return RunProblem("validation", kind, message, rule, "BadRequest", code=400, faults=faults)
+    return Problem("validation", kind, message, rule, "BadRequest", code=400, faults=faults)
 
 
 class Gap(Struct, frozen=True, omit_defaults=True, rename="camel"):

@@ -11,7 +11,7 @@ from kubectl_kres.quantity import Quantity
 from kubectl_kres.tekton.base.amounts import read
 from kubectl_kres.tekton.base.config import TektonConfig
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN
-from kubectl_kres.tekton.base.result import RunProblem
+from kubectl_kres.tekton.base.result import Problem
 from kubectl_kres.tekton.validation.declarations import Declaration, declared, type_of
 from kubectl_kres.tekton.validation.variable_faults import mounts, texts
 
@@ -22,7 +22,7 @@ _INDEXED = re.compile(
 )
 
 
-def problems(run: TaskRun, spec: TaskSpec, config: TektonConfig) -> tuple[RunProblem, ...]:
+def problems(run: TaskRun, spec: TaskSpec, config: TektonConfig) -> tuple[Problem, ...]:
     """Each answer that the checks can give, empty if they pass: the name that is met first is random.
 
     Only the Task's own text is looked at, with StepActions resolved and nothing merged; parameters and workspaces only
@@ -93,8 +93,8 @@ def _unknown(overrides: Sequence[Override] | None, names: set[str], kind: str) -
             yield f"invalid {kind}Override: No {kind} named {one.name}"
 
 
-def _failed(text: str, rule: str) -> RunProblem:
-    return RunProblem("reconcile", "TaskRun", f"[User error] {text}", rule, "TaskRunValidationFailed", "False")
+def _failed(text: str, rule: str) -> Problem:
+    return Problem("reconcile", "TaskRun", f"[User error] {text}", rule, "TaskRunValidationFailed", "False")
 
 
 def _unfit(run: TaskRunSpec, spec: TaskSpec, name: str) -> str:

@@ -10,7 +10,7 @@ from kubectl_kres.model.tekton import PodTemplate, TaskRun, TaskSpec
 from kubectl_kres.model.tekton_parts import Named
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.base.naming import pod_name
-from kubectl_kres.tekton.base.result import RunProblem
+from kubectl_kres.tekton.base.result import Problem
 from kubectl_kres.tekton.base.template_merge import merged
 from kubectl_kres.tekton.base.variables import replaced, variables_of
 from kubectl_kres.tekton.resources.containers import has_scripts, stops
@@ -27,7 +27,7 @@ _IMPLICIT = ("workspace", "home", "results", "steps", "artifacts")
 AFTER_QUOTA, AFTER_CONFLICT = 60, 1
 
 
-def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pods") -> RunProblem:
+def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pods") -> Problem:
     """The condition after a refusal; ``reason``, ``message`` and ``kind`` (of what) as in the API server's status.
 
     Source: reconciler/taskrun/taskrun.go handlePodCreationError.
@@ -48,7 +48,7 @@ def refused(run: TaskRun, code: int, reason: str, message: str, kind: str = "pod
     return _condition("PodCreationFailed", text, "tekton/pod-creation-failed", status="False")
 
 
-def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[RunProblem, ...]:
+def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:
     """What ends a run before its pod is sent; empty if nothing does.
 
     Faults that v1beta1 lets pass, or that come up once StepActions are put in; then volumes with one name.
@@ -69,7 +69,7 @@ def unbuildable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flag
     return (msgspec.structs.replace(said, rule=found[0].rule, faults=by_rule(found)),)
 
 
-def unmountable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[RunProblem, ...]:
+def unmountable(run: TaskRun, spec: TaskSpec, template: PodTemplate | None, flags: Flags) -> tuple[Problem, ...]:
     """What ends a run whose pod has mounts that the API server refuses, which it says before it looks at any policy.
 
     Other faults that it would name beside these are left out.
@@ -90,8 +90,8 @@ def _suspect(run: TaskRun) -> str:
     return "invalid TaskSpec"
 
 
-def _condition(reason: str, message: str, rule: str, *, after: int = 0, status: str = "Unknown") -> RunProblem:
-    return RunProblem("create", "TaskRun", message, rule, reason, status, after)
+def _condition(reason: str, message: str, rule: str, *, after: int = 0, status: str = "Unknown") -> Problem:
+    return Problem("create", "TaskRun", message, rule, reason, status, after)
 
 
 def _volume_named_twice(

@@ -14,7 +14,7 @@ from kubectl_kres.quantity import parse
 from kubectl_kres.tekton.base.config import TektonConfig, merged
 from kubectl_kres.tekton.base.duration import deadline
 from kubectl_kres.tekton.base.naming import pod_name
-from kubectl_kres.tekton.base.result import Built, Fields, ListOrder, RunProblem, SpecOrigin, webhook_refusal
+from kubectl_kres.tekton.base.result import Built, Fields, ListOrder, Problem, SpecOrigin, webhook_refusal
 from kubectl_kres.tekton.base.variables import Variables, replaced, variables_of
 from kubectl_kres.tekton.controller.controller_checks import problems
 from kubectl_kres.tekton.controller.creation import unbuildable
@@ -42,7 +42,7 @@ def pods(
     *,
     fields: Fields,
     journal: bool = True,
-) -> tuple[Built, ...] | tuple[RunProblem, ...]:
+) -> tuple[Built, ...] | tuple[Problem, ...]:
     """Every pod that can be submitted, or every way in which the controller's checks end the run.
 
     spec, origin: the Task as it is used and where it stands. virtuals: of the run's namespace. version: the API

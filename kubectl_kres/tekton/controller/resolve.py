@@ -21,7 +21,7 @@ from kubectl_kres.model.tekton import (
 )
 from kubectl_kres.model.tekton_parts import Param
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.tekton.base.result import Gap, RunProblem, SpecOrigin
+from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
 from kubectl_kres.tekton.base.variables import parameters, replaced
 
 RULE = "tekton/resolution"
@@ -171,12 +171,12 @@ def remarks(gaps: tuple[Gap, ...]) -> Iterator[str]:
         yield f"{gap}: whether it has a script or a working directory, which add init containers, is not known"
 
 
-def without_task(run: TaskRun, gap: Gap) -> RunProblem:
+def without_task(run: TaskRun, gap: Gap) -> Problem:
     """The condition of a run whose Task does not exist. Source: taskrun/resources/taskspec.go GetTaskData."""
     return _unresolved(f"error when listing tasks for taskRun {run.metadata.name}: {_not_found(gap)}")
 
 
-def without_actions(sentences: Sequence[str]) -> tuple[RunProblem, ...]:
+def without_actions(sentences: Sequence[str]) -> tuple[Problem, ...]:
     """The condition of a run whose StepActions do not resolve: any of these, since all are looked for at once."""
     return tuple(_unresolved(one) for one in sentences)
 
@@ -204,7 +204,7 @@ def _at_step(step: Step, index: int, text: str) -> str:
     return f'failed to resolve step ref for step "{step.name}" (index {index}): {text}'
 
 
-def without_pipeline(run: PipelineRun, gap: Gap) -> RunProblem:
+def without_pipeline(run: PipelineRun, gap: Gap) -> Problem:
     """The condition of a PipelineRun whose Pipeline does not exist.
 
     Source: pipelinerun/pipelinerun.go reconcile, pipelinerun/pipelinespec GetPipelineData.
@@ -212,22 +212,22 @@ def without_pipeline(run: PipelineRun, gap: Gap) -> RunProblem:
     meta = run.metadata
     cause = f"error when getting Pipeline for PipelineRun {meta.name}: {_not_found(gap)}"
     text = f"Error retrieving pipeline for pipelinerun {meta.namespace}/{meta.name}: {cause}"
-    return RunProblem("reconcile", "PipelineRun", text, RULE, "CouldntGetPipeline", "False")
+    return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetPipeline", "False")
 
 
-def without_pipeline_task(run: PipelineRun, pipeline: str, gap: Gap) -> RunProblem:
+def without_pipeline_task(run: PipelineRun, pipeline: str, gap: Gap) -> Problem:
     """The condition of a PipelineRun with a task whose Task does not exist: none of its tasks runs.
 
     Source: pipelinerun/pipelinerun.go resolvePipelineState.
     """
     cause = f"it contains Tasks that don't exist: Couldn't retrieve Task \"{gap.name}\": {_not_found(gap)}"
     text = f"Pipeline {run.metadata.namespace}/{pipeline} can't be Run; {cause}"
-    return RunProblem("reconcile", "PipelineRun", text, RULE, "CouldntGetTask", "False")
+    return Problem("reconcile", "PipelineRun", text, RULE, "CouldntGetTask", "False")
 
 
 def _not_found(gap: Gap) -> str:
     return f'{gap.kind.lower()}s.tekton.dev "{gap.name}" not found'
 
 
-def _unresolved(text: str) -> RunProblem:
-    return RunProblem("reconcile", "TaskRun", text, RULE, "TaskRunResolutionFailed", "False")
+def _unresolved(text: str) -> Problem:
+    return Problem("reconcile", "TaskRun", text, RULE, "TaskRunResolutionFailed", "False")

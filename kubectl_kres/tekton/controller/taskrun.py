@@ -20,7 +20,7 @@ from kubectl_kres.model.tekton_parts import Param, WorkspaceBinding
 from kubectl_kres.provenance.journal import Assume, Journal, Source
 from kubectl_kres.tekton.base.config import TektonConfig, flags_of, merged
 from kubectl_kres.tekton.base.naming import pod_name
-from kubectl_kres.tekton.base.result import Built, Fields, Gap, RunProblem, fields_below
+from kubectl_kres.tekton.base.result import Built, Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.controller import creation
 from kubectl_kres.tekton.controller.pod_build import pods
 from kubectl_kres.tekton.controller.pod_security import enforces, is_bare, refusal
@@ -49,7 +49,7 @@ class RunResult(Struct, frozen=True):
 
     built: Built | None = None
     outcome: Outcome | None = None
-    problem: RunProblem | None = None
+    problem: Problem | None = None
     journal: Journal = ()
 
     @property
@@ -74,7 +74,7 @@ class SendOutcome(Struct, frozen=True):
     """What becomes of an object that is sent: ``item`` as stored (v1), or every refusal that can come."""
 
     item: Any = None
-    refusals: tuple[RunProblem, ...] = ()
+    refusals: tuple[Problem, ...] = ()
 
 
 def world_of(
@@ -95,14 +95,14 @@ def sent(raw: Mapping[str, Any], world: RunWorld) -> SendOutcome:
     Webhooks first, then quotas that count objects of the kind.
     """
     item = webhook.admitted(raw, world.config.flags, world.config.timeout_minutes)
-    if isinstance(item, RunProblem):
+    if isinstance(item, Problem):
         return SendOutcome(refusals=(item,))
     refused = tuple(one for one in create(raw, world.policies, world.server) if not one.allowed)
     if not refused:
         return SendOutcome(item)
     kind = str(raw.get("kind", ""))
     return SendOutcome(refusals=tuple(
-        RunProblem("object", kind, one.message, "tekton/object-refused", one.reason, code=one.code) for one in refused
+        Problem("object", kind, one.message, "tekton/object-refused", one.reason, code=one.code) for one in refused
     ))  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def distinct(results: Iterator[RunResult]) -> tuple[RunResult, ...]:
 
 def _results(
     run: TaskRun,
-    answers: tuple[Built, ...] | tuple[RunProblem, ...],
+    answers: tuple[Built, ...] | tuple[Problem, ...],
     assumed: Journal,
     world: RunWorld,
     *,
@@ -178,7 +178,7 @@ def _results(
     counted: bool,
 ) -> Iterator[RunResult]:
     for answer in answers:
-        if isinstance(answer, RunProblem):
+        if isinstance(answer, Problem):
             yield RunResult(problem=answer, journal=assumed)
             continue
         insecure = refusal(answer.pod, world.namespace) if bare else None

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from kubectl_kres.model.tekton import PipelineRun, PipelineSpec, TaskRun
 from kubectl_kres.provenance.journal import Source
-from kubectl_kres.tekton.base.result import Gap, RunProblem, SpecOrigin
+from kubectl_kres.tekton.base.result import Gap, Problem, SpecOrigin
 from kubectl_kres.tekton.controller.resolve import (
     UsedPipeline,
     UsedTask,
@@ -68,7 +68,7 @@ def _without_pipeline(run: PipelineRun, gap: Gap) -> Plan:
     return Plan(UsedPipeline(PipelineSpec(), origin, gap.name), problem=without_pipeline(run, gap))
 
 
-def _lacks_params(run: PipelineRun, found: Plan) -> RunProblem | None:
+def _lacks_params(run: PipelineRun, found: Plan) -> Problem | None:
     """A run has to give what its Pipeline has no default for; what has started has given it.
 
     Source: pipelinerun/pipelinerun.go reconcile, resources/validate_params.go ValidateRequiredParametersProvided.
@@ -83,10 +83,10 @@ def _lacks_params(run: PipelineRun, found: Plan) -> RunProblem | None:
         f"[User error] PipelineRun {meta.namespace}/{meta.name} is missing some parameters required by Pipeline "
         f"{meta.namespace}/{found.pipeline.name or meta.name}: pipelineRun missing parameters: [{' '.join(missing)}]"
     )
-    return RunProblem("reconcile", "PipelineRun", text, "tekton/params", "ParameterMissing", "False")
+    return Problem("reconcile", "PipelineRun", text, "tekton/params", "ParameterMissing", "False")
 
 
-def _task_not_there(run: PipelineRun, found: Plan) -> RunProblem | None:
+def _task_not_there(run: PipelineRun, found: Plan) -> Problem | None:
     """All Tasks are looked for before the first one runs; what has started keeps its own."""
     started = {one.pipeline_task_name for one in run.status.child_references or ()}
     for one in found.tasks:

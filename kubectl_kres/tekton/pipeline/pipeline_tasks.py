@@ -24,7 +24,7 @@ from kubectl_kres.provenance.journal import Source
 from kubectl_kres.tekton.base.config import merged
 from kubectl_kres.tekton.base.duration import go_text, seconds
 from kubectl_kres.tekton.base.naming import PIPELINE_RUN, PIPELINE_TASK, child_name
-from kubectl_kres.tekton.base.result import Fields, Gap, RunProblem, fields_below
+from kubectl_kres.tekton.base.result import Fields, Gap, Problem, fields_below
 from kubectl_kres.tekton.base.task_order import waits_for
 from kubectl_kres.tekton.base.variables import parameters, replaced
 from kubectl_kres.tekton.controller.resolve import Lookups, UsedPipeline, UsedTask, pipeline_of, task_by_reference, used
@@ -55,7 +55,7 @@ class Plan(Struct, frozen=True):
 
     pipeline: UsedPipeline
     tasks: tuple[Planned, ...] = ()
-    problem: RunProblem | None = None
+    problem: Problem | None = None
     cycle: tuple[str, ...] = ()
 
     @property
@@ -94,7 +94,7 @@ def alone(pipeline: Pipeline) -> PipelineRun:
     return PipelineRun(meta, PipelineRunSpec(pipeline_ref=Reference(name=meta.name), params=params or None))
 
 
-def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> RunProblem | None:
+def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> Problem | None:
     """An entry of ``taskRunSpecs`` for a task that is not there ends the run."""
     known = {one.name for one in tasks}
     for entry in run.spec.task_run_specs or ():
@@ -104,7 +104,7 @@ def _wrong_name(run: PipelineRun, tasks: Sequence[Planned]) -> RunProblem | None
                 f'correctly: pipelineRun\'s taskrunSpecs defined wrong taskName: "{entry.pipeline_task_name}", '
                 "does not exist in Pipeline"
             )
-            return RunProblem(
+            return Problem(
                 "reconcile", "PipelineRun", text, "tekton/unknown-pipeline-task", "InvalidTaskRunSpecs", "False"
             )
     return None

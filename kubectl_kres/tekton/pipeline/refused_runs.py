@@ -11,7 +11,7 @@ from kubectl_kres.admission.request.create import create
 from kubectl_kres.admission.request.new_pod import Policies
 from kubectl_kres.model.tekton import TaskRun
 from kubectl_kres.quantity import ZERO, Quantity
-from kubectl_kres.tekton.base.result import RunProblem
+from kubectl_kres.tekton.base.result import Problem
 from kubectl_kres.tekton.controller.taskrun import RunWorld
 from kubectl_kres.tekton.pipeline.pipeline_tasks import Plan, Planned
 
@@ -25,7 +25,7 @@ _LONGEST_WAIT = 1000
 
 def refused_runs(
     plan: Plan, finished: frozenset[str], children: Mapping[str, TaskRun], world: RunWorld
-) -> Mapping[str, RunProblem]:
+) -> Mapping[str, Problem]:
     """By task: the API server's words where one of its TaskRuns is not made.
 
     TaskRuns are made in the order of the tasks, and count until they are deleted, so that each finds what those before
@@ -62,13 +62,13 @@ def _in_order(plan: Plan) -> Iterator[Planned]:
     yield from (one for one in plan.tasks if one.is_finally)
 
 
-def _refusal(name: str, policies: Policies, world: RunWorld) -> RunProblem | None:
+def _refusal(name: str, policies: Policies, world: RunWorld) -> Problem | None:
     raw = {"apiVersion": "tekton.dev/v1", "kind": "TaskRun", "metadata": {"name": name}}
     refused = next((one for one in create(raw, policies, world.server) if not one.allowed), None)
     if refused is None:
         return None
     status = STARTED[0]
-    return RunProblem(
+    return Problem(
         "object",
         "TaskRun",
         refused.message,

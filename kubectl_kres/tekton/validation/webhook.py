@@ -13,7 +13,7 @@ from kubectl_kres.model.tekton import Override
 from kubectl_kres.tekton.base import template_merge
 from kubectl_kres.tekton.base.config import Flags
 from kubectl_kres.tekton.base.convert import V1BETA1, to_v1
-from kubectl_kres.tekton.base.result import RunProblem, webhook_refusal
+from kubectl_kres.tekton.base.result import Problem, webhook_refusal
 from kubectl_kres.tekton.validation.action_faults import action_faults
 from kubectl_kres.tekton.validation.declarations import declaration_faults, declared, type_faults, with_given
 from kubectl_kres.tekton.validation.decoder import fault_in
@@ -67,11 +67,11 @@ def _stored(raw: Mapping[str, Any], kind: str) -> tuple[Mapping[str, Any], Any]:
     return filled, decoded(to_v1(filled), _STRUCTS[kind])
 
 
-def _invalid(kind: str, found: Sequence[WebhookError]) -> RunProblem:
+def _invalid(kind: str, found: Sequence[WebhookError]) -> Problem:
     return webhook_refusal(kind, f"validation failed: {joined(found)}", found[0].rule, by_rule(found))
 
 
-def refused(run: tekton.TaskRun, flags: Flags) -> RunProblem | None:
+def refused(run: tekton.TaskRun, flags: Flags) -> Problem | None:
     """What the webhook says of a TaskRun that a PipelineRun makes, which is one of v1 whatever the Pipeline is."""
     spec = run.spec
     sidecars = spec.task_spec.sidecars if spec.task_spec is not None else None
