@@ -12,7 +12,7 @@ from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.pod import qos
-from kubectl_kres.admission.request.new_pod import admit, stored_pod
+from kubectl_kres.admission.request.new_pod import stored_pod
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ManagedMetadata, ObjectRef
 from kubectl_kres.model.pod import Pod
@@ -85,6 +85,8 @@ class Differences:
         self._alike = Kept[tuple[Any, ...], tuple[Maker | None, Known, Difference]]()
         #: By namespace when its policies were edited, and the revisions that this is of.
         self._times: dict[str, tuple[tuple[int, ...], frozenset[str]]] = {}
+        #: Namespaces whose last pod differed: the next one likely does, too, and its journal is wanted.
+        self._differing: set[str] = set()
         self.pattern: Difference | None = None
 
     def changed(self, pod: Pod) -> bool:
@@ -93,7 +95,7 @@ class Differences:
         named = Subject(ObjectRef("Pod", pod.metadata.name, namespace), BY_KIND["Pod"])
         if is_made_by_system(self._store, named):
             return diff(self._store, named, self._ask).changed
-        return not self._same(_Live(self._store, pod), policies(self._store, namespace, self._ask.server))
+        return not self._same(_Live(self._store, pod), policies(self._store, namespace, self._ask.server))[0]
 
     def of(self, pod: Pod) -> Difference | None:
         """None where nothing differs. Raises what ``explain`` raises."""
@@ -104,25 +106,35 @@ class Differences:
             found = diff(self._store, named, self._ask)
             return found if found.changed else None
         live, known = _Live(self._store, pod), policies(self._store, namespace, self._ask.server)
-        if self._same(live, known):
+        same, analysis = self._same(live, known, journal=namespace in self._differing)
+        if same:
+            self._differing.discard(namespace)
             return None
+        self._differing.add(namespace)
         key = self._told_alike(live)
         held = self._alike.get(key) if key is not None else None
         if held is not None and held[0] is live.maker and held[1] is known:
             self.pattern = held[2]
             return renamed(held[2], pod.metadata.name)
-        found = _compared(self._store, named, analyse(live.start, known, self._ask))
+        found = _compared(self._store, named, analysis or analyse(live.start, known, self._ask))
         if key is not None and _only_named(found):
             self._alike.keep(key, (live.maker, known, found))
             self.pattern = found
         return found
 
-    def _same(self, live: _Live, known: Known) -> bool:
+    def _same(self, live: _Live, known: Known, *, journal: bool = False) -> tuple[bool, Analysis | None]:
+        """Whether admission stores what the live pod has, in one of its outcomes, and never refuses.
+
+        With it the analysis, where the pod had to be judged and its ``journal`` is wanted.
+        """
         last = self._unchanged.get(live.key)
-        if last is None or last[0] is not live.maker or last[1] is not known:
-            last = live.maker, known, unchanged(live.start, known, self._ask)
-            self._unchanged.keep(live.key, last)
-        return last[2]
+        if last is not None and last[0] is live.maker and last[1] is known:
+            return last[2], None
+        analysis = analyse(live.start, known, self._ask, journal=journal)
+        outcomes = analysis.outcomes
+        same = all(outcome.allowed for outcome in outcomes) and any(stores(one, live.pod) for one in outcomes)
+        self._unchanged.keep(live.key, (live.maker, known, same))
+        return same, analysis if journal else None
 
     def _told_alike(self, live: _Live) -> tuple[Any, ...] | None:
         """All that an answer about a pod depends on but for its name; None for a pod with a story of its own."""
@@ -223,15 +235,6 @@ def _reason_of(reason: Reason, old: str, name: str) -> Reason:
 
 def _with_name(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return {**document, "metadata": {**document["metadata"], "name": name}} if document else document
-
-
-def unchanged(start: Start, known: Known, ask: Ask) -> bool:
-    """Whether admission stores what the live pod has, in one of its outcomes, and never refuses: without a journal."""
-    live = start.live
-    if live is None:
-        return False
-    outcomes = admit(start.pod, known.policies, ask.server, journal=False, counted=True)
-    return all(outcome.allowed for outcome in outcomes) and any(stores(outcome, live) for outcome in outcomes)
 
 
 def _compared(store: Store, subject: Subject, analysis: Analysis) -> Difference:

@@ -176,9 +176,10 @@ def decided(store: Store, subject: Subject, analysis: Analysis) -> Decision:
     start, outcomes = analysis.start, analysis.outcomes
     seen, pods = _facts(store, subject, start), _replicas(store, subject, start)
     table = ValueTable(store, start, outcomes, analysis.listed)
-    containers, unseen = table.containers(), unseen_of(store, subject, analysis)
+    containers, left_out = table.containers(), unseen_of(store, subject)
+    unseen = (*left_out, *analysis.unseen)
     verdict = worded(verdict_of(outcomes), unseen, needed_of(store, subject, analysis, pods, seen))
-    advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods)
+    advice = Advice() if word_of(verdict) == "full" else _advice(store, subject, analysis, seen, pods, left_out)
     return Decision(verdict, containers, advice, unseen, seen, pods, table)
 
 
@@ -250,7 +251,7 @@ def verdict_and_sentences(
         return verdict, (), pods
     if verdict.allowed is not True:
         return verdict, sentences_of(store, subject, analysis), pods
-    return verdict, tuple(one.text for one in _advice(store, subject, analysis, seen, pods).remedies), pods
+    return verdict, tuple(one.text for one in _advice(store, subject, analysis, seen, pods, unseen).remedies), pods
 
 
 def _verdict(
@@ -271,13 +272,21 @@ def sentences_of(store: Store, subject: Subject, analysis: Analysis) -> tuple[st
     return directed(store.origin, _located(found, subject, analysis.start, analysis.outcomes[0]))
 
 
-def _advice(store: Store, subject: Subject, analysis: Analysis, seen: Sequence[Fact], pods: Replicas | None) -> Advice:
+def _advice(
+    store: Store,
+    subject: Subject,
+    analysis: Analysis,
+    seen: Sequence[Fact],
+    pods: Replicas | None,
+    unseen: Sequence[Unseen],
+) -> Advice:
+    """``unseen``: what could not be read, as ``unseen_of`` has it without the analysis."""
     if analysis.system:
         if ways := made_by(analysis).ways(store, subject, analysis):
             return Advice(ways)
         found = sentences_of(store, subject, analysis)
         return Advice(told(found), "" if found else NOTHING)
-    blind = any(one.required for one in unseen_of(store, subject))
+    blind = any(one.required for one in unseen)
     doubt, doubts = meant(analysis.start.pod, (*analysis.outcomes, *analysis.then))
     ways = search.remedies(store, subject, analysis, analysis.server)
     if ways:
