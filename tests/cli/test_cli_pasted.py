@@ -32,6 +32,8 @@ ANSWERS = (
     "pools",
     "quota -A --denied",
     "quota -A --recount --by workload",
+    "quota -A --by value",
+    "pools --by value",
     "quota --fit deploy/checkout -n checkout",
     "qos pipelinerun/release-41 -n ci",
     "diff pipelinerun/release-41 -n ci",

@@ -108,7 +108,10 @@ def test_what_may_not_be_read(kres: Kres, shop):
         ("quota --fit svc/web", "services hold no pod template"),
         ("quota team --fit deploy/a", "--fit looks at all quotas of the namespace"),
         ("quota --fit deploy/a --denied", "--fit and --denied exclude each other"),
-        ("quota --by owner", 'invalid argument "owner" for "--by" flag: one of workload, pod, priority is expected'),
+        (
+            "quota --by owner",
+            'invalid argument "owner" for "--by" flag: one of workload, pod, priority, value is expected',
+        ),
         ("quota deploy/web", '"deploy/web" is no quota'),
         ("quota team -A", "a resource cannot be retrieved by name across all namespaces"),
         ("quota team --denied", "--denied looks at all workloads"),
@@ -150,6 +153,7 @@ def test_a_snapshot_answers_as_the_cluster_does(kres: Kres, shop):
     texts = [
         "quota -A --recount",
         "quota --by workload",
+        "quota --by value",
         "quota --fit deploy/lacking",
         "quota --denied",
         "explain ns/shop",

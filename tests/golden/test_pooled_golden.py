@@ -22,6 +22,7 @@ CASES = {
     "pools.txt": "pools",
     "pools-ascii.txt": "pools green --ascii",
     "pool.txt": "pools blue",
+    "pool-by-value.txt": "pools blue --by value",
     "claims.txt": "claims -A",
     "claims-wide.txt": "claims -n solar-prod --pool green -o wide",
     "claims-waiting.txt": "claims --waiting --pool green",

@@ -20,6 +20,8 @@ CASES = {
     "describe.txt": "quota -n batch -o describe",
     "recount-by-workload.txt": "quota team -n shop --recount --by workload",
     "by-priority.txt": "quota -n batch --by priority",
+    "by-value.txt": "quota -n ci --by value",
+    "by-value-changed.txt": "quota team -n checkout --by value",
     "by-pod.txt": "quota best-effort -n batch --by pod",
     "fit-stuck.txt": "quota --fit deploy/checkout -n checkout",
     "fit-enough.txt": "quota --fit deploy/pricing -n checkout",

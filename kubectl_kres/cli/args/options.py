@@ -294,8 +294,15 @@ BY = _flag(
     "by",
     "--by",
     metavar="WHOM",
-    callback=_word("", "workload", "pod", "priority"),
-    text="Show who uses it, by workload, pod or priority.",
+    callback=_word("", "workload", "pod", "priority", "value"),
+    text="Show who uses it, by workload, pod or priority; by value also what set each of them.",
+)
+BY_VALUE = _flag(
+    "by",
+    "--by",
+    metavar="value",
+    callback=_word("", "value"),
+    text="Show who uses what is shared out, down to the values of pods and what set each.",
 )
 FIT = _flag("fit", "--fit", metavar="TYPE/NAME", text="How many more pods of this template fit.")
 DENIED = _flag("denied", "--denied", text="The workloads that are being refused now, and what would free them.")

@@ -8,7 +8,17 @@ from typing import Any
 
 from msgspec import structs
 
-from kubectl_kres.cli.args.options import ALLOW_PARTIAL, ASCII, EXIT_CODE, INPUT, OUTPUT, SERVER, WATCHING, Options
+from kubectl_kres.cli.args.options import (
+    ALLOW_PARTIAL,
+    ASCII,
+    BY_VALUE,
+    EXIT_CODE,
+    INPUT,
+    OUTPUT,
+    SERVER,
+    WATCHING,
+    Options,
+)
 from kubectl_kres.cli.args.repeat_flags import same_source
 from kubectl_kres.cli.capsule.select_pools import pools
 from kubectl_kres.cli.command import Command
@@ -23,14 +33,20 @@ from kubectl_kres.render.verdict.brief import about
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
 from kubectl_kres.reports.capsule.common.unseen import failed_beside, is_whole, unseen_of_pool
 from kubectl_kres.reports.capsule.pool.pool_report import PoolReport
+from kubectl_kres.reports.capsule.pool.pool_tree import pool_tree, tree_needs
 from kubectl_kres.reports.capsule.pool.pools import pool_report
 from kubectl_kres.reports.capsule.pool.tenant_view import pool_glimpse
 from kubectl_kres.reports.capsule.simulate.prediction import predicted
+from kubectl_kres.reports.common.subject import Ask
+from kubectl_kres.reports.common.unseen import unread
+from kubectl_kres.reports.quota.usage_tree import UsageNode
 from kubectl_kres.store.store import Store
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
     """All pools, or some in full."""
+    if options.by and options.output == "brief":
+        raise UsageError("-o brief says no more than five lines; it goes with no --by")
     return Query(partial(PoolsPage, options, whole=bool(words)), words, pools)
 
 
@@ -58,7 +74,7 @@ class PoolsPage(Page):
             if subject.ref in found.refused:
                 tally.missed(UsageError(f"{subject.ref}: {found.refused[subject.ref]}"))
                 continue
-            report = self._report(scene, subject.ref.name)
+            report = self._report(scene, subject.ref.name, turn.ask)
             report = structs.replace(report, predicted=subject.ref in found.made)
             self._shown += 1
             whole: Callable[[], Iterable[str]] = partial(self._lines, report, first=self._shown == 1)
@@ -70,13 +86,17 @@ class PoolsPage(Page):
             tally.answered(report.unseen, complete=report.complete, negative=bad and self.options.exit_code)
         tally.saw(gaps := failed_beside(scene), complete=not gaps)
 
-    def _report(self, scene: PoolIndex, name: str) -> PoolReport:
+    def _report(self, scene: PoolIndex, name: str, ask: Ask) -> PoolReport:
         """Of a pool that may not be read what the user's own namespaces tell of it."""
         pool: Any = scene.store.get("ResourcePool", name)
         if pool is None:
             return pool_glimpse(scene, name)
         unseen = unseen_of_pool(scene, pool)
-        return structs.replace(pool_report(scene, pool), unseen=unseen, complete=is_whole(unseen))
+        tree: tuple[UsageNode, ...] = ()
+        if self.options.by:
+            tree = pool_tree(scene, pool, ask)
+            unseen = tuple(dict.fromkeys((*unseen, *unread(scene.store, tree_needs(scene.store, name, ask.server)))))
+        return structs.replace(pool_report(scene, pool), tree=tree, unseen=unseen, complete=is_whole(unseen))
 
     def closing(self, tally: Tally) -> Iterator[str]:
         """The series of Capsule's own endpoint, where these are asked for."""
@@ -123,6 +143,9 @@ command = Command(
         # Who holds what of this pool, and who waits?
         kubectl kres pools green
 
+        # Who uses what this pool shares out, down to values and what set them?
+        kubectl kres pools green --by value
+
         # For scripts: is any pool exhausted?
         kubectl kres pools --exit-code -o json
 
@@ -133,7 +156,7 @@ command = Command(
         kubectl kres pools --demo
         """,
     usage="[NAME...]",
-    flags=(ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
+    flags=(BY_VALUE, ASCII, *INPUT, OUTPUT, EXIT_CODE, ALLOW_PARTIAL, *WATCHING, *SERVER),
     formats=("text", "wide", "brief", "json", "yaml", "name", "metrics"),
     completes="resourcepools",
 )

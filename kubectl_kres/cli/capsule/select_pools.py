@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from kubectl_kres.admission.base.server import Server
 from kubectl_kres.cli.args.arguments import name_of, refuse_selectors
 from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.args.selector import fields_match, labels_match
@@ -15,8 +16,10 @@ from kubectl_kres.model.kinds import BY_KIND, Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.capsule.common.needs import claims_needs, glimpse_needs, pooled_needs, pools_needs
 from kubectl_kres.reports.capsule.common.pool_index import PoolIndex
+from kubectl_kres.reports.capsule.pool.pool_tree import tree_needs
 from kubectl_kres.reports.capsule.pool.tenant_view import glimpsed
 from kubectl_kres.reports.common.subject import Subject
+from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -44,12 +47,23 @@ def pools(source: ObjectSource, given: Input, options: Options, words: Sequence[
     del program
     if words:
         refuse_selectors(options)
-        yield _named(source, POOL, words)
+        yield _with_users(source, _named(source, POOL, words), options)
     elif options.filenames:
-        yield _in_files(source, given, POOL, options)
+        yield _with_users(source, _in_files(source, given, POOL, options), options)
     else:
         _fill(source, pools_needs)
-        yield _listed(source, POOL, ("",), options)
+        yield _with_users(source, _listed(source, POOL, ("",), options), options)
+
+
+def _with_users(source: ObjectSource, found: Found, options: Options) -> Found:
+    """With the pods in the store that use what the pools share out, and what set their values, where that is asked."""
+    if options.by:
+        complete(source, found.subjects, lambda store, subject: tuple(tree_needs(store, subject.ref.name, Server())))
+        pools_ = [pool for one in found.subjects if (pool := source.store.get(POOL.kind, one.ref.name)) is not None]
+        for space in sorted({space for pool in pools_ for space in pool.status.namespaces or ()}):
+            pods = (ObjectRef("Pod", pod.metadata.name, space) for pod in source.store.all("Pod", space))
+            complete(source, [Subject(ref, BY_KIND["Pod"]) for ref in pods], needs, scope=space, listed=True)
+    return found
 
 
 def _named(source: ObjectSource, kind: Kind, words: Sequence[str]) -> Found:

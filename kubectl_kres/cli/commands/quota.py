@@ -202,6 +202,9 @@ command = Command(
         # Is the status of this quota right, and who uses it?
         kubectl kres quota team --recount --by workload
 
+        # And down to single values: who set what each pod takes?
+        kubectl kres quota team --by value
+
         # How many more pods of this deployment fit, and a rolling update?
         kubectl kres quota --fit deploy/web
 

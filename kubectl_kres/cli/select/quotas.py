@@ -20,7 +20,7 @@ from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.needs import needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs, owner_needs
-from kubectl_kres.reports.quota.quota_report import shared_needs, shared_reports
+from kubectl_kres.reports.quota.quota_report import VALUE, shared_needs, shared_reports
 from kubectl_kres.store.coverage import Need
 
 _QUOTA = BY_KIND["ResourceQuota"]
@@ -104,10 +104,17 @@ def _counted(source: ObjectSource, options: Options, held: Iterable[ResourceQuot
         if options.recount or options.by:
             wanted = counting_needs(quotas_, Server(), space if live else "")
             source.fill(wanted)
-        if options.by == "workload":
+        if options.by in {"workload", VALUE}:
             owners = owner_needs(source.store, space if live else "")
             source.fill(owners)
             wanted += owners
+        if options.by == VALUE:
+            # What set the values of pods is found out as explain does.
+            pods = [
+                Subject(ObjectRef("Pod", one.metadata.name, space), BY_KIND["Pod"])
+                for one in source.store.all("Pod", space)
+            ]
+            complete(source, pods, needs, scope=space if live else "", listed=True)
         refs = (ObjectRef(_QUOTA.kind, one.metadata.name, space) for one in quotas_)
         yield Found(tuple(Subject(ref, _QUOTA) for ref in refs), listed=listed)
         for need in wanted if live and not options.watch else ():

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubectl_kres.render.capsule.claims import TONES, asks_words
 from kubectl_kres.render.capsule.queue_picture import of_pool
 from kubectl_kres.render.pictures.holders import holders_lines
+from kubectl_kres.render.quota.usage_tree import tree_lines
 from kubectl_kres.render.text.bar import gauge
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, size, toned, wrapped
 from kubectl_kres.render.text.remarks import edited, remarks
@@ -39,8 +40,11 @@ def pool_lines(report: PoolReport, *, whole: bool, ascii_only: bool, width: int)
     yield from _uses(report.uses, ascii_only=ascii_only, width=width)
     if whole:
         yield from _picture(report, ascii_only=ascii_only, width=width)
-        yield from _namespaces(report, width)
-        yield from _holders(report, width)
+        if report.tree:
+            yield from tree_lines(report.tree, [use.name for use in report.uses], width)
+        else:
+            yield from _namespaces(report, width)
+            yield from _holders(report, width)
         yield from _queue(report, width)
     edits = tuple(edited(report.edits)) if whole else ()
     unseen = report.unseen if whole else ()

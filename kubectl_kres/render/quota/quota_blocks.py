@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubectl_kres.admission.quota.usage_drift import Drift
 from kubectl_kres.render.pictures.holders import holders_lines, of_quota
+from kubectl_kres.render.quota.usage_tree import tree_lines
 from kubectl_kres.render.text.bar import gauge
 from kubectl_kres.render.text.line import Line, Tone, clipped, draw, padded, row, size, toned, wrapped
 from kubectl_kres.render.verdict.brief import Brief, about
@@ -89,7 +90,9 @@ def quota_lines(report: QuotaReport, *, ascii_only: bool, width: int) -> Iterato
         if drawn:
             yield [("", "")]
         yield from drawn
-        yield from _shares(report, width)
+        yield from (
+            tree_lines(report.tree, [use.name for use in report.uses], width) if report.tree else _shares(report, width)
+        )
 
 
 class _Table:

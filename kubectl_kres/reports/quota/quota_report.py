@@ -25,9 +25,12 @@ from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.quota.counted import CountedObjects, counting_needs, every, objects_of, owner_of, unreadable
+from kubectl_kres.reports.quota.usage_tree import UsageNode, with_shares, workload_nodes
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
+#: What is used put down to the values of pods, and to what set them.
+VALUE = "value"
 #: Percent of what is used although nothing may be.
 _OF_NOTHING = 10_000
 
@@ -70,7 +73,8 @@ class QuotaReport(Record, frozen=True):
     """A quota. ``scopes``: what it counts, in words; empty: everything. ``enforced`` False: it has no status yet.
     ``supposed``: it comes from a file, and is taken as enforced with nothing used.
 
-    ``by`` says what ``shares`` are by; the largest of each name come first there. ``recounted``: the uses carry what
+    ``by`` says what ``shares`` are by; the largest of each name come first there. ``tree``: the same down to the values
+    of pods, where that was asked for. ``recounted``: the uses carry what
     was counted. ``faults``: why the server would not store it. ``pool``: the resource pool of Capsule that keeps it.
     ``shared``: the namespaces that share it, of a quota of Capsule, which are told from its status.
     """
@@ -82,6 +86,7 @@ class QuotaReport(Record, frozen=True):
     supposed: bool = False
     by: str = ""
     shares: tuple[UsageShare, ...] = ()
+    tree: tuple[UsageNode, ...] = ()
     recounted: bool = False
     faults: tuple[str, ...] = ()
     pool: str = ""
@@ -121,6 +126,8 @@ def _report(
     as_if = quota if faults else enforced(quota, store)
     supposed, quota = as_if is not quota, as_if
     reads = counting_needs([quota], ask.server, meta.namespace) if objects else ()
+    if by == VALUE:
+        reads = (*reads, Need("LimitRange", meta.namespace))
     unseen = tuple(unread(store, reads))
     uses = _uses(quota, hard)
     return QuotaReport(
@@ -131,6 +138,7 @@ def _report(
         supposed=supposed,
         by=by,
         shares=_shares(store, quota, hard, objects, by) if by else (),
+        tree=with_shares(_tree(store, quota, hard, objects, ask)) if by == VALUE else (),
         recounted=recounted,
         faults=faults,
         pool=next(filter(None, (system.pool_of(quota) for system in systems())), ""),
@@ -189,6 +197,29 @@ def _recounted(
     )
 
 
+def used_by(store: Store, quota: ResourceQuota, ask: Ask) -> tuple[UsageNode, ...]:
+    """Who uses what one quota counts, down to values; shares are for whoever knows of what.
+
+    Raises UsageError as ``quota_reports`` does.
+    """
+    space = quota.metadata.namespace
+    try:
+        objects = objects_of(store, [quota], space, ask)
+        return _tree(store, quota, parse_list(quota.spec.hard, "spec.hard"), objects, ask)
+    except Unparsable as fault:
+        raise UsageError(
+            f"what counts for quota {quota.metadata.name} of {space} cannot be counted: {fault}"
+        ) from fault
+
+
+def _tree(
+    store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, ask: Ask
+) -> tuple[UsageNode, ...]:
+    scopes = requirements(quota.spec)
+    held = (one for one in every(objects) if all(map(one.request.in_scope, scopes)))
+    return workload_nodes(store, quota, held, hard, ask)
+
+
 def _shares(
     store: Store, quota: ResourceQuota, hard: Quantities, objects: CountedObjects, by: str
 ) -> tuple[UsageShare, ...]:
@@ -200,7 +231,7 @@ def _shares(
         usage = {name: value for name, value in request.usage.items() if value.nano and name in hard}
         if not usage or not all(map(request.in_scope, scopes)):
             continue
-        who = owner_of(item, by, store)
+        who = owner_of(item, "workload" if by == VALUE else by, store)
         add_into(sums.setdefault(who, {}), usage)
         pods[who] = pods.get(who, 0) + isinstance(item, Pod)
     totals: Quantities = {}

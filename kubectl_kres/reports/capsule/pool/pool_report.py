@@ -8,6 +8,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.common.explanation import LastEdit, Unseen
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.system_parts import ClaimState
+from kubectl_kres.reports.quota.usage_tree import UsageNode
 
 
 class PoolUse(Record, frozen=True):
@@ -75,7 +76,8 @@ class PoolReport(Record, frozen=True):
     """A pool. ``ready`` absent: the controller has not said; ``message`` is its own sentence.
 
     selectors: in words, as they are ORed. options: those that are on, in words. queue: who waits, absent where claims
-    were not read. claims: how many hold something. glimpse: the pool may not be read, and this is what the quotas and
+    were not read. claims: how many hold something. tree: who uses what is shared out, down to the values of pods,
+    where that was asked for. glimpse: the pool may not be read, and this is what the quotas and
     claims of the namespaces that were read tell; a place of 0 in the queue is not known.
     """
 
@@ -86,6 +88,7 @@ class PoolReport(Record, frozen=True):
     claims: int = 0
     holders: tuple[Holder, ...] = ()
     queue: tuple[Queued, ...] | None = None
+    tree: tuple[UsageNode, ...] = ()
     ordered: bool = False
     options: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
