@@ -116,12 +116,21 @@ class Course:
     """
 
     def __init__(
-        self, store: Store, steps: Sequence[Placed], server: Server, spaces: Iterable[str], *, settled: bool = True
+        self,
+        store: Store,
+        steps: Sequence[Placed],
+        server: Server,
+        spaces: Iterable[str],
+        *,
+        settled: bool = True,
+        most: int = MOST_STATES,
     ) -> None:
         """``spaces``: the namespaces that are looked at, besides those of the steps.
 
-        ``settled`` False: what was read is not played on before the change; it is taken for a rest.
+        ``settled`` False: what was read is not played on before the change; it is taken for a rest. ``most``: states
+        that are looked at in a namespace before orders are drawn.
         """
+        self.most = most
         self.store, self.steps, self.server, self.settled = store, steps, server, settled
         self.pools_before = _pools(store)
         self.pools, own, self._internal, self.several = _through_capsule(store, self.pools_before, steps)
@@ -140,7 +149,7 @@ class Course:
         return tuple(self._gaps)
 
     def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
-        most = min(MOST_STATES, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
+        most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
         classes = [raw_of(item) for kind in OF_CLUSTER for item in self.store.all(kind)]
         for space in self._spaces:
             local = _local(self._internal, space)
@@ -160,10 +169,16 @@ class Course:
 
 
 def carried_out(
-    store: Store, steps: Sequence[Placed], server: Server, spaces: Iterable[str], *, settled: bool = True
+    store: Store,
+    steps: Sequence[Placed],
+    server: Server,
+    spaces: Iterable[str],
+    *,
+    settled: bool = True,
+    most: int = MOST_STATES,
 ) -> ChangeOutcome:
     """Every end of the steps in all namespaces; the arguments are those of ``Course``."""
-    course = Course(store, steps, server, spaces, settled=settled)
+    course = Course(store, steps, server, spaces, settled=settled, most=most)
     before: dict[str, tuple[NamespaceSimulation, Ends]] = {}
     after: dict[str, tuple[NamespaceSimulation, Ends]] = {}
     for _, old, new in course:
@@ -207,7 +222,9 @@ def _note(
     space: str,
 ) -> None:
     """What the server said to the user's steps in one namespace."""
-    for place, (number, step) in enumerate(local):
+    # To a wait there is no answer.
+    asked = [one for one in local if not isinstance(one[1], Settle)]
+    for place, (number, step) in enumerate(asked):
         if number < 0:
             continue
         answers = dict.fromkeys(namespace.requests.answers[state.answers[place]] for state in ends.states[: ends.usual])

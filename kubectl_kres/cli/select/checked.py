@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import structs
 
@@ -17,13 +17,14 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, WorkloadSpec
 from kubectl_kres.reports.changes.together import Files, Together, together, with_policies
-from kubectl_kres.reports.check.needs import check_needs, cluster_needs
+from kubectl_kres.reports.check.needs import check_needs, cluster_needs, lacking
 from kubectl_kres.reports.check.of_store import makers, unmade
+from kubectl_kres.reports.check.refused.rollout import ROLLED
 from kubectl_kres.reports.check.scene import Scene, Tries
 from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.unseen import unread, unseen
-from kubectl_kres.reports.pod.needs import controller, needs
+from kubectl_kres.reports.common.unseen import unseen
+from kubectl_kres.reports.pod.needs import SCALED, controller, needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs
 from kubectl_kres.reports.tekton.pipeline_needs import pipeline_needs
@@ -54,21 +55,49 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
     policies = [ref for ref in given.policies.files if ref.kind in {"LimitRange", "ResourceQuota"}]
     if not subjects and not given.policies.files:
         raise UsageError(f"{', '.join(options.filenames)}: there is nothing that a rule looks at")
+    subjects += _targets(given, {one.ref for one in subjects})
     complete(source, subjects, needs)
     spaces = dict.fromkeys(ref.namespace for ref in (*(one.ref for one in subjects), *policies))
     wanted = {
-        space: (Need("LimitRange", space), Need("ResourceQuota", space), Need("PriorityClass", required=False))
+        space: (
+            Need("LimitRange", space),
+            Need("ResourceQuota", space),
+            Need("PriorityClass", required=False),
+            Need("HorizontalPodAutoscaler", space, required=False),
+        )
         for space in spaces
     }
     source.fill(need for needs_ in wanted.values() for need in needs_)
+    source.fill(() if options.offline else _running(source.store, subjects))
     store, side_by_side = _applied(source, files_of(given), options, ask)
     for space in spaces:
         here = [one for one in subjects if one.ref.namespace == space]
-        lacking = tuple(unread(source.store, wanted[space]))
-        yield Scene(store, ask, space, here, lacking, of_files=True, tries=tries, together=side_by_side)
+        lacks = lacking(source.store, wanted[space])
+        yield Scene(store, ask, space, here, lacks, of_files=True, tries=tries, together=side_by_side)
     if any(BY_KIND[ref.kind].group for ref in given.policies.files):
         source.fill(cluster_needs(source.store))
         yield Scene(source.store, ask, of_files=True)
+
+
+def _running(store: Store, subjects: Sequence[Subject]) -> Iterator[Need]:
+    """What the cluster has of files' workloads, where a quota decides what becomes of a rollout."""
+    for one in subjects:
+        ref = one.ref
+        if one.raw is None or ref.kind not in ROLLED or not any(store.all("ResourceQuota", ref.namespace)):
+            continue
+        yield Need(ref.kind, ref.namespace, required=False)
+        if ref.kind == "Deployment":
+            yield Need("ReplicaSet", ref.namespace, required=False)
+
+
+def _targets(given: Input, known: Collection[ObjectRef]) -> list[Subject]:
+    """The workloads that autoscalers of the files scale and that stand in no file: what the cluster has of them."""
+    found: dict[ObjectRef, None] = {}
+    for one in given.policies.all("HorizontalPodAutoscaler"):
+        target = one.spec.scale_target_ref
+        if target.kind in SCALED:
+            found[ObjectRef(target.kind, target.name, one.metadata.namespace)] = None
+    return [Subject(ref, BY_KIND[ref.kind]) for ref in found if ref not in known]
 
 
 def _applied(source: ObjectSource, files: Files, options: Options, ask: Ask) -> tuple[Store, Together | None]:
@@ -76,7 +105,7 @@ def _applied(source: ObjectSource, files: Files, options: Options, ask: Ask) -> 
     if not files.counting:
         return source.store, None
     source.fill(() if options.offline else files.needs())
-    found = together(source.store, files, ask.server) if files.several else None
+    found = together(source.store, files, ask.server, in_turn=True) if files.several else None
     return with_policies(source.store, files, ask.server), found
 
 
@@ -87,7 +116,7 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Ite
     _read_replica_sets(source, scope)
     source.fill(wanted)
     source.fill(need for need in denied.needs_of_systems(source.store, scope) if source.store.wants(need))
-    lacking = [one for one in unread(source.store, wanted) if one.required]
+    lacks = [*lacking(source.store, wanted)]
     by_space = makers(source.store, scope)
     complete(source, (one for group in by_space.values() for one in group), needs, scope=scope, listed=True)
     runs = (ObjectRef(_RUN.kind, one.metadata.name, one.metadata.namespace)
@@ -100,18 +129,18 @@ def _of_cluster(source: ObjectSource, ask: Ask, scope: str, tries: Tries) -> Ite
     try:
         for space, pods in _by_namespace(source.pages(Need(_POD.kind, scope))):
             while waiting and waiting[0] < space:
-                yield _scene(source, ask, waiting.pop(0), (), by_space, lacking, tries)
+                yield _scene(source, ask, waiting.pop(0), (), by_space, lacks, tries)
             if space in waiting:
                 waiting.remove(space)
-            yield _scene(source, ask, space, pods, by_space, lacking, tries)
+            yield _scene(source, ask, space, pods, by_space, lacks, tries)
     except Forbidden as error:
         need = Need(_POD.kind, scope)
-        lacking.append(unseen(need, Coverage("denied", error.message, error.code, error.reason, error.hint)))
+        lacks.append(unseen(need, Coverage("denied", error.message, error.code, error.reason, error.hint)))
         for space in waiting:
-            yield _scene(source, ask, space, None, by_space, lacking, tries)
+            yield _scene(source, ask, space, None, by_space, lacks, tries)
         return
     for space in waiting:
-        yield _scene(source, ask, space, (), by_space, lacking, tries)
+        yield _scene(source, ask, space, (), by_space, lacks, tries)
 
 
 def _read_replica_sets(source: ObjectSource, scope: str) -> None:
@@ -159,7 +188,7 @@ def _scene(
     space: str,
     pods: Sequence[Pod] | None,
     by_space: dict[str, list[Subject]],
-    lacking: list[Unseen],
+    lacks: list[Unseen],
     tries: Tries,
 ) -> Scene:
     """``pods`` None: they could not be read. What could not be read is told once, with the first scene."""
@@ -173,7 +202,7 @@ def _scene(
         alone = [Subject(ObjectRef(_POD.kind, one.metadata.name, space), _POD) for one in unmade(pods)]
         complete(source, alone, needs, scope=space, listed=True)
         subjects += alone
-    told, lacking[:] = tuple(lacking), ()
+    told, lacks[:] = tuple(lacks), ()
     return Scene(store, ask, space, subjects, told, tries=tries)
 
 

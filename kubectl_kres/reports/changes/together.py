@@ -18,7 +18,7 @@ from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.verdict import AS_FAR_AS_SEEN
-from kubectl_kres.simulate.change import Apply, key_of_step
+from kubectl_kres.simulate.change import Apply, Settle, key_of_step
 from kubectl_kres.simulate.cluster import POOLED, ChangeOutcome, Placed, Side, carried_out
 from kubectl_kres.simulate.ends import End, WorkloadEnd
 from kubectl_kres.simulate.moves import State
@@ -31,6 +31,8 @@ from kubectl_kres.store.store import Store
 COUNTING = frozenset({"ResourceQuota", "PersistentVolumeClaim", *POOLED})
 #: Kinds whose objects are judged by the others of a file.
 JUDGED = frozenset({"Pod", *WORKLOADS})
+#: States that are looked at where one comes after the other: only what the cluster has already can compete with it.
+_IN_TURN = 2_000
 _COMING = JUDGED | {"PersistentVolumeClaim"}
 
 
@@ -172,9 +174,17 @@ def _quotas(side: Side, space: str) -> Iterator[ResourceQuota]:
         yield replace(quota, metadata=metadata, status=ResourceQuotaStatus(end.hard, end.used))
 
 
-def together(store: Store, files: Files, server: Server) -> Together:
-    """How far the workloads of the files get, all applied at once."""
-    outcome = carried_out(without_files(store), files.steps, server, files.spaces)
+def together(store: Store, files: Files, server: Server, *, in_turn: bool = False) -> Together:
+    """How far the workloads of the files get, all applied at once.
+
+    ``in_turn``: each once those before it have come to rest. That is the end in which who stands first in the files
+    comes first, found without a search through all the others.
+    """
+    if in_turn:
+        steps = tuple(_one_by_one(files.steps))
+        outcome = carried_out(without_files(store), steps, server, files.spaces, settled=False, most=_IN_TURN)
+    else:
+        outcome = carried_out(without_files(store), files.steps, server, files.spaces)
     reaches: list[Reach] = []
     lacks: list[Lack] = []
     ends = 1
@@ -207,6 +217,13 @@ def together(store: Store, files: Files, server: Server) -> Together:
         unseen,
         complete=not unseen,
     )
+
+
+def _one_by_one(steps: Iterable[Placed]) -> Iterator[Placed]:
+    for placed in steps:
+        yield placed
+        if key_of_step(placed.step)[0] in JUDGED:
+            yield Placed(Settle(), placed.namespace)
 
 
 def _first(outcome: ChangeOutcome, space: str, keys: Sequence[Key]) -> State:
@@ -258,8 +275,9 @@ def _lacks(outcome: ChangeOutcome, space: str) -> Iterator[Lack]:
     state = outcome.after.states(space)[0]
     asked = list(state.used)
     world = tables.worlds[state.world]
+    end = namespace.end(state)
     for key, workload in state.workloads:
-        missing = _missing(namespace.end(state), key)
+        missing = _missing(end, key)
         options = tables.options(workload.template, world)
         if missing and options:
             for number, amount in tables.shapes[options[0]].cost:

@@ -18,8 +18,12 @@ from kubectl_kres.reports.common.kind_answers import answers_about
 
 #: ``kres.dev/ignore: "KRES401 batch jobs are bounded by their node pool; KRES203 …"``
 IGNORE = "kres.dev/ignore"
+#: What could not be read.
+UNREAD = "KRES901"
 #: An exemption without a reason, or for a code that does not exist.
 EXEMPTION = "KRES903"
+#: Kinds of namespaces whose objects rules are about beside workloads.
+_SPACED = ("LimitRange", "ResourceQuota", "HorizontalPodAutoscaler", "ResourcePoolClaim")
 
 
 def check(scene: Scene, codes: Collection[str]) -> Iterator[CheckFinding]:
@@ -29,7 +33,8 @@ def check(scene: Scene, codes: Collection[str]) -> Iterator[CheckFinding]:
         if rule.code not in codes or rule.about not in {"both", "namespace" if scene.namespace else "cluster"}:
             continue
         for broken in rule.find(scene):
-            if not scene.asks(broken.object):
+            # What was not read is not what anybody asked about, and matters to all of it.
+            if rule.code != UNREAD and not scene.asks(broken.object):
                 continue
             if broken.object not in excused:
                 excused[broken.object] = dict(_exemptions(scene, broken.object))
@@ -85,7 +90,7 @@ def _asking(ref: ObjectRef) -> tuple[str, ...]:
 
 def _annotated(scene: Scene) -> Iterator[ObjectRef]:
     """The objects of a scene that carry the annotation."""
-    kinds = ("LimitRange", "ResourceQuota", "ResourcePoolClaim") if scene.namespace else ("ResourcePool", "Tenant")
+    kinds = _SPACED if scene.namespace else ("ResourcePool", "Tenant")
     refs = [subject.ref for subject in scene.subjects]
     refs += [
         ObjectRef(kind, one.metadata.name, one.metadata.namespace)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.reports.capsule.common.needs import pools_needs
+from kubectl_kres.reports.common.explanation import Unseen
+from kubectl_kres.reports.common.system import systems
+from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.quota.denied import KINDS, denied_needs
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -13,7 +19,21 @@ WORKLOADS = (*KINDS, "CronJob")
 
 def check_needs(namespace: str) -> tuple[Need, ...]:
     """The reads for the workloads of a namespace; empty: of all. The pods are read page by page."""
-    return (*denied_needs(namespace), Need("CronJob", namespace), Need("PipelineRun", namespace, required=False))
+    beside = (Need(kind, namespace, required=False) for kind in ("HorizontalPodAutoscaler", "PipelineRun"))
+    return (*denied_needs(namespace), Need("CronJob", namespace), *beside)
+
+
+def lacking(store: Store, needs: Iterable[Need]) -> tuple[Unseen, ...]:
+    """What rules do without: all that is required, and of the rest what was asked for and refused.
+
+    Who may not read what a system brings is told nothing: a server without that system says the same.
+    """
+    brought = {system.group for system in systems() if system.group}
+    return tuple(
+        one
+        for one in unread(store, needs)
+        if one.required or (one.state in {"denied", "failed"} and BY_KIND[one.kind].group not in brought)
+    )
 
 
 def cluster_needs(store: Store) -> tuple[Need, ...]:

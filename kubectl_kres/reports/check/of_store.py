@@ -9,10 +9,9 @@ from kubectl_kres.admission.quota.usage import is_terminal
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.reports.check.needs import WORKLOADS, check_needs, cluster_needs
+from kubectl_kres.reports.check.needs import WORKLOADS, check_needs, cluster_needs, lacking
 from kubectl_kres.reports.check.scene import Scene, Tries
 from kubectl_kres.reports.common.subject import Ask, Subject
-from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.reports.pod.needs import controller, needs
 from kubectl_kres.reports.quota import denied
 from kubectl_kres.reports.quota.counted import counting_needs
@@ -27,15 +26,15 @@ _MADE_BY = frozenset({*WORKLOADS, "TaskRun"})
 
 def scenes_of(store: Store, ask: Ask, namespace: str) -> Iterator[Scene]:
     """The namespace, or all of them where it is empty, then what stands beside namespaces."""
-    lacking = tuple(one for one in unread(store, (*check_needs(namespace), Need(_POD.kind, namespace))) if one.required)
+    lacks = lacking(store, (*check_needs(namespace), Need(_POD.kind, namespace)))
     tries, by_space = Tries(), makers(store, namespace)
     kinds = (_POD.kind, "LimitRange", "ResourceQuota")
     policed = {one.metadata.namespace for kind in kinds for one in store.all(kind, namespace or None)}
     for space in [namespace] if namespace else sorted({*by_space, *policed}):
         pods = unmade(store.all(_POD.kind, space))
         alone = (Subject(ObjectRef(_POD.kind, one.metadata.name, space), _POD) for one in pods)
-        yield Scene(store, ask, space, (*by_space.get(space, ()), *alone), lacking, tries=tries)
-        lacking = ()
+        yield Scene(store, ask, space, (*by_space.get(space, ()), *alone), lacks, tries=tries)
+        lacks = ()
     yield Scene(store, ask, spaces=(namespace,) if namespace else ())
 
 

@@ -19,6 +19,7 @@ _MODULES = (
     "refused.run_never",
     "refused.pipeline_width",
     "refused.side_by_side",
+    "refused.autoscaler",
     "conflicts.empty_range",
     "conflicts.default_outside",
     "conflicts.ratio",

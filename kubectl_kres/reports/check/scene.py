@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.draft import Draft
 from kubectl_kres.admission.quota.quota_admission import Quota
-from kubectl_kres.errors import KresError
+from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota
@@ -21,6 +21,7 @@ from kubectl_kres.reports.check.finding import EVERY
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.effective_policies import Known, policies
 from kubectl_kres.reports.common.explanation import Demand, Unseen, Verdict
+from kubectl_kres.reports.common.pod_template import manifest_workload
 from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.common.subject import Ask, Subject
@@ -58,6 +59,13 @@ class Judged(Struct, frozen=True):
     def ended(self) -> bool:
         """Whether it is a run that has ended, so that the answer is about another one like it."""
         return made_by(self.analysis).is_about_another(self.analysis)
+
+    @property
+    def lacks_room_alone(self) -> bool:
+        """Whether the next pod is refused in some order, and never for anything but what quotas have used."""
+        refusals = [one.refusal for one in self.analysis.outcomes if one.refusal is not None]
+        found = [one.rule for refusal in refusals for one in refusal.findings]
+        return bool(refusals) and all(rule == "quota/exceeded" for rule in found)
 
     @property
     def admitted(self) -> bool:
@@ -152,12 +160,32 @@ class Scene:
         for subject in self.subjects:
             try:
                 analysis = analysis_of(self.store, subject, self.ask, journal=False)
-                stored = self.store.get(subject.ref.kind, subject.ref.name, self.namespace)
-                replicas = pods_of(self.store, subject.ref.kind, stored) if isinstance(stored, Workload) else None
+                replicas = self._replicas(subject)
             except KresError as error:
                 self.unanswered.append((subject, error))
             else:
                 yield Judged(subject, analysis, replicas)
+
+    def _replicas(self, subject: Subject) -> Replicas | None:
+        """None for what keeps no number of pods, and for a file with a number that the server refuses."""
+        workload = self._workload(subject)
+        try:
+            return pods_of(self.store, subject.ref.kind, workload) if workload is not None else None
+        except UsageError:
+            if subject.raw is None:
+                raise
+            return None
+
+    def _workload(self, subject: Subject) -> Workload | None:
+        """The workload itself; of a file with the pods that the cluster has of it, and its replicas if it has none."""
+        found = self.store.get(subject.ref.kind, subject.ref.name, self.namespace)
+        stored = found if isinstance(found, Workload) else None
+        written = manifest_workload(subject)
+        if written is None or stored is None:
+            return written or stored
+        replicas = written.spec.replicas if written.spec.replicas is not None else stored.spec.replicas
+        spec = structs.replace(written.spec, replicas=replicas)
+        return structs.replace(written, metadata=stored.metadata, spec=spec, status=stored.status)
 
     def verdict(self, judged: Judged) -> Verdict:
         """The verdict of a subject, as its explanation has it."""

@@ -37,8 +37,14 @@ def autoscaled(store: Store, subject: Subject, analysis: Analysis, pods: Replica
     """
     ref = subject.ref
     scaler = autoscaler_of(store, ref.kind, ref.name, ref.namespace) if ref.kind in SCALED else None
-    if scaler is None:
-        return None
+    return None if scaler is None else reach_of(scaler, store, subject, analysis, pods)
+
+
+def reach_of(
+    scaler: HorizontalPodAutoscaler, store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None
+) -> Autoscaled:
+    """The same for an autoscaler of the workload that is known."""
+    ref = subject.ref
     if pods is None:
         stored = store.get(ref.kind, ref.name, ref.namespace)
         pods = pods_of(store, ref.kind, stored) if isinstance(stored, Workload) else None

@@ -15,7 +15,8 @@ def find(scene: Scene) -> Iterator[Broken]:
     """The workloads whose pods exist and could not be replaced, whatever room the old ones leave."""
     for judged in scene.judged:
         refusals = [outcome.refusal for outcome in judged.analysis.outcomes]
-        if not _runs(judged) or any(refusal is None for refusal in refusals):
+        # Of a file that is told as KRES101: the next pod is what it asks for.
+        if scene.of_files or not _runs(judged) or any(refusal is None for refusal in refusals):
             continue
         first = refusals[0]
         lasting = [one for one in first.findings if _lasts(one)] if first is not None else []

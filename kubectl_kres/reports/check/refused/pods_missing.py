@@ -26,9 +26,13 @@ def find(scene: Scene) -> Iterator[Broken]:
 
 
 def _may_lack(scene: Scene, judged: Judged) -> bool:
-    if judged.replicas is not None:
-        return bool(judged.replicas.missing or judged.replicas.failing) or scene.of_files
-    return not judged.admitted
+    replicas = judged.replicas
+    if replicas is None:
+        return not judged.admitted
+    if not scene.of_files:
+        return bool(replicas.missing or replicas.failing)
+    # Where all pods run, a file is a rollout of them: what has no room then is told by KRES104.
+    return not (replicas.existing and not replicas.missing and judged.lacks_room_alone)
 
 
 def cause(verdict: Verdict) -> str:

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from shlex import quote
 
+from msgspec import structs
+
+from kubectl_kres.admission.quota.quota_admission import Quota, charges
+from kubectl_kres.admission.request.new_pod import quota_request
+from kubectl_kres.quantity import ZERO, Quantity, parse
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Judged, Scene
+from kubectl_kres.reports.common.analysis import Analysis
+from kubectl_kres.reports.common.replicas import Replicas
 from kubectl_kres.reports.rollout.rolling_update import if_started
 from kubectl_kres.reports.rollout.room import pods_in_a_row
 
-_KINDS = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
+#: Kinds whose pods are replaced when the template changes.
+ROLLED = frozenset({"Deployment", "StatefulSet", "DaemonSet"})
 
 
 def find(scene: Scene) -> Iterator[Broken]:
-    """The workloads with all of their pods, whose quotas have no room for a change of the template."""
-    for judged in scene.judged:
-        replicas = judged.replicas
-        if judged.ref.kind not in _KINDS or replicas is None or replicas.missing or not scene.quotas:
+    """The workloads with all of their pods, whose quotas have no room for a change of the template.
+
+    Those of files that the cluster does not have are looked at as if all of their pods were there.
+    """
+    for judged in scene.judged if scene.quotas else ():
+        replicas, analysis = judged.replicas, judged.analysis
+        if judged.ref.kind not in ROLLED or replicas is None or _refused_otherwise(judged):
             continue
-        if scene.of_files or _has_room(judged) or _refused_otherwise(judged):
+        if scene.of_files and not replicas.existing:
+            replicas, analysis = _once_there(replicas, analysis)
+        if replicas.missing or _has_room(replicas, analysis):
             continue
-        end = if_started(scene.store, judged.subject, judged.analysis, replicas)
+        end = if_started(scene.store, judged.subject, analysis, replicas)
         if end is not None and not end.complete:
             values = {"updated": str(end.updated), "of": str(end.of), "surge": str(replicas.surge)}
             ref = judged.ref
@@ -30,16 +43,36 @@ def find(scene: Scene) -> Iterator[Broken]:
             yield Broken(ref, values, commands=(fit,))
 
 
-def _has_room(judged: Judged) -> bool:
+def _once_there(replicas: Replicas, analysis: Analysis) -> tuple[Replicas, Analysis]:
+    """The same once all pods came; unchanged where not all of them fit."""
+    rooms = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
+    draft = analysis.outcomes[0].draft
+    if draft is None or any(room is not None and room < replicas.wanted for room in rooms):
+        return replicas, analysis
+    policies = analysis.known.policies
+    asked = {one.quota: one.requested for one in charges(quota_request(analysis.start.pod, draft), policies.quotas)}
+    quotas = tuple(_with(quota, asked.get(quota.name, {}), replicas.wanted) for quota in policies.quotas)
+    known = structs.replace(analysis.known, policies=structs.replace(policies, quotas=quotas))
+    return structs.replace(replicas, existing=replicas.wanted), structs.replace(analysis, known=known)
+
+
+def _with(quota: Quota, asked: Mapping[str, str], times: int) -> Quota:
+    """The quota once it has counted so many pods more that ask for this."""
+    used = dict(quota.used)
+    for name, text in asked.items():
+        one = parse(text)
+        used[name] = used.get(name, ZERO) + Quantity(one.nano * times, one.format)
+    return Quota(quota.name, quota.source, quota.scopes, quota.hard, used)
+
+
+def _has_room(replicas: Replicas, analysis: Analysis) -> bool:
     """Whether the whole surge fits, so that old pods go as new ones come."""
-    assert judged.replicas is not None
-    rooms = [pods_in_a_row(outcome, judged.analysis) for outcome in judged.analysis.outcomes]
-    return judged.replicas.surge > 0 and all(room is None or room >= judged.replicas.surge for room in rooms)
+    rooms = [pods_in_a_row(outcome, analysis) for outcome in analysis.outcomes]
+    return replicas.surge > 0 and all(room is None or room >= replicas.surge for room in rooms)
 
 
 def _refused_otherwise(judged: Judged) -> bool:
-    refusals = [one.refusal for one in judged.analysis.outcomes if one.refusal is not None]
-    return any(one.rule != "quota/exceeded" for refusal in refusals for one in refusal.findings)
+    return not judged.admitted and not judged.lacks_room_alone
 
 
 RULE = Rule(

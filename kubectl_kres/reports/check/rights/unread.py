@@ -13,8 +13,6 @@ from kubectl_kres.reports.check.scene import Scene
 def find(scene: Scene) -> Iterator[Broken]:
     """What other rules needed, each kind once, and never a reason to be silent."""
     for one in scene.unread:
-        if not one.required:
-            continue
         ref = ObjectRef(one.kind, one.name or EVERY, one.namespace)
         yield Broken(ref, {"state": one.state, "message": one.message or "it was not read"})
 
