@@ -22,6 +22,7 @@ from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.explore import MOST_STATES, Ends
+from kubectl_kres.simulate.judged import Judged
 from kubectl_kres.simulate.live import OF_CLUSTER, raw_of, state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.requests import StepAnswer
@@ -72,23 +73,31 @@ class Side(Struct, frozen=True):
 
     def ends(self, space: str) -> tuple[End, ...]:
         """The usual rests of a namespace, in words: of very many those in which a workload gets least or most."""
-        if space not in self.spaces:
-            return ()
-        namespace, _ = self.spaces[space]
-        return tuple(namespace.end(state) for state in self.states(space))
+        return self.words(space, self.states(space))
+
+    def words(self, space: str, states: Iterable[State]) -> tuple[End, ...]:
+        """Some of its states in words."""
+        return tuple(self.spaces[space][0].end(state) for state in states)
 
     def states(self, space: str) -> tuple[State, ...]:
         """The states behind ``ends``."""
-        namespace, ends = self.spaces[space]
-        del namespace
+        if space not in self.spaces:
+            return ()
+        _, ends = self.spaces[space]
         usual = ends.states[: ends.usual]
         if len(usual) <= MOST_SHOWN:
             return usual
-        kept: dict[State, None] = dict.fromkeys(usual[:1])
+        pods: dict[int, int] = {}  # by identity: most workloads are the same in most states
+        kept = {0: None}
         for place in range(len(usual[0].workloads)):
-            counts = [pods_of(state.workloads[place][1]) if place < len(state.workloads) else 0 for state in usual]
-            kept |= dict.fromkeys((usual[counts.index(min(counts))], usual[counts.index(max(counts))]))
-        return tuple(kept)
+            counts: list[int] = []
+            for state in usual:
+                workload = state.workloads[place][1] if place < len(state.workloads) else None
+                if id(workload) not in pods:
+                    pods[id(workload)] = pods_of(workload) if workload is not None else 0
+                counts.append(pods[id(workload)])
+            kept |= dict.fromkeys((counts.index(min(counts)), counts.index(max(counts))))
+        return tuple(usual[number] for number in kept)
 
 
 class ChangeOutcome(Struct, frozen=True):
@@ -151,11 +160,12 @@ class Course:
     def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
         most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
         classes = [raw_of(item) for kind in OF_CLUSTER for item in self.store.all(kind)]
+        steps, judged = _by_namespace(self._internal), Judged()
         for space in self._spaces:
-            local = _local(self._internal, space)
+            local = _local(steps, space)
             here = [step for _, step in local]
             world = world_of(self.store, space, classes)
-            namespace = NamespaceSimulation(self.server, world, here)
+            namespace = NamespaceSimulation(self.server, world, here, judged)
             start = state_of(namespace, world, self.store, space)
             rest = _as_is(start)
             if self.settled:
@@ -204,13 +214,23 @@ class _Local(Struct, frozen=True):
     number: int = -1
 
 
-def _local(internal: Sequence[_Local], space: str) -> list[tuple[int, Step]]:
+#: Steps by their namespace, each with its place in the order of all.
+_Places = Mapping[str, Sequence[tuple[int, _Local]]]
+
+
+def _by_namespace(internal: Sequence[_Local]) -> _Places:
+    found: dict[str, list[tuple[int, _Local]]] = {}
+    for place, one in enumerate(internal):
+        found.setdefault(one.namespace, []).append((place, one))
+    return found
+
+
+def _local(steps: _Places, space: str) -> list[tuple[int, Step]]:
     """The steps of one namespace, with classes of the cluster, each with its number."""
-    return [
-        (one.number, one.step)
-        for one in internal
-        if one.namespace == space or (not one.namespace and key_of_step(one.step)[0] in OF_CLUSTER)
-    ]
+    of_all = steps.get("", ()) if space else ()
+    wide = (one for one in of_all if key_of_step(one[1].step)[0] in OF_CLUSTER)
+    own = sorted((*steps.get(space, ()), *wide), key=lambda one: one[0])
+    return [(one.number, one.step) for _, one in own]
 
 
 def _note(

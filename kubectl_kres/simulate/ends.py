@@ -106,6 +106,9 @@ class StateReader:
 
     def __init__(self, requests: Requests) -> None:
         self.requests, self.tables = requests, requests.tables
+        #: Workloads that lack nothing, by identity: they are the same in most states.
+        self._whole: dict[int, tuple[WorkloadState, WorkloadEnd]] = {}
+        self._looks: dict[int, str] = {}
 
     def end(self, state: State) -> End:
         """The state, with the server's words to what is refused in it."""
@@ -134,6 +137,9 @@ class StateReader:
     def _workload(
         self, key: Key, workload: WorkloadState, state: State, world: World, policies: Policies
     ) -> WorkloadEnd:
+        known = self._whole.get(id(workload))
+        if known is not None and known[1].key == key:
+            return known[1]
         refused = tuple(self._refused(key, workload, state, world, policies))
         kind, name = key
         base = WorkloadEnd(kind, name, wanted_of(workload), pods_of(workload), 0, refused=refused)
@@ -147,7 +153,10 @@ class StateReader:
                 fields |= _job(workload)
             case ReplicaSetState():
                 fields["ready"] = ready(workload.pods)
-        return replace(base, **fields)
+        found = replace(base, **fields)
+        if _is_whole(workload):
+            self._whole[id(workload)] = workload, found
+        return found
 
     def _bare(self, world: World) -> Iterator[WorkloadEnd]:
         """Pods that no controller made."""
@@ -160,7 +169,9 @@ class StateReader:
         found: dict[str, tuple[int, Shape]] = {}
         for number, many in shapes_of(workload):
             shape = self.tables.shapes[number]
-            key = repr(shape.stored)
+            key = self._looks.get(number)
+            if key is None:
+                key = self._looks[number] = repr(shape.stored)
             found[key] = (found[key][0] + many if key in found else many, shape)
         for many, shape in found.values():
             yield many, shape.stored
@@ -220,6 +231,17 @@ class StateReader:
         if not found:
             template = statefulset.template_of(workload, ordinal)
             yield from self._refused_pod(key, template, world, policies, f"{key[1]}-{ordinal}")
+
+
+def _is_whole(workload: WorkloadState) -> bool:
+    """Whether nothing that it wants is missing, so that nothing of it can be refused."""
+    match workload:
+        case DeploymentState():
+            made = all(count(item.pods) >= item.wanted for item in workload.sets)
+            return made and workload.newest is not None
+        case StatefulSetState():
+            return len(workload.pods) >= workload.replicas and not statefulset.missing(workload)
+    return count(workload.pods) >= workload.wanted
 
 
 def _answers(outcomes: tuple[Outcome, ...]) -> tuple[StepAnswer, ...]:

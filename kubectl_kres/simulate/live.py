@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable, parse_list
+from kubectl_kres.model.detail import DetailedContainer, DetailedSpec, DetailedTemplate
 from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import Metadata, OwnerReference
+from kubectl_kres.model.meta import ManagedMetadata, Metadata, OwnerReference
 from kubectl_kres.model.pod import Pod, PodSpec, PodStatus
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw
@@ -41,6 +43,9 @@ OF_CLUSTER = ("PriorityClass", "RuntimeClass", "StorageClass", *POLICIES)
 _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 _REVISION_NOTE = "deployment.kubernetes.io/revision"
+_NOTES = frozenset({_DESIRED, _MOST, _REVISION_NOTE})
+_GROUPS = ("containers", "init_containers")
+_PARTS = ("resources", "ports", "security_context", "liveness_probe", "readiness_probe", "startup_probe")
 _HASH = "pod-template-hash"
 _REVISION = "controller-revision-hash"
 _ENCODE = msgspec.json.Encoder().encode
@@ -187,8 +192,19 @@ class _Reading:
 
     def _sets(self, key: Key, fresh: DeploymentState, sets: list[Workload]) -> Iterator[ReplicaSetState]:
         """The oldest first. Not all of a template is kept: of sets that look like the Deployment's the newest is it."""
-        found = [(item, _without_hash(template_raw(raw_of(item)))) for item in sorted(sets, key=_age)]
-        numbers = [self.tables.template(key, plain) for _, plain in found]
+        own = self.store.get(*key, self.name)
+        shared = own.spec.template if own is not None else None
+        found: list[tuple[Workload, Raw]] = []
+        numbers: list[int] = []
+        for item in sorted(sets, key=_age):
+            if shared is not None and item.spec.template is shared:  # as ``LeanWorkloads`` leaves it
+                plain = self.tables.templates[fresh.template].raw
+                number = fresh.template
+            else:
+                plain = _without_hash(template_raw(raw_of(item)))
+                number = self.tables.template(key, plain)
+            found.append((item, plain))
+            numbers.append(number)
         alike = [item for (item, _), number in zip(found, numbers, strict=True) if number == fresh.template]
         newest = max(alike, key=_rank) if alike else None
         for (item, plain), number in zip(found, numbers, strict=True):
@@ -248,6 +264,51 @@ class Lean:
             owner_references=(owner,) if owner is not None else None,
         )  # fmt: skip
         return Pod(metadata=kept, spec=spec, status=status)
+
+
+class LeanWorkloads:
+    """What a simulation needs of workloads: one template for all that are alike, ReplicaSets' as well."""
+
+    def __init__(self) -> None:
+        self._templates: dict[bytes, DetailedTemplate] = {}
+        self._parts: dict[bytes, Any] = {}
+
+    def __call__(self, item: Workload) -> Workload:
+        meta, template = item.metadata, item.spec.template
+        if template is None:
+            return item
+        if item.kind == "ReplicaSet" and _owner(item) is not None:
+            notes = {key: text for key, text in (meta.annotations or {}).items() if key in _NOTES}
+            meta = ManagedMetadata(
+                meta.name, meta.namespace, annotations=notes or None, creation_timestamp=meta.creation_timestamp,
+                owner_references=meta.owner_references,
+            )  # fmt: skip
+            labels = {key: text for key, text in (template.metadata.labels or {}).items() if key != _HASH}
+            bare = msgspec.structs.replace(template.metadata, labels=labels or None)
+            template = msgspec.structs.replace(template, metadata=bare)
+        key = blake2b(_ENCODE(template), digest_size=16).digest()
+        shared = self._templates.get(key)
+        if shared is None:
+            shared = self._templates[key] = msgspec.structs.replace(template, spec=self._spec(template.spec))
+        return msgspec.structs.replace(item, metadata=meta, spec=msgspec.structs.replace(item.spec, template=shared))
+
+    def _spec(self, spec: DetailedSpec) -> DetailedSpec:
+        """With the parts that are the same in most templates held once."""
+        groups = {group: tuple(map(self._container, getattr(spec, group) or ())) or None for group in _GROUPS}
+        parts = {name: self._once(getattr(spec, name)) for name in ("security_context", "tolerations", "volumes")}
+        return msgspec.structs.replace(spec, **groups, **parts)
+
+    def _container(self, container: DetailedContainer) -> DetailedContainer:
+        return msgspec.structs.replace(container, **{name: self._once(getattr(container, name)) for name in _PARTS})
+
+    def _once(self, part: Any) -> Any:
+        return self._parts.setdefault(_ENCODE(part), part) if part is not None else None
+
+
+def lean() -> dict[str, Callable[[Any], Any]]:
+    """What a store that is filled for a simulation keeps of objects, by kind: what that needs, and no more."""
+    workloads = LeanWorkloads()
+    return {"Pod": Lean(), "Deployment": workloads, "ReplicaSet": workloads}
 
 
 def parts_of(pod: Pod) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -26,10 +26,12 @@ class Next(Struct, frozen=True):
     stored: tuple[Mapping[str, Any], ...] = ()
 
 
-def next_pods(namespace: NamespaceSimulation, state: State) -> Iterator[Next]:
-    """The next pod of everything that makes pods and has some, or wants some."""
+def next_pods(namespace: NamespaceSimulation, state: State, known: Container[Key] = ()) -> Iterator[Next]:
+    """The next pod of everything that makes pods and has some, or wants some; not of what is ``known``."""
     world = namespace.tables.worlds[state.world]
     for key, workload in state.workloads:
+        if key in known:
+            continue
         shapes = [shape for shape, _ in shapes_of(workload)]
         wanted = wanted_of(workload)
         if (shapes or wanted) and not getattr(workload, "ended", ""):
@@ -38,7 +40,7 @@ def next_pods(namespace: NamespaceSimulation, state: State) -> Iterator[Next]:
     controlled = {key for key, _ in state.workloads}
     for key, raw in sorted(world.objects.items(), key=lambda item: item[0]):
         template = template_raw(raw)
-        if key not in controlled and template and key[0] != "Pod":
+        if key not in controlled and key not in known and template and key[0] != "Pod":
             held = namespace.others.get(key, ())
             yield _next(namespace, state, key, held, len(held), len(held))
 

@@ -12,6 +12,7 @@ from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.simulate.change import Apply, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End, StateReader
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
+from kubectl_kres.simulate.judged import Judged
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.tables import Tables
@@ -21,14 +22,18 @@ from kubectl_kres.simulate.world import Key, World
 class NamespaceSimulation:
     """One namespace that changes are carried out in, one after the other."""
 
-    def __init__(self, server: Server, world: World, steps: Iterable[Step] = ()) -> None:
-        """``steps``: everything that will be carried out: quotas that it brings are counted from the beginning."""
+    def __init__(self, server: Server, world: World, steps: Iterable[Step] = (), judged: Judged | None = None) -> None:
+        """``steps``: everything that will be carried out: quotas that it brings are counted from the beginning.
+
+        ``judged``: what was found in other namespaces of the same server.
+        """
         quotas = [*world.quotas, *_quotas(steps, world)]
-        self.tables = Tables(server, quotas)
+        self.tables = Tables(server, quotas, judged)
         self.requests = Requests(self.tables)
         self.reader = StateReader(self.requests)
         #: Shapes of the pods that belong to something which no controller here acts on.
         self.others: dict[Key, list[int]] = {}
+        self._controllers: dict[Kubelet, Controllers] = {}
 
     def empty(self, world: World) -> State:
         """The state of a world in which no controller has made anything yet."""
@@ -50,7 +55,9 @@ class NamespaceSimulation:
         """Every rest after the steps. ``between``, ``most``: see ``Explorer``."""
         fresh = [state._replace(step=0, answers=()) for state in starts]
         self.requests.ready = kubelet.ready
-        explorer = Explorer(self.requests, Controllers(self.tables, kubelet), steps, most)
+        if kubelet not in self._controllers:
+            self._controllers[kubelet] = Controllers(self.tables, kubelet)
+        explorer = Explorer(self.requests, self._controllers[kubelet], steps, most)
         return explorer.ends(fresh, between=between)
 
     def end(self, state: State) -> End:

@@ -19,6 +19,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.simulate.judged import Judged, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import Cost, Measures, Shape, pod_of, pruned, without_quotas
 from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_key, template_raw
@@ -30,12 +31,20 @@ _NEVER_COUNTED = frozenset({"StorageClass", "PriorityClass", "RuntimeClass", "Na
 class Template:
     """A pod template of one workload."""
 
-    __slots__ = ("_pod", "owner", "raw", "whole")
+    __slots__ = ("_key", "_pod", "owner", "raw", "whole")
 
     def __init__(self, owner: Key, raw: Raw, *, whole: bool) -> None:
         """``whole``: a file gave it, so that nothing of it was left out."""
         self.owner, self.raw, self.whole = owner, raw, whole
         self._pod: Pod | None = None
+        self._key: bytes | None = None
+
+    @property
+    def key(self) -> bytes:
+        """Equal for templates that a controller takes for the same."""
+        if self._key is None:
+            self._key = template_key(self.raw)
+        return self._key
 
     def pod(self) -> Pod:
         """The pod that a controller makes of it, under a generated name."""
@@ -47,13 +56,15 @@ class Template:
 class Tables:
     """Numbers stand for values as long as a simulation lasts."""
 
-    def __init__(self, server: Server, quotas: Iterable[ResourceQuota] = ()) -> None:
+    def __init__(self, server: Server, quotas: Iterable[ResourceQuota] = (), judged: Judged | None = None) -> None:
+        """``judged``: what was found already in other namespaces of the same server."""
         self.server = server
+        self.judged = judged if judged is not None else Judged()
         self.measures = Measures(quotas)
         self.templates: list[Template] = []
         self.shapes: list[Shape] = []
         self.worlds: list[World] = []
-        self._template_numbers: dict[tuple[Key, bytes], int] = {}
+        self._templates_of: dict[Key, list[int]] = {}
         self._written: dict[tuple[Key, bytes], int] = {}
         self._shape_numbers: dict[str, int] = {}
         self._options: dict[tuple[int, Any], tuple[tuple[int, ...], tuple[Outcome, ...]]] = {}
@@ -74,10 +85,12 @@ class Tables:
         written = (owner, msgspec.json.encode(raw))
         number = self._written.get(written)
         if number is None:
-            key = (owner, template_key(raw))
-            number = self._template_numbers.setdefault(key, len(self.templates))
+            held, new = self._templates_of.setdefault(owner, []), Template(owner, raw, whole=whole)
+            # A workload mostly has one: then nothing has to be compared.
+            number = next((one for one in held if self.templates[one].key == new.key), len(self.templates))
             if number == len(self.templates):
-                self.templates.append(Template(owner, raw, whole=whole))
+                self.templates.append(new)
+                held.append(number)
             self._written[written] = number
         return number
 
@@ -110,11 +123,25 @@ class Tables:
     def _answers(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
         key = (template, world.deciding)
         if key not in self._options:
-            pod = self.templates[template].pod()
-            outcomes = self.outcomes(template, world, without_quotas(world.policies))
-            shapes = dict.fromkeys(self._shape_of(pod, outcome) for outcome in outcomes if outcome.allowed)
-            self._options[key] = tuple(shapes), tuple(outcome for outcome in outcomes if not outcome.allowed)
+            self._options[key] = self._judged(template, world)
         return self._options[key]
+
+    def _judged(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
+        held = self.templates[template]
+        shared = not held.whole and self.plugins(world) is None
+        stored = self.judged.get(world.admitting, held.raw) if shared else ()
+        refused: tuple[Outcome, ...] = ()
+        if not stored:
+            pod = held.pod()
+            outcomes = self.outcomes(template, world, without_quotas(world.policies))
+            stored = tuple(
+                (pruned(outcome.object or {}), quota_request(pod, outcome.draft))
+                for outcome in outcomes if outcome.allowed
+            )  # fmt: skip
+            refused = tuple(outcome for outcome in outcomes if not outcome.allowed)
+            if shared and not refused:
+                self.judged.put(world.admitting, held.raw, stored)
+        return tuple(dict.fromkeys(map(self._shape_of, stored))), refused
 
     def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:
         """Every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
@@ -131,10 +158,9 @@ class Tables:
             self._plugins[world.deciding] = None if is_silent(found) else found
         return self._plugins[world.deciding]
 
-    def _shape_of(self, pod: Pod, outcome: Outcome) -> int:
-        request = quota_request(pod, outcome.draft)
-        cost, unstated = self.measures.cost(request), self.measures.unstated(request)
-        return self.shape(Shape(pruned(outcome.object or {}), cost, unstated))
+    def _shape_of(self, stored: Stored) -> int:
+        seen, request = stored
+        return self.shape(Shape(seen, self.measures.cost(request), self.measures.unstated(request)))
 
     def claim_cost(self, workload: Raw, claim: str, world: World) -> Cost | None:
         """What a claim of a StatefulSet costs; None if it is refused whatever room there is."""

@@ -41,6 +41,7 @@ class World:
         self._policies: Policies | None = None
         self._quotas: list[ResourceQuota] | None = None
         self._deciding: tuple[tuple[Key, int], ...] | None = None
+        self._admitting: bytes | None = None
 
     @classmethod
     def of(cls, objects: Iterable[Raw]) -> World:
@@ -90,6 +91,15 @@ class World:
             found = ((key, id(raw)) for key, raw in self.objects.items() if key[0] in _DECIDING)
             self._deciding = tuple(sorted(found))
         return self._deciding
+
+    @property
+    def admitting(self) -> bytes:
+        """What admission itself looks up for a pod, quotas apart: the same in worlds that store pods alike."""
+        if self._admitting is None:
+            limits = [raw.get("spec") for raw in self.of_kind("LimitRange")]
+            classes = [self.of_kind("PriorityClass"), self.of_kind("RuntimeClass")]
+            self._admitting = msgspec.json.encode([limits, classes])
+        return self._admitting
 
 
 def _is_default(raw: Raw) -> bool:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Collection, Generator, Iterator
 from io import BufferedReader
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from kubectl_kres.errors import NewerSnapshot, SnapshotError
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot.format import CRC, END, FORMAT, MAGIC, Covered, Header, Mark, SnapshotEnd, page_decoder
 from kubectl_kres.snapshot.lines import lines
-from kubectl_kres.store.store import Origin, Store
+from kubectl_kres.store.store import Kept, Origin, Store
 
 _AGAIN = "take it again with: kubectl kres snapshot --out FILE"
 _UPGRADE = "upgrade kubectl-kres, or take it again with this version"
@@ -27,6 +28,8 @@ _PAGE = re.compile(rb'\{"kind":"([A-Za-z]+)",("managed":true,)?"items":')
 
 #: msgspec raises the second for text that is no UTF-8.
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)
+#: Nothing is left out of what is read.
+_WHOLE: Kept = MappingProxyType({})
 _MARK = msgspec.json.Decoder(Mark)
 _HEADER = msgspec.json.Decoder(Header)
 _END = msgspec.json.Decoder(SnapshotEnd)
@@ -40,10 +43,11 @@ class _Line(Struct, frozen=True, gc=False):
     data: Any
 
 
-def read(path: str, *, without: Collection[str] = ()) -> Store:
+def read(path: str, *, without: Collection[str] = (), lean: Kept = _WHOLE) -> Store:
     """The store in a snapshot; its origin is the file, with the server's version, time and context of the header.
 
     Objects of the kinds ``without`` are left out; what was known of them is still covered.
+    ``lean``: see ``Store.lean``.
     Raises SnapshotError for a file that is no snapshot, is not whole or comes from a newer version.
     """
     found: list[tuple[str, list[Any]]] = []
@@ -55,12 +59,15 @@ def read(path: str, *, without: Collection[str] = ()) -> Store:
                 header, covered = line, line.coverage
             case _Line():
                 if line.kind not in without:
-                    found.append((line.kind, _items(path, line)))
+                    items, kept = _items(path, line), lean.get(line.kind)
+                    found.append((line.kind, items if kept is None else list(map(kept, items))))
             case SnapshotEnd():
                 covered = covered if line.coverage is None else line.coverage
                 if not without and line.objects != sum(len(items) for _, items in found):
                     raise _broken(path, "the number of objects is wrong")
-    return _store(path, header, covered, found)
+    store = _store(path, header, covered, found)
+    store.lean.update(lean)
+    return store
 
 
 def pages(path: str, kind: str) -> Iterator[list[Any]]:

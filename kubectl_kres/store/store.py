@@ -33,6 +33,10 @@ class Origin(Struct, frozen=True, omit_defaults=True):
 _OWN = frozenset({"ResourcePoolClaim"})
 
 
+#: By kind what is kept of an object that is added.
+Kept = Mapping[str, Callable[[Any], Any]]
+
+
 class Store:
     """The objects of one moment. An object added twice replaces the first one.
 

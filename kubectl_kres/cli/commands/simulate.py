@@ -42,7 +42,7 @@ from kubectl_kres.reports.changes.report import ChangeReport
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.simulate.cluster import POOLED, Course, at_rest
-from kubectl_kres.simulate.live import Lean
+from kubectl_kres.simulate.live import lean
 from kubectl_kres.store.coverage import READ
 from kubectl_kres.store.store import Origin, Store
 
@@ -77,7 +77,6 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
     server_of = described(options)
     stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
     with _source(options) as source:
-        source.store.lean["Pod"] = Lean()
         wanted = given_steps(options, flags, source.kind, stdin)
         store, spaces, default = _read(options, source, wanted)
         server, assumptions = server_of(source.version())
@@ -98,7 +97,7 @@ def _source(options: Options) -> Iterator[ObjectSource]:
 
         yield OfflineSource(options, Store(Origin("files", ", ".join(options.filenames))))
         return
-    with opened(options._replace(filenames=(), recursive=False)) as (source, _):
+    with opened(options._replace(filenames=(), recursive=False), lean=lean()) as (source, _):
         yield source
 
 
@@ -173,11 +172,10 @@ def _between(options: Options, items: Items, tally: Tally) -> int:
     server_of = described(options)
     old = options._replace(snapshot=options.before, demo=False)
     new = options._replace(snapshot=options.after, demo=False)
-    with opened(old) as (before, _), opened(new) as (after, given):
+    with opened(old, lean=lean()) as (before, _), opened(new, lean=lean()) as (after, given):
         del given
         sides = []
         for source in (before, after):
-            source.store.lean["Pod"] = Lean()
             source.fill([*namespace_needs(source.namespaces or [""]), *pool_needs()])
             _read_policies(source, source.namespaces)
         server, assumptions = server_of(after.version())

@@ -16,7 +16,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.snapshot import demo
 from kubectl_kres.snapshot import read as snapshots
 from kubectl_kres.store.coverage import READ, Coverage, Need
-from kubectl_kres.store.store import Store
+from kubectl_kres.store.store import Kept, Store
 
 #: Kinds with so many objects that a snapshot's are not kept, but looked through again when some are needed.
 _NUMEROUS = ("Pod", "Event", "TaskRun")
@@ -32,22 +32,25 @@ _NOTHING_ELSE = "--offline: there are no LimitRanges and quotas but those in the
 _PAGE = 500
 
 
-def open_held(options: Options, unread: Collection[str] = ()) -> tuple[OfflineSource, Input]:
-    """The source, of a snapshot without ``unread`` kinds, and what ``-f`` named. Raises SnapshotError, InputError."""
+def open_held(options: Options, unread: Collection[str] = (), lean: Kept | None = None) -> tuple[OfflineSource, Input]:
+    """The source, of a snapshot without ``unread`` kinds, ``lean`` in others; and what ``-f`` named.
+
+    Raises SnapshotError, InputError.
+    """
     given = Input(options)
     if options.offline:
         given.place((*options.namespaces, "default")[0])
         return OfflineSource(options, given.policies), given
     path = str(demo.path()) if options.demo else options.snapshot
-    held = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread)), unread)
+    held = OfflineSource(options, *_snapshot(path, (*_NUMEROUS, *unread), lean or {}), unread)
     given.place(held.namespaces[0] if len(held.namespaces) == 1 else "default")
     given.lay_over(held.store)
     return held, given
 
 
-def _snapshot(path: str, without: Collection[str]) -> tuple[Store, Store, str]:
+def _snapshot(path: str, without: Collection[str], lean: Kept) -> tuple[Store, Store, str]:
     """A snapshot without objects of some kinds, a store that holds only what is known of all, and the path."""
-    store = snapshots.read(path, without=without)
+    store = snapshots.read(path, without=without, lean=lean)
     known = Store(store.origin)
     for need, coverage in store.needs().items():
         known.cover(need, coverage)

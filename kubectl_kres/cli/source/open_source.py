@@ -9,6 +9,7 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.source.object_source import Input, ObjectSource
 from kubectl_kres.errors import ConfigError, TimedOut, Unreachable, UsageError
+from kubectl_kres.store.store import Kept
 
 _HINT = "--offline explains the files by themselves"
 
@@ -21,10 +22,12 @@ def excluding(options: Options) -> None:
 
 
 @contextmanager
-def opened(options: Options, unread: Collection[str] = ()) -> Iterator[tuple[ObjectSource, Input]]:
+def opened(
+    options: Options, unread: Collection[str] = (), lean: Kept | None = None
+) -> Iterator[tuple[ObjectSource, Input]]:
     """The source that the flags choose, with what ``-f`` named; in the end the server's warnings go to stderr.
 
-    ``unread``: kinds that need not be kept of a snapshot.
+    ``unread``: kinds that need not be kept of a snapshot. ``lean``: what is kept of objects, by kind.
 
     Raises UsageError for flags that exclude each other, InputError and SnapshotError for bad files, ClusterError.
     """
@@ -34,7 +37,8 @@ def opened(options: Options, unread: Collection[str] = ()) -> Iterator[tuple[Obj
     if options.recursive and not options.filenames:
         raise UsageError("-R goes with -f DIR")
     try:
-        source, given = _choose(options, unread)
+        source, given = _choose(options, unread, lean or {})
+        source.store.lean.update(lean or {})
         try:
             yield source, given
         finally:
@@ -46,11 +50,11 @@ def opened(options: Options, unread: Collection[str] = ()) -> Iterator[tuple[Obj
         raise
 
 
-def _choose(options: Options, unread: Collection[str]) -> tuple[ObjectSource, Input]:
+def _choose(options: Options, unread: Collection[str], lean: Kept) -> tuple[ObjectSource, Input]:
     if options.offline or options.demo or options.snapshot:
         from kubectl_kres.cli.source.offline import open_held
 
-        return open_held(options, unread)
+        return open_held(options, unread, lean)
     from kubectl_kres.cli.source.live import open_live  # a quarter of a second
 
     return open_live(options)

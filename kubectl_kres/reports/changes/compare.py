@@ -26,6 +26,7 @@ from kubectl_kres.reports.common.explanation import Autoscaled, Shortfall
 from kubectl_kres.simulate.autoscaling import Maximum, maxima
 from kubectl_kres.simulate.cluster import ChangeOutcome, Course, Sent, Side
 from kubectl_kres.simulate.ends import End, WorkloadEnd
+from kubectl_kres.simulate.moves import State
 from kubectl_kres.simulate.next_pod import Next, next_pods
 from kubectl_kres.simulate.world import Key
 
@@ -77,11 +78,12 @@ def _summed(sides: Iterable[tuple[str, Side, Side]], pools_before: Pools, pools:
             ends *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
             continue
-        old, new = before.ends(space), after.ends(space)
+        states = before.states(space), after.states(space)
+        old, new = before.words(space, states[0]), after.words(space, states[1])
         if space in after.spaces:
             ends *= max(1, after.spaces[space][1].usual)
             exhaustive = exhaustive and after.spaces[space][1].complete
-        workloads += _workloads(space, _of_side(before, space, old), _of_side(after, space, new))
+        workloads += _workloads(space, _of_side(before, space, states[0], old), _of_side(after, space, states[1], new))
         quotas += _quotas(space, old, new)
     claims = tuple(_claims(pools_before, pools))
     workloads.sort(key=_weight)
@@ -120,18 +122,18 @@ def _lacking(count: Count | None) -> int:
     return max(0, count.wanted - count.pods) if count is not None else 0
 
 
-def _of_side(side: Side, space: str, ends: Iterable[End]) -> dict[Key, _Workload]:
+def _of_side(side: Side, space: str, states: Iterable[State], ends: Iterable[End]) -> dict[Key, _Workload]:
     if space not in side.spaces:
         return {}
     namespace, _ = side.spaces[space]
     following: dict[Key, Next] = {}
     reach: dict[Key, Maximum] = {}
-    for state in side.states(space):
+    for state in states:
         for key, maximum in maxima(namespace, state).items():
             reach[key] = min(maximum, reach.get(key, maximum), key=lambda one: one.fits)
-        for one in next_pods(namespace, state):
-            # Of several ends that in which it is refused.
-            if one.key not in following or (one.messages and not following[one.key].messages):
+        # Of several ends that in which it is refused.
+        for one in next_pods(namespace, state, {key for key, known in following.items() if known.messages}):
+            if one.key not in following or one.messages:
                 following[one.key] = one
     workloads: dict[Key, list[WorkloadEnd]] = {}
     for end in ends:
@@ -249,7 +251,10 @@ def _resized(before: Next | None, after: Next | None) -> Iterator[Resized]:
         return
     old, new = _values(before.stored[0]), _values(after.stored[0])
     for path in sorted({*old, *new}):
-        if path not in old or path not in new or parse(old[path]) != parse(new[path]):
+        before_text, after_text = old.get(path), new.get(path)
+        if before_text == after_text:
+            continue
+        if before_text is None or after_text is None or parse(before_text) != parse(after_text):
             yield Resized(path, old.get(path), new.get(path))
 
 

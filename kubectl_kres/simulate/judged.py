@@ -1,0 +1,64 @@
+"""What admission makes of pods that differ in their names alone, found once for all namespaces of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import fields
+
+from kubectl_kres.admission.quota.quota_admission import Request
+from kubectl_kres.model.pod import Container, PodSpec
+from kubectl_kres.model.raw import Raw
+
+#: A pod as it is stored, pruned as shapes are, and what the quotas count of it.
+Stored = tuple[Mapping[str, Any], Request]
+#: So many answers are kept: after that all are found anew, so that memory has a bound.
+_KEPT = 20_000
+_GROUPS = ("containers", "initContainers")
+_SPEC = tuple(one.encode_name for one in fields(PodSpec) if one.encode_name not in _GROUPS)
+_CONTAINER = tuple(one.encode_name for one in fields(Container) if one.encode_name not in {"name", "image"})
+_ENCODE = msgspec.json.Encoder().encode
+
+
+class Judged:
+    """Answers by what decides and by what of a template is looked at.
+
+    Only of templates that the server took already: their names are valid, and every answer here admits the pod, so that
+    no name stands in it but those of the containers.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[bytes, bytes], tuple[Stored, ...]] = {}
+
+    def get(self, deciding: bytes, template: Raw) -> tuple[Stored, ...]:
+        """Every way in which the pod is stored; empty where it is not known."""
+        known = self._known.get((deciding, _likeness(template)), ())
+        return tuple((_named(stored, template), request) for stored, request in known)
+
+    def put(self, deciding: bytes, template: Raw, found: Iterable[Stored]) -> None:
+        """What was found of a template whose pod is admitted, whatever the order of LimitRanges."""
+        if len(self._known) >= _KEPT:
+            self._known.clear()
+        self._known[deciding, _likeness(template)] = tuple(found)
+
+
+def _likeness(template: Raw) -> bytes:
+    spec = template.get("spec") or {}
+    looked_at = [[spec.get(field) for field in _SPEC]]
+    looked_at += [[[one.get(field) for field in _CONTAINER] for one in spec.get(group) or ()] for group in _GROUPS]
+    return _ENCODE(looked_at)
+
+
+def _named(stored: Mapping[str, Any], template: Raw) -> Mapping[str, Any]:
+    """With the names of this template's containers."""
+    spec = template.get("spec") or {}
+    return {
+        **stored,
+        **{
+            group: [{**one, "name": own.get("name")} for one, own in zip(stored[group], spec[group], strict=True)]
+            for group in _GROUPS
+            if group in stored
+        },
+    }

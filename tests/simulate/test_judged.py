@@ -1,0 +1,53 @@
+"""What is found once for pods that differ in their names is what each of them gets by itself."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from kubectl_kres.admission.base.server import Server
+from kubectl_kres.simulate.judged import Judged
+from kubectl_kres.simulate.tables import Tables
+from kubectl_kres.simulate.world import World
+
+_SIDES = [{}, {"limits": {"cpu": "500m"}}, {"requests": {"memory": "1Gi"}}, {"limits": {"cpu": "3"}}]
+_LIMITS = [
+    [],
+    [{"type": "Container", "default": {"cpu": "1"}, "defaultRequest": {"cpu": "100m"}}],
+    [{"type": "Container", "max": {"cpu": "2"}}],
+]
+
+
+def _worlds():
+    for number, limits in enumerate(_LIMITS):
+        name = {"name": f"of-{number}"}
+        own = {"apiVersion": "v1", "kind": "LimitRange", "metadata": name, "spec": {"limits": limits}}
+        yield World.of([{"kind": "Namespace", "metadata": {"name": "a"}}, *([own] if limits else [])])
+
+
+def _deployment(name, main, side):
+    containers = [{"name": f"{name}-main", "resources": main}, {"name": f"side-of-{name}", "resources": side}]
+    spec = {"template": {"metadata": {"labels": {"app": name}}, "spec": {"containers": containers}}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
+
+
+def _answer(tables, raw, world):
+    template = tables.template_of(raw)
+    shapes = [tables.shapes[number].stored for number in tables.options(template, world)]
+    return shapes, [outcome.message for outcome in tables.refusals(template, world)]
+
+
+def test_what_is_alike_is_answered_as_each_by_itself():
+    judged = Judged()
+    for world, name, main, side in product(_worlds(), ("web", "api"), _SIDES, _SIDES):
+        raw = _deployment(name, main, side)
+        found = _answer(Tables(Server(), (), judged), raw, world)
+        assert found == _answer(Tables(Server()), raw, world)
+        assert found[0] or found[1]
+
+
+def test_the_second_of_two_that_are_alike_is_not_asked_for(monkeypatch):
+    world, judged = next(_worlds()), Judged()
+    _answer(Tables(Server(), (), judged), _deployment("web", {}, {}), world)
+    monkeypatch.setattr(Tables, "outcomes", None)
+    shapes, _ = _answer(Tables(Server(), (), judged), _deployment("api", {}, {}), world)
+    assert [one["name"] for one in shapes[0]["containers"]] == ["api-main", "side-of-api"]
