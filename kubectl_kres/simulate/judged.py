@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import fields
 
-from kubectl_kres.admission.quota.quota_admission import Request
+from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.model.pod import Container, PodSpec
 from kubectl_kres.model.raw import Raw
 
 #: A pod as it is stored, pruned as shapes are, and what the quotas count of it.
-Stored = tuple[Mapping[str, Any], Request]
+Stored = tuple[Mapping[str, Any], QuotaRequest]
 #: So many answers are kept: after that all are found anew, so that memory has a bound.
 _KEPT = 20_000
 _GROUPS = ("containers", "initContainers")
