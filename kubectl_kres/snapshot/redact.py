@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from msgspec import MsgspecError, Struct, json, structs
@@ -17,6 +18,7 @@ from kubectl_kres.model.detail import DetailedContainer, DetailedSpec, Probe
 from kubectl_kres.model.keepers import ARGO, RELEASE, manager_of
 from kubectl_kres.model.meta import ManagedFields, ManagedMetadata, Metadata
 from kubectl_kres.model.pod import Pod
+from kubectl_kres.snapshot import managers
 
 #: Keys of a security context whose texts are chosen from a list, or are names that decide.
 _DECIDING = frozenset({
@@ -56,33 +58,6 @@ INJECTORS = (
     "vault.hashicorp.com/",
 )
 
-#: Keys of ``fieldsV1`` that resource values stand under: of pods and what was applied as such, policy, Tekton, Capsule;
-#: and those that say which pool a claim is for, and which namespaces a pool.
-FIELDS = frozenset(
-    {
-        "f:claim",
-        "f:computeResources",
-        "f:default",
-        "f:defaultRequest",
-        "f:defaults",
-        "f:hard",
-        "f:kubectl.kubernetes.io/last-applied-configuration",
-        "f:limits",
-        "f:max",
-        "f:maxLimitRequestRatio",
-        "f:min",
-        "f:overhead",
-        "f:pool",
-        "f:quota",
-        "f:requests",
-        "f:resourceQuotas",
-        "f:resources",
-        "f:scopeSelector",
-        "f:scopes",
-        "f:selectors",
-    }
-)
-
 #: Attributes on the way from an object to any metadata in it.
 PARTS = ("metadata", "spec", "data", "template", "job_template", "volume_claim_templates")
 
@@ -92,8 +67,8 @@ T = TypeVar("T", bound=Struct)
 def redact(item: T) -> T:
     """The object with only what a snapshot keeps of each metadata in it; the object itself if that is all of it."""
     changes: dict[str, Any] = _bare(item) if isinstance(item, DetailedSpec) else {}
-    for part in PARTS:
-        held = getattr(item, part, None)
+    for part in _parts(type(item)):
+        held = getattr(item, part)
         if isinstance(held, Struct):
             kept = _metadata(held) if isinstance(held, Metadata) else redact(held)
             if kept is not held:
@@ -101,6 +76,11 @@ def redact(item: T) -> T:
         elif isinstance(held, tuple):
             changes[part] = tuple(map(redact, held))
     return structs.replace(item, **changes) if changes else item
+
+
+@cache
+def _parts(struct: type[Struct]) -> tuple[str, ...]:
+    return tuple(part for part in PARTS if part in struct.__struct_fields__)
 
 
 def _metadata(metadata: Metadata) -> Metadata:
@@ -137,19 +117,10 @@ def _applied_pod(text: str) -> str:
 
 def _managed(entry: ManagedFields) -> ManagedFields | None:
     """The entry with its resource fields; None if it owns none and is no tool's that keeps the object as it is."""
-    fields = _resource_fields(entry.fields_v1)
-    return structs.replace(entry, fields_v1=fields or None) if fields or manager_of(entry.manager) else None
-
-
-def _resource_fields(tree: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    # Most of it are leaves, which are empty.
-    for key, below in tree.items() if isinstance(tree, dict) else ():
-        if key in FIELDS:
-            found[key] = below
-        elif below and (kept := _resource_fields(below)):
-            found[key] = kept
-    return found
+    fields = managers.kept(entry)
+    if fields is None and not manager_of(entry.manager):
+        return None
+    return ManagedFields(entry.manager, entry.operation, entry.time, entry.subresource, fields)
 
 
 def _bare(spec: DetailedSpec) -> dict[str, Any]:

@@ -6,10 +6,13 @@ import typing
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubectl_kres.model import kinds, meta, pod
 from kubectl_kres.model.meta import ManagedFields, ManagedMetadata
 from kubectl_kres.model.workload import Workload
+from kubectl_kres.snapshot.managers import FIELDS, with_text
 from kubectl_kres.snapshot.redact import PARTS, redact
 from kubectl_kres.snapshot.write import write
 from kubectl_kres.store.store import Origin, Store
@@ -273,6 +276,27 @@ def test_managers_of_nothing_are_left_out(tree):
     assert (
         redact(pod.ManagedPod(metadata=meta.ManagedMetadata(managed_fields=(entry,)))).metadata.managed_fields is None
     )
+
+
+KEYS = st.sampled_from([*sorted(FIELDS), "f:spec", "f:containers", 'k:{"name":"app"}', "f:limits ", "f:é", "."])
+TREES = st.recursive(
+    st.just({}) | st.none() | st.text(max_size=3),
+    lambda below: st.dictionaries(KEYS, below, max_size=3) | st.lists(below, max_size=2),
+    max_leaves=12,
+)
+ENTRIES = st.fixed_dictionaries(
+    {"manager": st.sampled_from(["kubelet", "argocd-controller", "helm"])},
+    optional={"operation": st.just("Apply"), "time": st.just("t"), "subresource": st.just("status"), "fieldsV1": TREES},
+)
+
+
+@given(st.lists(ENTRIES, max_size=4), st.booleans())
+def test_of_managers_that_are_read_as_text_the_same_is_kept(entries, escaped):
+    text = json.dumps({"metadata": {"name": "p", "managedFields": entries}}).encode()
+    text = text.replace(b"f:", b"\\u0066:") if escaped else text
+    whole, lazy = (msgspec.json.decode(text, type=one) for one in (pod.ManagedPod, with_text(pod.ManagedPod)))
+    told, kept = (msgspec.json.encode(redact(one), order="deterministic") for one in (whole, lazy))
+    assert kept == told
 
 
 def test_what_needs_no_change_is_not_copied():

@@ -14,6 +14,7 @@ from kubectl_kres.cli.clock import moment
 from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import may_i, say
 from kubectl_kres.cli.output.progress import Progress, WaitingNotice
+from kubectl_kres.cli.uncollected import uncollected
 from kubectl_kres.errors import (
     ClusterError,
     ConfigError,
@@ -29,6 +30,7 @@ from kubectl_kres.errors import (
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.snapshot.format import Header
+from kubectl_kres.snapshot.managers import with_text
 from kubectl_kres.snapshot.write import write_stream
 from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
 from kubectl_kres.store.store import Origin, Store
@@ -71,7 +73,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     def pages(kind: Kind, need: Need, skipped: list[str]) -> Iterator[list[Any]]:
         if need.name:
             return iter([[fill_store.get(connection, kind, need.namespace, need.name)]])
-        whole = structs.replace(kind, struct=kind.detail)
+        whole = structs.replace(kind, struct=with_text(kind.detail))
         return fill_store.pages(connection, whole, need, options.chunk_size, skipped=skipped)
 
     target, connection = connected(options)
@@ -79,7 +81,7 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     spaces = ("",) if options.all_namespaces else tuple(dict.fromkeys(options.namespaces)) or (target.namespace,)
     now = moment()
     coverage: dict[Need, Coverage] = {}
-    with connection:
+    with uncollected(), connection:
         header = Header(origin=target.server, time=now, server=fill_store.version(connection), context=target.context)
         installed = _installed(connection, coverage)
         found = _pages(pages, partial(_needs, spaces, installed), coverage, options)

@@ -80,7 +80,7 @@ def decode(content: bytes, kind: Kind, struct: Any = None) -> ListPage:
     confirm(found.api_version, found.kind, kind, f"{kind.kind}List", f"the list of {kind.qualified}")
     for item in items:
         name(item, kind)
-    if struct in POLICIES:
+    if isinstance(struct, type) and issubclass(struct, POLICIES):
         items = _readable(items, kind, skipped)
     about = found.metadata or _Metadata()
     token, version = about.continue_ or "", about.resource_version or ""
