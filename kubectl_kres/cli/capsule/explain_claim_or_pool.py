@@ -1,4 +1,4 @@
-"""``kubectl kres explain claim/x`` and ``pool/x``."""
+"""``kubectl kres explain claim/x``, ``pool/x`` and ``tenant/x``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from kubectl_kres.cli.run.run_result import Tally
 from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.render.capsule import claim_or_pool as render
+from kubectl_kres.render.capsule.tenant import tenant_brief, tenant_lines, tenant_summary
 from kubectl_kres.reports.capsule.common.needs import pooled_needs
 from kubectl_kres.reports.capsule.common.unseen import is_whole
 from kubectl_kres.reports.capsule.explain.claim_or_pool import ClaimExplanation, PoolExplanation
 from kubectl_kres.reports.capsule.explain.explain_claim_or_pool import Explaining, negative, unseen_in
+from kubectl_kres.reports.capsule.explain.explain_tenant import explain_tenant, tenant_needs
 from kubectl_kres.reports.common.explanation import Verdict
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.store.coverage import Need
@@ -26,7 +28,7 @@ from kubectl_kres.store.store import Store
 
 
 class ClaimOrPoolExplainer(Explainer):
-    """Claims and pools; what is looked up in a store serves all of them."""
+    """Claims, pools and Tenants; what is looked up in a store serves all claims and pools."""
 
     judges_files = False
 
@@ -36,7 +38,9 @@ class ClaimOrPoolExplainer(Explainer):
 
     @classmethod
     def needs(cls, store: Store, subject: Subject) -> tuple[Need, ...]:
-        """The pool, and who else claims of it."""
+        """The pool, and who else claims of it; of a Tenant the quotas in its namespaces."""
+        if subject.ref.kind == "Tenant":
+            return tenant_needs(store, subject)
         return pooled_needs(store, subject)
 
     @classmethod
@@ -52,6 +56,9 @@ class ClaimOrPoolExplainer(Explainer):
             if getattr(self.page.options, flag):
                 name = "for" if flag == "question" else flag
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
+        if subject.ref.kind == "Tenant":
+            yield from self._tenant(turn, subject, tally)
+            return
         try:
             found = self._explaining(turn, tally).explain(subject)
         except KresError as error:
@@ -64,6 +71,21 @@ class ClaimOrPoolExplainer(Explainer):
         yield Answered(subject, found, whole), None
         unseen = unseen_in(found)
         tally.answered(unseen, complete=is_whole(unseen), negative=self.page.options.exit_code and negative(found))
+
+    def _tenant(self, turn: AnswerTurn, subject: Subject, tally: Tally) -> Iterator[tuple[Answered, Verdict | None]]:
+        try:
+            found = explain_tenant(turn.store, subject)
+        except KresError as error:
+            tally.missed(error)
+            return
+        color, columns = self.page.color, self.page.width
+        whole: Callable[[], Iterable[str]] = partial(tenant_lines, found, color=color, width=columns)
+        if self.page.options.output == "brief":
+            whole = self.page.brief(tenant_brief(found, explaining(self.page.options, subject.ref, subject.file)))
+        elif turn.many:
+            whole = lambda: (tenant_summary(found, color=color),)  # noqa: E731
+        yield Answered(subject, found, whole), None
+        tally.answered(found.unseen, complete=found.complete, negative=self.page.options.exit_code and found.over)
 
     def _explaining(self, turn: AnswerTurn, tally: Tally) -> Explaining:
         """For all objects of a turn; what is assumed is noted."""

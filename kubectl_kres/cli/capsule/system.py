@@ -26,6 +26,7 @@ SYSTEM = CliSystem(
     explanations=(
         (f"{_REPORTS}.explain.claim_or_pool", "ClaimExplanation"),
         (f"{_REPORTS}.explain.claim_or_pool", "PoolExplanation"),
+        (f"{_REPORTS}.explain.explain_tenant", "TenantExplanation"),
     ),
     fleet={"claims": FleetReport(("kubectl_kres.fleet.capsule.claims", "ClaimsSummary"))},
 )

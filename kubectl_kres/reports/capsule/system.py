@@ -29,14 +29,17 @@ class Capsule(System):
 
     name = "capsule"
     group = GROUP
-    answers: Mapping[str, KindAnswers] = dict.fromkeys(("ResourcePool", "ResourcePoolClaim"), KindAnswers("capsule"))
+    answers: Mapping[str, KindAnswers] = {
+        **dict.fromkeys(("ResourcePool", "ResourcePoolClaim"), KindAnswers("capsule")),
+        "Tenant": KindAnswers("capsule", on_screen=False),
+    }
     beside_lists = frozenset({"ResourcePool", "ResourcePoolClaim", *_SHARED})
     rights: Mapping[str, tuple[Right, ...]] = {
         "pods": (
             Right("ResourcePool", _BOTH, "what a pool has left"),
             Right("ResourcePoolClaim", _BOTH, "who else claims of a pool"),
         ),
-        "explain": _QUOTAS,
+        "explain": (*_QUOTAS, Right("Tenant", _GET, "what a Tenant's namespaces use of its quotas")),
         "quota": _QUOTAS,
         "claims": (
             *_OWN,

@@ -15,6 +15,7 @@ from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import ResourceQuota, ResourceQuotaSpec
 from kubectl_kres.quantity import ZERO, Quantity
 from kubectl_kres.reports.capsule.common.claim_state import HELD, standing
+from kubectl_kres.reports.capsule.common.tenant_quotas import tenant_quota_name
 from kubectl_kres.reports.changes.compare import report
 from kubectl_kres.reports.changes.needs import namespace_needs, pool_needs
 from kubectl_kres.reports.common.record import Record
@@ -108,11 +109,6 @@ def _parsed(values: Mapping[str, Any] | None, path: str) -> dict[str, Quantity]:
         raise UsageError(f"{fault.path}: {fault.error.message}") from fault
 
 
-def quota_name(tenant: str, number: int) -> str:
-    """The quota that Capsule makes of an item. Source: capsule controllers tenant/resourcequotas.go."""
-    return f"capsule-{tenant}-{number}"
-
-
 def _shares(
     store: Store,
     tenant: Tenant,
@@ -124,7 +120,7 @@ def _shares(
     """What each namespace claims: what it uses and its headroom, as far as the item has that much."""
     name = tenant.metadata.name
     spaces = tuple(tenant.status.namespaces or ())
-    used = {space: _used(store, space, quota_name(name, number)) for space in spaces}
+    used = {space: _used(store, space, tenant_quota_name(name, number)) for space in spaces}
     shares: dict[str, dict[str, Quantity]] = {space: {} for space in spaces}
     for resource, limit in hard.items():
         amounts = {space: used[space].get(resource, ZERO) for space in spaces}
@@ -179,7 +175,7 @@ def _played(
     steps = [Placed(Apply(raw), raw["metadata"].get("namespace", "")) for raw in objects]
     for space in spaces:
         for number in range(items):
-            name = quota_name(tenant.metadata.name, number)
+            name = tenant_quota_name(tenant.metadata.name, number)
             if store.get("ResourceQuota", name, space) is not None:
                 steps.append(Placed(Delete("ResourceQuota", name), space))
     outcome = carried_out(store, steps, server, spaces)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubectl_kres.admission.base.draft import Quantities, Unparsable, parse_list
 from kubectl_kres.admission.pod.aggregate import add_into
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.reports.changes.migration import quota_name
+from kubectl_kres.reports.capsule.common.tenant_quotas import tenant_quota_name
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Scene
@@ -25,7 +25,7 @@ def find(scene: Scene) -> Iterator[Broken]:
             try:
                 hard = parse_list(item.hard, path)
                 for space in tenant.status.namespaces or ():
-                    quota = scene.store.get("ResourceQuota", quota_name(tenant.metadata.name, number), space)
+                    quota = scene.store.get("ResourceQuota", tenant_quota_name(tenant.metadata.name, number), space)
                     if quota is not None:
                         add_into(used, parse_list(quota.status.used, "status.used"))
             except Unparsable:
