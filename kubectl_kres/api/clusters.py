@@ -50,7 +50,7 @@ class Held(Cluster):
         return read.read(str(self._path))
 
     def reading(self) -> Reading:
-        return Kept(self._store)
+        return CopiedStore(self._store)
 
 
 class Nothing(Cluster):
@@ -63,10 +63,10 @@ class Nothing(Cluster):
         store = Store(Origin("files"))
         for kind in ("LimitRange", "ResourceQuota"):
             store.cover(Need(kind), READ)
-        return Kept(store)
+        return CopiedStore(store)
 
 
-class Kept:
+class CopiedStore:
     """A copy of objects at hand, so that what is laid over them is in one answer only."""
 
     def __init__(self, held: Store) -> None:
