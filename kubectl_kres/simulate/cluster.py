@@ -22,7 +22,7 @@ from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.simulate.change import Apply, Delete, Patch, ScaleStep, Settle, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End
 from kubectl_kres.simulate.explore import MOST_STATES, Ends
-from kubectl_kres.simulate.judged import Judged
+from kubectl_kres.simulate.judged import JudgedPods
 from kubectl_kres.simulate.live import OF_CLUSTER, raw_of, state_of, world_of
 from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.requests import StepAnswer
@@ -160,7 +160,7 @@ class Course:
     def __iter__(self) -> Iterator[tuple[str, Side, Side]]:
         most = min(self.most, max(LEAST_STATES, MOST_OVER_ALL // max(1, len(self._spaces))))
         classes = [raw_of(item) for kind in OF_CLUSTER for item in self.store.all(kind)]
-        steps, judged = _by_namespace(self._internal), Judged()
+        steps, judged = _by_namespace(self._internal), JudgedPods()
         for space in self._spaces:
             local = _local(steps, space)
             here = [step for _, step in local]

@@ -22,7 +22,7 @@ _CONTAINER = tuple(one.encode_name for one in fields(Container) if one.encode_na
 _ENCODE = msgspec.json.Encoder().encode
 
 
-class Judged:
+class JudgedPods:
     """Answers by what decides and by what of a template is looked at.
 
     Only of templates that the server took already: their names are valid, and every answer here admits the pod, so that

@@ -12,7 +12,7 @@ from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.simulate.change import Apply, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End, StateReader
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
-from kubectl_kres.simulate.judged import Judged
+from kubectl_kres.simulate.judged import JudgedPods
 from kubectl_kres.simulate.moves import Controllers, Kubelet, State
 from kubectl_kres.simulate.requests import Requests
 from kubectl_kres.simulate.tables import Tables
@@ -22,7 +22,9 @@ from kubectl_kres.simulate.world import Key, World
 class NamespaceSimulation:
     """One namespace that changes are carried out in, one after the other."""
 
-    def __init__(self, server: Server, world: World, steps: Iterable[Step] = (), judged: Judged | None = None) -> None:
+    def __init__(
+        self, server: Server, world: World, steps: Iterable[Step] = (), judged: JudgedPods | None = None
+    ) -> None:
         """``steps``: everything that will be carried out: quotas that it brings are counted from the beginning.
 
         ``judged``: what was found in other namespaces of the same server.

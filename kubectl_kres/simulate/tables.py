@@ -19,7 +19,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.raw import Raw, decoded
-from kubectl_kres.simulate.judged import Judged, Stored
+from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import Cost, Measures, Shape, pod_of, pruned, without_quotas
 from kubectl_kres.simulate.world import CONTROLLED, Key, World, template_key, template_raw
@@ -56,10 +56,10 @@ class Template:
 class Tables:
     """Numbers stand for values as long as a simulation lasts."""
 
-    def __init__(self, server: Server, quotas: Iterable[ResourceQuota] = (), judged: Judged | None = None) -> None:
+    def __init__(self, server: Server, quotas: Iterable[ResourceQuota] = (), judged: JudgedPods | None = None) -> None:
         """``judged``: what was found already in other namespaces of the same server."""
         self.server = server
-        self.judged = judged if judged is not None else Judged()
+        self.judged = judged if judged is not None else JudgedPods()
         self.measures = Measures(quotas)
         self.templates: list[Template] = []
         self.shapes: list[Shape] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.simulate.judged import Judged
+from kubectl_kres.simulate.judged import JudgedPods
 from kubectl_kres.simulate.tables import Tables
 from kubectl_kres.simulate.world import World
 
@@ -37,7 +37,7 @@ def _answer(tables, raw, world):
 
 
 def test_what_is_alike_is_answered_as_each_by_itself():
-    judged = Judged()
+    judged = JudgedPods()
     for world, name, main, side in product(_worlds(), ("web", "api"), _SIDES, _SIDES):
         raw = _deployment(name, main, side)
         found = _answer(Tables(Server(), (), judged), raw, world)
@@ -46,7 +46,7 @@ def test_what_is_alike_is_answered_as_each_by_itself():
 
 
 def test_the_second_of_two_that_are_alike_is_not_asked_for(monkeypatch):
-    world, judged = next(_worlds()), Judged()
+    world, judged = next(_worlds()), JudgedPods()
     _answer(Tables(Server(), (), judged), _deployment("web", {}, {}), world)
     monkeypatch.setattr(Tables, "outcomes", None)
     shapes, _ = _answer(Tables(Server(), (), judged), _deployment("api", {}, {}), world)
