@@ -27,7 +27,8 @@ from kubectl_kres.tui.lists.list_registry import LISTINGS
 from kubectl_kres.tui.location import HOME, History, Location, Trail
 from kubectl_kres.tui.palette import Contexts, KeyProvider, Objects, Screens
 from kubectl_kres.tui.screens.pane import Copy, OpenPlace, Pane, Say, Told
-from kubectl_kres.tui.screens.screen_factory import pane_of
+from kubectl_kres.tui.screens.screen_factory import USERS, pane_of
+from kubectl_kres.tui.screens.users import users_of
 from kubectl_kres.tui.session import Session, connecting
 from kubectl_kres.tui.splash import LEAST
 from kubectl_kres.tui.table.strips import Bar, safe, taken
@@ -378,6 +379,14 @@ class Kres(App[None]):
 
     def do_kinds(self) -> None:
         self.go(Location("kinds"))
+
+    def do_users(self) -> None:
+        ref = self.pane.ref_of_row() if self.pane is not None else None
+        place = Location("users", ref=ref) if ref is not None and ref.kind in USERS else users_of(self.session, ref)
+        if place is not None:
+            self.go(place)
+        else:
+            self.say("u shows who uses a quota or a pool: there is none here")
 
     def do_pause(self) -> None:
         self.paused = not self.paused

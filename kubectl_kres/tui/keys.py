@@ -45,6 +45,7 @@ KEYS = (
             palette=False)
         for digit in range(1, 10)
     ),
+    Key("users", "u", "u", "who uses it", "who uses what the quota or pool allows, down to single values"),
     Key("copy", "c", "c", "copy", "copy the name, or the value, under the cursor"),
     Key("copy-ns", "n", "n", "copy namespace", "copy the namespace of the row"),
     Key("copy-command", "ctrl+y", "ctrl-y", "copy command", "copy the command that prints this screen"),
@@ -106,7 +107,6 @@ CHANGING = {
 ELSEWHERE = {
     "l": ("l", "shows logs", "kubectl logs $"),
     "t": ("t", "copies files", "kubectl cp"),
-    "u": ("u", "shows who uses it", "enter on a quota or pool lists who uses it"),
     "x": ("x", "decodes a secret", "secrets are never read"),
     "i": ("i", "sets the image", "kubectl set image $ CONTAINER=IMAGE"),
     "o": ("o", "shows the node", "kubectl get $ -o wide"),

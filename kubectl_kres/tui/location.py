@@ -10,9 +10,9 @@ from kubectl_kres.model.meta import ObjectRef
 class Location(Struct, frozen=True):
     """A screen and what it is about.
 
-    ``view``: ``overview``, a listing, ``object``, ``quota``, ``help``, ``kinds`` or ``whatif``. ``ref``: the object, of
-    a screen that is about one. ``namespace``: what a list is of; empty: all. ``filter`` and ``tab``: how the screen is
-    to open.
+    ``view``: ``overview``, a listing, ``object``, ``quota``, ``help``, ``kinds``, ``users`` or ``whatif``. ``ref``: the
+    object, of a screen that is about one. ``namespace``: what a list is of; empty: all. ``filter`` and ``tab``: how the
+    screen is to open.
     """
 
     view: str

@@ -30,6 +30,10 @@ class TuiSystem:
         """By kind the ``screens.pane.Pane`` of its objects."""
         return {}
 
+    def users(self) -> Mapping[str, Any]:
+        """By kind the ``screens.users.UsersPane`` of what it shares out."""
+        return {}
+
     def namespace_needs(self, namespace: str) -> Iterable[Need]:
         """The reads that rows of namespaces are made from; a cluster may have none of it."""
         return ()

@@ -28,6 +28,8 @@ POOLED = {
     "overview-pools": ("", ["down", "down"]),
     "pools": ("pools", []),
     "pool": ("pool ml-compute", []),
+    "pool-users": ("pool ml-compute", ["g", "u", "down", "down", "down", "right"]),
+    "quota-users": ("quota runs", ["u", "down", "right", "down"]),
     "claims": ("claims", ["G"]),
     "claim": ("claim sweep", ["down", "down", "down"]),
     "taskruns": ("taskruns", ["down", "down"]),

@@ -20,16 +20,19 @@ from kubectl_kres.reports.common.explanation import ResourceValue
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.explain.explain import analysis_of
-from kubectl_kres.reports.pod.needs import controller
+from kubectl_kres.reports.pod.needs import PodOrigin, controller, needs, origin_of
 from kubectl_kres.reports.pod.resource_view import beside_template
 from kubectl_kres.reports.pod.values import ValueTable
 from kubectl_kres.reports.quota.counted import Counted, workload_of
+from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
 _SIDES = ("requests", "limits")
 #: Names of quotas that mean requests although they do not say so.
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 _OVERHEAD = "spec.overhead["
+#: What explains how a pod fares, and sets no value.
+_BESIDE = frozenset({"Pod", "Event", "Node", "HorizontalPodAutoscaler"})
 #: Role and name of a container, and the value that it has today.
 _Value = tuple[tuple[str, str], ResourceValue]
 
@@ -100,6 +103,20 @@ def _workload(who: str, space: str, values: Quantities, pods: Sequence[UsageNode
     kind, _, name = who.partition("/")
     subject = ObjectRef(kind, name, space) if kind in BY_KIND else None
     return UsageNode(who, _texts(values), pods=len(pods), subject=subject, inside=tuple(pods))
+
+
+def setter_needs(store: Store, space: str) -> Iterator[Need]:
+    """The reads that say what set the values of pods of a namespace, as far as they are known by now."""
+    met: set[PodOrigin] = set()
+    for pod in store.all("Pod", space):
+        origin = origin_of(pod)
+        if origin in met:
+            continue
+        met.add(origin)
+        for need in needs(store, Subject(ObjectRef("Pod", pod.metadata.name, space), BY_KIND["Pod"])):
+            if need.kind not in _BESIDE:
+                # One list is less than a request for each of many owners.
+                yield structs.replace(need, name="") if BY_KIND[need.kind].namespaced else need
 
 
 def above(nodes: Sequence[UsageNode], who: str, subject: ObjectRef | None = None) -> UsageNode:

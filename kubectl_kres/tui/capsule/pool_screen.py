@@ -63,7 +63,8 @@ class PoolPane(OutlinePane):
     def head(self, width: int) -> Iterator[Line]:
         report = self.report
         spaces, held = len(report.namespaces), report.claims
-        waiting = "claims could not be read" if report.queue is None else f"{len(report.queue) or 'none'} wait"
+        unread = "claims are still being read" if self.late else "claims could not be read"
+        waiting = unread if report.queue is None else f"{len(report.queue) or 'none'} wait"
         text = f"pool {report.subject.name}: {spaces} namespaces, {held or 'no'} claims allocated, {waiting}"
         tone: Tone = "bad" if report.ready is False else "warn" if report.exhausted else "good"
         yield from toned(tone, wrapped(text, width, rest="  "))

@@ -25,6 +25,11 @@ class CapsuleScreens(TuiSystem):
 
         return {"ResourcePool": PoolPane, "ResourcePoolClaim": ClaimPane}
 
+    def users(self) -> Mapping[str, Any]:
+        from kubectl_kres.tui.capsule.pool_users import PoolUsersPane
+
+        return {"ResourcePool": PoolUsersPane}
+
     def namespace_needs(self, namespace: str) -> Iterable[Need]:
         return Need("ResourcePoolClaim", namespace, required=False), Need("ResourcePool", required=False)
 

@@ -152,7 +152,7 @@ class QuotaPane(ObjectPane, TablePane):
         return [("", f"{count} by {self.by}, the largest share of {tight} first{counted}")]
 
     def hints(self) -> Sequence[str]:
-        return ("open", "by", "recount", "explain", "filter", "up", "help")
+        return ("open", "by", "users", "recount", "filter", "up", "help")
 
 
 def _alone(report: QuotaReport) -> QuotaReport:
@@ -173,11 +173,11 @@ def _columns(names: Sequence[str]) -> tuple[Column, ...]:
     return (
         Column("name", "WHO", lambda row: row.who, most=48),
         Column("pods", "N", lambda row: str(row.pods or "-"), lambda row: row.pods, right=True, down=True),
-        *(Column(name, _head(name), _share(name), _rank(name), right=True, down=True, most=20) for name in names),
+        *(Column(name, column_head(name), _share(name), _rank(name), right=True, down=True, most=20) for name in names),
     )
 
 
-def _head(name: str) -> str:
+def column_head(name: str) -> str:
     """Short enough for a column: the whole name is known from the quota above."""
     kind = name.removeprefix("count/")
     if kind != name:

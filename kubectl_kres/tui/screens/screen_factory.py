@@ -19,12 +19,15 @@ from kubectl_kres.tui.screens.pane import Pane
 from kubectl_kres.tui.screens.pod import PodPane
 from kubectl_kres.tui.screens.quota import QuotaPane
 from kubectl_kres.tui.screens.report import ReportPane
+from kubectl_kres.tui.screens.users import UsersPane
 from kubectl_kres.tui.screens.whatif import WhatIfPane
 from kubectl_kres.tui.session import Session
 from kubectl_kres.tui.system import systems
 
 #: Kinds whose objects have a screen of their own; what makes pods and what is a policy needs no entry.
 OBJECTS: Mapping[str, type[Pane]] = {kind: pane for system in systems() for kind, pane in system.panes().items()}
+#: What else than quotas is used by somebody.
+USERS: Mapping[str, type[Pane]] = {kind: pane for system in systems() for kind, pane in system.users().items()}
 _VIEWS: Mapping[str, type[Pane]] = {
     "overview": OverviewPane,
     "quota": QuotaPane,
@@ -50,6 +53,8 @@ def pane_of(session: Session, place: Location, below: Pane | None) -> Pane:
     if place.view in _VIEWS:
         return _VIEWS[place.view](session, place)
     assert place.ref is not None
+    if place.view == "users":
+        return USERS.get(place.ref.kind, UsersPane)(session, place)
     kind = BY_KIND[place.ref.kind]
     if place.ref.kind in OBJECTS:
         return OBJECTS[place.ref.kind](session, place)

@@ -106,6 +106,11 @@ class TreePane(ObjectPane, TablePane):
         """A page of text. Raises KresError."""
         raise NotImplementedError
 
+    def branch_of(self, row: Any) -> RowKey:
+        """The path of the line that folds for a line: its own, or that of the branch that it stands in."""
+        path: RowKey = row.path
+        return path[:1]
+
     def copied(self, row: Any) -> Copy | None:
         """What is copied of a line, if it is not the object's name."""
         raise NotImplementedError
@@ -180,7 +185,7 @@ class TreePane(ObjectPane, TablePane):
     def _fill(self) -> None:
         # A filter looks into folded branches, too.
         folded = set() if self._filter else self._folded
-        self.table.replace({row.path: row for row in self._rows if len(row.path) == 1 or row.path[:1] not in folded})
+        self.table.replace({row.path: row for row in self._rows if not _is_inside(row.path, folded)})
 
     def _verdict(self, width: int) -> Iterator[Line]:
         yield from self.state_lines(width)
@@ -230,7 +235,7 @@ class TreePane(ObjectPane, TablePane):
 
     def fold(self, row: Any, *, folded: bool | None = None) -> None:
         """Folds the branch of a line, or unfolds it; without a word the other one of both."""
-        key = row.path[:1]
+        key = self.branch_of(row)
         if folded is None:
             folded = key not in self._folded
         (self._folded.add if folded else self._folded.discard)(key)
@@ -275,8 +280,13 @@ class TreePane(ObjectPane, TablePane):
                 self.table.focus()
         elif action == "left":
             self.fold(row, folded=True)
-        elif row.path[:1] in self._folded:
+        elif self.branch_of(row) in self._folded:
             self.fold(row, folded=False)
         else:
             self.about.focus()
         return True
+
+
+def _is_inside(path: RowKey, folded: set[RowKey]) -> bool:
+    """Whether a line stands in a branch that is folded."""
+    return bool(folded) and any(path[:depth] in folded for depth in range(1, len(path)))
