@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kubectl_kres.admission.request.create import policies_of
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.errors import QuantityError
 from kubectl_kres.model.pod import PodTemplateSpec
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass

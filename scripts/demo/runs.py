@@ -15,7 +15,7 @@ from msgspec import to_builtins
 from statuses import now, stated, succeeded
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import OwnerReference
 from kubectl_kres.model.raw import decoded

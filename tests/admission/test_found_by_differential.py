@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import create, policies_of
+from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.policy import LimitRange, ResourceQuota, RuntimeClass
 
 LABEL = (

@@ -9,7 +9,8 @@ import pytest
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding.mistyped import first_mistyped
-from kubectl_kres.admission.request.create import create, policies_of
+from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.request.new_pod import policies_of
 
 RECORDED = json.loads(Path(__file__).with_name("wrong-types.json").read_text())
 NOTHING = policies_of([], [], [], [])

@@ -9,8 +9,7 @@ import pytest
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.admission.resize.resize_change import changes
 from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.node import Node

@@ -9,7 +9,7 @@ import pytest
 from admission.samples import limit_range
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.node import Node
 from kubectl_kres.model.pod import Pod

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import create, create_decoded, policies_of
+from kubectl_kres.admission.request.create import create, create_decoded
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, Service
 
 RECORDED = json.loads(Path(__file__).with_name("structure.json").read_text())

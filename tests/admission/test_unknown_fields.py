@@ -9,7 +9,8 @@ import pytest
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.decoding import unknown_fields
-from kubectl_kres.admission.request.create import create, policies_of
+from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS
 
 RECORDED = json.loads(Path(__file__).with_name("unknown-fields.json").read_text())

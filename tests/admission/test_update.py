@@ -9,8 +9,8 @@ import pytest
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import create, policies_of
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 

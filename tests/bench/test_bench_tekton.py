@@ -10,7 +10,7 @@ import msgspec
 from bench.made import keyed, objects, truth
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.tekton import Task, TaskRun
 from kubectl_kres.quantity import parse

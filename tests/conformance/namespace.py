@@ -15,7 +15,8 @@ from kubectl_kres.admission.base.outcome import Outcome, QuotaCharge
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.requests import request_of, resource_of
 from kubectl_kres.admission.quota.usage_drift import status_after
-from kubectl_kres.admission.request.create import create, policies_of
+from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.admission.request.update import update
 from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.meta import Metadata

@@ -13,7 +13,7 @@ from conformance.merge import merged
 from conformance.systems import Data
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.policies.chain import create
 from kubectl_kres.policies.change import change

@@ -11,7 +11,7 @@ import msgspec
 from conformance.systems import Data
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.manifests import yaml_text
 from kubectl_kres.model.configmap import ConfigMap
 from kubectl_kres.model.pod import Container, Pod

@@ -14,8 +14,7 @@ import yaml
 from kubectl_kres.admission.base.draft import draft_pod
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.pod.aggregate import of_pod
-from kubectl_kres.admission.request.create import policies_of
-from kubectl_kres.admission.request.new_pod import admit
+from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import Metadata
 from kubectl_kres.model.pod import Container, Pod

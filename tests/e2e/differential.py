@@ -22,8 +22,8 @@ from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange import limitrange_object
 from kubectl_kres.admission.pod.aggregate import explain_total, of_pod
-from kubectl_kres.admission.request.create import create, policies_of
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.create import create
+from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.admission.resize.resize_pod import resize
 from kubectl_kres.model.kinds import describe
 from kubectl_kres.model.node import Node

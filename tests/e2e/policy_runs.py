@@ -19,8 +19,7 @@ from e2e.judging import without_chance
 from e2e.policy_generate import Object, grouped, policy
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.model.kinds import describe
 from kubectl_kres.policies.chain import create
 from kubectl_kres.policies.world import PolicyAnswer, PolicyObjects, world_of

@@ -22,7 +22,7 @@ from e2e.seed import SEED
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.versions import parse
-from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import policies_of
 
 pytestmark = pytest.mark.e2e
 

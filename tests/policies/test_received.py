@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.policies.chain import create
 from kubectl_kres.policies.received import received
 from kubectl_kres.policies.world import PolicyObjects

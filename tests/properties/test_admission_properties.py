@@ -13,8 +13,7 @@ from properties.generated import FEW, KATA, pod, pods, policies, range_lists, wr
 
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
-from kubectl_kres.admission.request.new_pod import Policies, admit
+from kubectl_kres.admission.request.new_pod import Policies, admit, policies_of
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.provenance.journal import Journal, Set, replay
 from kubectl_kres.provenance.rules import RULES

@@ -13,8 +13,7 @@ from reports.stored import made, store_of, subject
 
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import charges, with_used
-from kubectl_kres.admission.request.create import policies_of
-from kubectl_kres.admission.request.new_pod import admit, quota_request
+from kubectl_kres.admission.request.new_pod import admit, policies_of, quota_request
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.quantity import parse

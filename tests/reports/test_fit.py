@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
-from kubectl_kres.admission.request.new_pod import admit
+from kubectl_kres.admission.request.new_pod import admit, policies_of
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.admission.request.create import policies_of
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.model.configmap import ConfigMap
 from kubectl_kres.model.policy import LimitRange, Namespace, ResourceQuota
 from kubectl_kres.model.raw import decoded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,7 +15,6 @@ from kubectl_kres.admission.decoding.gated_fields import with_known_volumes
 from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
 from kubectl_kres.admission.limitrange import limitrange_object
 from kubectl_kres.admission.quota import quota_object
-from kubectl_kres.admission.quota.quota_admission import parse_quota
 from kubectl_kres.admission.quota.requests import count_request, device_request, resource_of, service_request
 from kubectl_kres.admission.request.new_pod import Policies, admit
 from kubectl_kres.admission.request.policy_answer import answered, not_valid, undecodable
@@ -27,24 +26,9 @@ from kubectl_kres.admission.structure.service_structure import service_errors, s
 from kubectl_kres.admission.structure.template_structure import pod_errors
 from kubectl_kres.model.kinds import WORKLOADS
 from kubectl_kres.model.pod import Pod
-from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
+from kubectl_kres.model.policy import LimitRange, ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim, ResourceClaim, Service
 from kubectl_kres.model.raw import decoded
-
-
-def policies_of(
-    limit_ranges: Iterable[LimitRange],
-    quotas: Iterable[ResourceQuota],
-    priorities: Iterable[PriorityClass] | None = None,
-    runtimes: Iterable[RuntimeClass] | None = None,
-) -> Policies:
-    """The policies of one namespace, parsed once. Raises Unparsable for a policy that no server would have stored."""
-    return Policies(
-        tuple(limitrange_object.parse(item) for item in sorted(limit_ranges, key=lambda item: item.metadata.name)),
-        tuple(parse_quota(item) for item in sorted(quotas, key=lambda item: item.metadata.name)),
-        None if priorities is None else {item.metadata.name: item for item in priorities},
-        None if runtimes is None else {item.metadata.name: item for item in runtimes},
-    )
 
 
 def create(raw: Mapping[str, Any], policies: Policies, server: Server) -> tuple[Outcome, ...]:

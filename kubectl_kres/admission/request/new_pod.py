@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import permutations
 from typing import Any
@@ -16,19 +16,26 @@ from kubectl_kres.admission.base.resource_names import given_name
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.base.warnings import pod_warnings
 from kubectl_kres.admission.decoding.gated_fields import without_unknown
-from kubectl_kres.admission.limitrange import limitrange_admission
+from kubectl_kres.admission.limitrange import limitrange_admission, limitrange_object
 from kubectl_kres.admission.limitrange.limitrange_object import Limits
 from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.classes import check_overhead, check_priority, set_overhead, set_priority
 from kubectl_kres.admission.pod.defaulting import default_pod, default_pod_level
 from kubectl_kres.admission.pod.pod_level import validate_pod_level
 from kubectl_kres.admission.pod.validation import validate_containers
-from kubectl_kres.admission.quota.quota_admission import Quota, QuotaRequest, QuotaVerdict, evaluate, stated_names
+from kubectl_kres.admission.quota.quota_admission import (
+    Quota,
+    QuotaRequest,
+    QuotaVerdict,
+    evaluate,
+    parse_quota,
+    stated_names,
+)
 from kubectl_kres.admission.quota.scopes import matches_pod
 from kubectl_kres.admission.quota.usage import pod_names, pod_usage
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod, ResizePolicy, ResourceClaimEntry
-from kubectl_kres.model.policy import PriorityClass, RuntimeClass
+from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, RuntimeClass
 from kubectl_kres.provenance.journal import Assume, Derive, Entry, Set, Source
 
 #: Up to this many LimitRanges with defaults, every order is tried; beyond, each pair of a first and a last one.
@@ -51,6 +58,21 @@ class Policies(Struct, frozen=True):
     extended: Mapping[str, str] | None = None
     expandable: Mapping[str, bool] | None = None
     default_storage: str = ""
+
+
+def policies_of(
+    limit_ranges: Iterable[LimitRange],
+    quotas: Iterable[ResourceQuota],
+    priorities: Iterable[PriorityClass] | None = None,
+    runtimes: Iterable[RuntimeClass] | None = None,
+) -> Policies:
+    """The policies of one namespace, parsed once. Raises Unparsable for a policy that no server would have stored."""
+    return Policies(
+        tuple(limitrange_object.parse(item) for item in sorted(limit_ranges, key=lambda item: item.metadata.name)),
+        tuple(parse_quota(item) for item in sorted(quotas, key=lambda item: item.metadata.name)),
+        None if priorities is None else {item.metadata.name: item for item in priorities},
+        None if runtimes is None else {item.metadata.name: item for item in runtimes},
+    )
 
 
 def admit(

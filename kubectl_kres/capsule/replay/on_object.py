@@ -9,7 +9,8 @@ import msgspec
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import QuotaCharge
-from kubectl_kres.admission.request.create import create_decoded, policies_of
+from kubectl_kres.admission.request.create import create_decoded
+from kubectl_kres.admission.request.new_pod import policies_of
 from kubectl_kres.capsule.replay.counting import counted
 from kubectl_kres.capsule.replay.outcome import WorldOutcome
 from kubectl_kres.capsule.replay.settle import settle

@@ -19,7 +19,6 @@ from kubectl_kres.reports.common.kind_answers import answers_about, makes_one_po
 from kubectl_kres.reports.common.subject import Subject
 from kubectl_kres.reports.explain.difference import Difference, Differences, diff
 from kubectl_kres.reports.explain.explain import unseen_of
-from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
@@ -42,7 +41,11 @@ def _is_counted(kind: Kind) -> bool:
 
 
 def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
-    return policy_needs(store, subject) if _is_counted(subject.kind) else needs_with_rivals(store, subject)
+    if not _is_counted(subject.kind):
+        return needs_with_rivals(store, subject)
+    from kubectl_kres.reports.namespace.explain_policy import policy_needs
+
+    return policy_needs(store, subject)
 
 
 class DiffPage(Page):
@@ -111,6 +114,8 @@ def _difference(turn: AnswerTurn, subject: Subject) -> Difference | None:
     """Of a claim or a service of a file what refuses it; None: it is taken."""
     if not _is_counted(subject.kind):
         return diff(turn.store, subject, turn.ask)
+    from kubectl_kres.reports.namespace.explain_policy import explain_policy
+
     found = explain_policy(turn.store, subject, turn.ask)
     if found.verdict is None or found.verdict.allowed is True:
         return None

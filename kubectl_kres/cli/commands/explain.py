@@ -37,7 +37,6 @@ from kubectl_kres.errors import KresError, UsageError
 from kubectl_kres.model.kinds import find
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.render.pod import explain as render
-from kubectl_kres.render.quota import policy as render_policy
 from kubectl_kres.render.text import data
 from kubectl_kres.render.verdict import listed
 from kubectl_kres.render.verdict.words import verdict_word
@@ -48,8 +47,6 @@ from kubectl_kres.reports.common.system import likeness_of
 from kubectl_kres.reports.explain.explain import explain
 from kubectl_kres.reports.explain.summary import Outline, Outlines
 from kubectl_kres.reports.explain.value_query import narrowed
-from kubectl_kres.reports.namespace.explain_policy import explain_policy, policy_needs
-from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 from kubectl_kres.reports.pod.verdict import is_negative
 from kubectl_kres.reports.remedies.rivals import needs_with_rivals
 from kubectl_kres.store.coverage import Need
@@ -57,6 +54,7 @@ from kubectl_kres.store.store import Store
 
 if TYPE_CHECKING:
     from kubectl_kres.reports.changes.together import Together
+    from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
 
 
 def plan(options: Options, words: tuple[str, ...]) -> Query:
@@ -87,6 +85,8 @@ def _wants(store: Store, subject: Subject) -> tuple[Need, ...]:
     if explainer is not None:
         return explainer.needs(store, subject)
     if answers_about(subject.kind).explained == "policy":
+        from kubectl_kres.reports.namespace.explain_policy import policy_needs
+
         return policy_needs(store, subject)
     return needs_with_rivals(store, subject)
 
@@ -158,7 +158,7 @@ class ExplainPage(Page):
             yield answered
             verdict = found.verdict
             refused = verdict is not None and is_negative(verdict)
-            conflicts = isinstance(found, PolicyExplanation) and render_policy.word(found)[0] in {"conflict", "over"}
+            conflicts = verdict is None and self._conflicts(found)
             if verdict is not None:
                 tally.meets("admitted", not refused, complete=found.complete)
             negative = self.options.exit_code and (refused or conflicts)
@@ -222,14 +222,7 @@ class ExplainPage(Page):
 
     def _answer(self, turn: AnswerTurn, subject: Subject) -> tuple[Explanation | PolicyExplanation | Outline, Answered]:
         if answers_about(subject.kind).explained == "policy":
-            policy = self._policy(turn, subject)
-            if self.options.output == "brief":
-                more = self._more(subject)
-                return policy, Answered(subject, policy, self.brief(render_policy.brief(policy, more)))
-            if turn.many:
-                self._line(render_policy.word(policy)[0])
-                return policy, self._row(subject, policy, partial(render_policy.row_of, policy))
-            return policy, Answered(subject, policy, self._policy_lines(policy))
+            return self._policy(turn, subject)
         if self._brief(many=turn.many):
             outline = self._outline(turn, subject)
             self._line(verdict_word(outline.verdict)[0])
@@ -272,20 +265,32 @@ class ExplainPage(Page):
             self._outlines = turn.store, Outlines(turn.store, turn.ask)
         return self._outlines[1].outline(subject)
 
-    def _policy(self, turn: AnswerTurn, subject: Subject) -> PolicyExplanation:
+    def _policy(self, turn: AnswerTurn, subject: Subject) -> tuple[PolicyExplanation, Answered]:
+        """Of what bounds pods, or is counted beside them; loaded for that alone."""
+        from kubectl_kres.render.quota import policy as drawn
+        from kubectl_kres.reports.namespace.explain_policy import explain_policy
+
         found = explain_policy(turn.store, subject, turn.ask)
         for flag in ("container", "question", "steps"):
             if getattr(self.options, flag):
                 name = "for" if flag == "question" else flag
                 raise UsageError(f"--{name} asks about a pod, not about {subject.ref}")
-        return found
-
-    def _policy_lines(self, found: PolicyExplanation) -> Callable[[], list[str]]:
+        if self.options.output == "brief":
+            return found, Answered(subject, found, self.brief(drawn.brief(found, self._more(subject))))
+        if turn.many:
+            self._line(drawn.word(found)[0])
+            return found, self._row(subject, found, partial(drawn.row_of, found))
         gap = [""] * (self._blocks > 0)
         self._blocks = 1
         plain = not speaks_unicode()
-        whole = partial(render_policy.lines, found, ascii_only=plain, color=self.color, width=self.width)
-        return lambda: [*gap, *whole()]
+        whole = partial(drawn.lines, found, ascii_only=plain, color=self.color, width=self.width)
+        return found, Answered(subject, found, lambda: [*gap, *whole()])
+
+    def _conflicts(self, found: Any) -> bool:
+        """Whether policies contradict each other, or more is used than they let."""
+        from kubectl_kres.render.quota.policy import word
+
+        return word(found)[0] in {"conflict", "over"}
 
     def _explanation_lines(self, found: Explanation, *, many: bool) -> Callable[[], list[str]]:
         options = self.options

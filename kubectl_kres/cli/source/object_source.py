@@ -11,8 +11,6 @@ from kubectl_kres.cli.args.options import Options
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.errors import InputError, UsageError
 from kubectl_kres.manifests.manifest import Manifest
-from kubectl_kres.manifests.overlay import overlay
-from kubectl_kres.manifests.read import LISTED, read, refuse, versioned
 from kubectl_kres.model.kinds import Kind
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import Need
@@ -97,6 +95,8 @@ class Input:
         self.mistyped: list[InputError] = []
         stdin = sys.stdin.buffer if sys.stdin is not None else io.BytesIO()
         if options.filenames:
+            from kubectl_kres.manifests.read import LISTED, read, refuse, versioned
+
             notes: list[InputError] = []
             found = read(options.filenames, recursive=options.recursive, stdin=stdin, faults=self.faults, notes=notes)
             for note in notes[:LISTED]:
@@ -109,6 +109,11 @@ class Input:
     def place(self, namespace: str) -> None:
         """Give a namespace to the objects that name none. Raises InputError where ``-n`` and an object disagree."""
         self.namespace = namespace
+        if not (self.manifests or self._tekton or self.faults):
+            return
+        from kubectl_kres.manifests.overlay import overlay
+        from kubectl_kres.manifests.read import refuse
+
         left = overlay(self.policies, self.manifests, namespace=namespace, explicit=self._explicit, faults=self.faults)
         self.workloads = tuple(left)
         if not left and not self.policies.kinds():
@@ -134,6 +139,8 @@ class Input:
 
 def _tekton_config(path: str, stdin: BinaryIO) -> Sequence[Manifest]:
     """Tekton's ConfigMaps out of a file. Raises InputError, UsageError where it holds none of them."""
+    from kubectl_kres.manifests.read import read
+
     found = [one for one in read([path], recursive=False, stdin=stdin) if one.kind == "ConfigMap"]
     if not any(one.metadata.get("name") in CONFIG_NAMES for one in found):
         hint = "kubectl get configmaps -n tekton-pipelines -o yaml writes such a file"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from kubectl_kres.render.text.line import Line
 from kubectl_kres.render.text.system import RenderSystem
-from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.reports.quota.denied import Denied
+
+if TYPE_CHECKING:
+    from kubectl_kres.render.text.line import Line
+    from kubectl_kres.reports.common.explanation import Explanation
+    from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
+    from kubectl_kres.reports.quota.denied import Denied
 
 #: What it means that the server has no runs.
 NO_TEKTON = "Tekton is not installed, or too old for tekton.dev/v1"

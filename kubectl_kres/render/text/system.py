@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from kubectl_kres.render.text.line import Line
-from kubectl_kres.reports.common.explanation import Explanation
-from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
-from kubectl_kres.reports.quota.denied import Denied
 from kubectl_kres.systems import registered
+
+if TYPE_CHECKING:
+    from kubectl_kres.render.text.line import Line
+    from kubectl_kres.reports.common.explanation import Explanation
+    from kubectl_kres.reports.namespace.policy_explanation import PolicyExplanation
+    from kubectl_kres.reports.quota.denied import Denied
 
 
 class RenderSystem:

@@ -13,8 +13,7 @@ from kubectl_kres.admission.base.draft import Unparsable, parse_list
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.scopes import requirements
 from kubectl_kres.admission.quota.usage import counts_by_class
-from kubectl_kres.admission.request.create import create, policies_of
-from kubectl_kres.admission.request.new_pod import Policies
+from kubectl_kres.admission.request.new_pod import Policies, policies_of
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.policy import LimitRange, PriorityClass, ResourceQuota, ResourceQuotaStatus, RuntimeClass
 from kubectl_kres.provenance.journal import Assume
@@ -90,6 +89,8 @@ def _stored(policy: LimitRange | ResourceQuota, store: Store, server: Server, as
     ref = ObjectRef(type(policy).__name__, policy.metadata.name, policy.metadata.namespace)
     if ref not in store.files:
         return True
+    from kubectl_kres.admission.request.create import create
+
     raw: dict[str, Any] = msgspec.to_builtins(policy, enc_hook=str)
     refusal = create({"apiVersion": "v1", **raw, "kind": ref.kind}, Policies(), server)[0].refusal
     if refusal is None:

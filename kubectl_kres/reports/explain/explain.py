@@ -13,7 +13,6 @@ from kubectl_kres.admission.pod import qos
 from kubectl_kres.admission.pod.aggregate import both_sums, explain_total, of_pod
 from kubectl_kres.admission.quota.quota_admission import charges
 from kubectl_kres.admission.quota.requests import pod_request
-from kubectl_kres.admission.request.create import create_pod
 from kubectl_kres.admission.request.new_pod import Policies, admit, quota_request
 from kubectl_kres.errors import UsageError
 from kubectl_kres.model.pod import Pod
@@ -128,6 +127,8 @@ def analyse(
     Where a live pod has what one of several outcomes stores, that outcome leads.
     """
     if raw is not None:
+        from kubectl_kres.admission.request.create import create_pod
+
         outcomes = create_pod(raw, known.policies, ask.server)
     else:
         outcomes = admit(start.pod, known.policies, ask.server, journal=journal, counted=start.live is not None)

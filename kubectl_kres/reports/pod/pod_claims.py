@@ -12,7 +12,6 @@ from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import charges, with_used
 from kubectl_kres.admission.quota.requests import claim_request
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.request.volume_claims import admit_claim, classed
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.quota_objects import ClaimStatus, PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
@@ -185,6 +184,8 @@ def _admitted(
 
     Raises Unparsable. Source: stateful_pod_control.go createPersistentVolumeClaims, which goes on after a refusal.
     """
+    from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+
     refusals: dict[str, Refusal] = {}
     costs: list[QuotaCharge] = []
     for last in range(len(new)) if len(new) <= _MOST_ORDERED else (len(new) - 1,):

@@ -8,9 +8,6 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal, unparsable
-from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
-from kubectl_kres.admission.request.policy_answer import undecodable
-from kubectl_kres.admission.request.workload import invalid_workload, uncounted
 from kubectl_kres.model.kinds import is_known
 from kubectl_kres.model.raw import Raw
 from kubectl_kres.provenance.journal import Assume
@@ -45,6 +42,9 @@ def judged(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Anal
 
 def _decoded(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
     """The analysis, or the refusal of an object whose kind there is, whatever its namespace."""
+    from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+    from kubectl_kres.admission.request.policy_answer import undecodable
+
     raw, outcomes = subject.raw or {}, analysis.outcomes
     if any(one.code == 400 for one in outcomes):
         return structs.replace(analysis, outcomes=tuple(_undecoded(one, raw, subject.ref.kind) for one in outcomes))
@@ -87,6 +87,8 @@ def _version(raw: Raw) -> str:
 
 
 def _of_workload(store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
+    from kubectl_kres.admission.request.workload import invalid_workload, uncounted
+
     raw, pods = subject.raw or {}, analysis.outcomes
     path, template = raw_template(raw)
     invalid = invalid_workload(raw, path, template.get("spec") or {}, analysis.start.pod, ask.server)
@@ -130,6 +132,8 @@ def existing(store: Store, subject: Subject) -> Iterator[Assume]:
 
 def sent(raw: Raw, outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """The answers to an object that makes no pods, as kubectl sends it."""
+    from kubectl_kres.admission.decoding.unknown_fields import unknown_fields
+
     kind = str(raw.get("kind", ""))
     unknown = unknown_fields(raw, kind)
     if not unknown or any(one.code == 400 for one in outcomes):

@@ -15,7 +15,6 @@ from kubectl_kres.admission.base.outcome import Finding, Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.limitrange.limitrange_object import Limits, ParsedItem
 from kubectl_kres.admission.request.new_pod import Policies
-from kubectl_kres.admission.request.volume_claims import admit_claim, classed
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.workload import Workload
@@ -264,6 +263,8 @@ class _Search:
         return self.analysis.start.owner or manifest_workload(self.subject)
 
     def _of_claim(self, claim: PersistentVolumeClaim, policies: Policies) -> Iterator[Finding]:
+        from kubectl_kres.admission.request.volume_claims import admit_claim, classed
+
         for outcome in admit_claim(classed(claim, policies), policies, self.server):
             for one in outcome.refusal.findings if outcome.refusal is not None else ():
                 if one.rule in _OF_CLAIMS:
