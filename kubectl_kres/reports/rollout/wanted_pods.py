@@ -31,7 +31,9 @@ def needed_of(
 ) -> Needed:
     """``pods``: of a workload that exists and keeps a number of them. ``seen``: what the cluster says of it."""
     missing = _missing(store, subject, analysis, pods)
-    end = under_way(store, subject, analysis, pods) if pods is not None and missing else None
+    end = (
+        under_way(store, subject, analysis, pods) if pods is not None and missing and _may_end(analysis, pods) else None
+    )
     comes = end is not None and end.complete
     if not missing or not all(outcome.allowed for outcome in analysis.outcomes):
         return Needed(missing, comes=comes)
@@ -45,6 +47,12 @@ def needed_of(
     # An old pod that goes gives room: how far a rollout comes is no matter of what is free now.
     fits = _fits(analysis) if end is None or pods is None else max(0, end.updated - pods.newest)
     return Needed(missing, None if comes else fits, blocked, comes=comes)
+
+
+def _may_end(analysis: Analysis, pods: Replicas) -> bool:
+    """Whether old pods that go can help: not where a new one is refused whatever room there is, and all are wanted."""
+    refusals = (outcome.refusal for outcome in analysis.outcomes if outcome.refusal is not None)
+    return bool(pods.kept) or all(one.rule == "quota/exceeded" for refusal in refusals for one in refusal.findings)
 
 
 def _missing(store: Store, subject: Subject, analysis: Analysis, pods: Replicas | None) -> int:
