@@ -19,6 +19,13 @@ def test_the_overview_of_the_example(kres: Kres):
     assert max(map(len, (line for line in lines if "kubectl" not in line))) <= 80
 
 
+@pytest.mark.parametrize(("words", "said"), [("", "-A"), (" -n shop", "-n shop")])
+def test_it_leads_to_the_findings(kres: Kres, words: str, said: str):
+    last = kres(f"overview --demo{words}").out.splitlines()[-1]
+    assert last == f"also what is about to be wrong: kubectl kres check {said} --demo"
+    assert kres(last.partition(": kubectl kres ")[2]).out
+
+
 def test_counts_agree_with_the_commands_of_the_areas(kres: Kres):
     _, out, _ = kres("overview --demo -o json")
     [found] = json.loads(out)["items"]

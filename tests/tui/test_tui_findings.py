@@ -36,6 +36,12 @@ def test_findings_are_those_of_the_command_the_worst_first(
     assert "overview > check" in shown and "KRES1" in shown
 
 
+def test_the_overview_leads_to_the_findings():
+    """The last of the areas; Tab goes there."""
+    shown = drive(demo(file=ML), ["tab", "end", "enter"], lambda app: None, size=LARGE)
+    assert "overview > check" in shown and "KRES1" in shown
+
+
 def test_policies_stand_beside_limit_ranges_by_namespace():
     limits = "object.spec.containers.all(c, has(c.resources.limits))"
     pod = {**made("Pod", "bare", spec={"containers": [box()]}), "status": {"phase": "Running"}}

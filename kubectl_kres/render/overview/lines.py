@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.render.pictures.stacked import in_proportion
@@ -31,6 +32,8 @@ _UNKNOWN = {"denied": "not visible", "failed": "not read", "unread": "not read"}
 #: Beyond it a percentage says no more than that it is too much.
 _MOST_PERCENT = 10_000
 _INDENT = "    "
+#: What the list of findings is, which the overview leads to.
+CHECKED = "also what is about to be wrong"
 
 
 def area_bar(area: OverviewArea, *, ascii_only: bool) -> Line:
@@ -125,6 +128,9 @@ def _all(found: Overview, now: str, width: int, flags: str, *, ascii_only: bool)
         yield [("strong", "not visible")]
     for one in found.unseen:
         yield from _unseen(one, width)
+    where = f"-n {quote(found.namespace)}" if found.namespace else "-A"
+    yield [("", "")]
+    yield [("quiet", f"{CHECKED}: kubectl kres {' '.join(filter(None, ('check', where, flags)))}")]
 
 
 def _areas(areas: Sequence[OverviewArea], width: int, *, ascii_only: bool) -> Iterator[Line]:

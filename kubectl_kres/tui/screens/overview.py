@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 
 from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
-from kubectl_kres.render.overview.lines import BAR, SIGNS, area_bar, area_said, ask_words, problem_said
+from kubectl_kres.render.overview.lines import BAR, CHECKED, SIGNS, area_bar, area_said, ask_words, problem_said
 from kubectl_kres.render.text.line import Line, Tone, size, wrapped
 from kubectl_kres.reports.overview.area import OverviewArea, Problem
 from kubectl_kres.reports.overview.areas import pod_area
@@ -209,6 +209,8 @@ class OverviewPane(TablePane):
             yield self._area(area)
         spaces = OverviewArea("namespaces", "Namespace", sum(1 for _ in self.session.store.all("Namespace")))
         yield self._area(spaces)
+        # Found only once the list is open: rules look at every object.
+        yield Notice(("", ""), "check", "", CHECKED, Location("check", self.session.namespace))
         yield from self._server()
 
     def _area(self, area: OverviewArea) -> Notice:
