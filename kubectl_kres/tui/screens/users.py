@@ -79,11 +79,18 @@ class UsersPane(TreePane):
 
     def changed(self, changes: Changes) -> None:
         """A large tree takes its time: where much changes it is made anew now and then, not at each tick."""
-        if changes:
-            self._behind = True
-        resting = monotonic() - self._made < self._took * _REST
-        if not resting or self.ref in changes.gone or not changes.kinds:
-            super().changed(changes if not self._behind or changes else _all(self.needs()))
+        self._behind = self._behind or not changes.kinds.isdisjoint(need.kind for need in self.needs())
+        rested = monotonic() - self._made >= self._took * _REST
+        if self._behind and rested and self.ref not in changes.gone:
+            self.gone = self.gone and self.session.get(self.ref) is None
+            self.explain()
+        elif self.ref in changes.gone or not self._behind:
+            super().changed(changes)
+
+    @property
+    def busy(self) -> bool:
+        """A tree that was put off is still to come."""
+        return super().busy or self._behind
 
     def explain(self) -> None:
         began = monotonic()
@@ -254,13 +261,6 @@ def _share(quota: ResourceQuota) -> float:
         return now / most if most else float(now > 0)
 
     return max(map(share, hard), default=0.0)
-
-
-def _all(needs: Iterable[Need]) -> Changes:
-    """A change of everything that is needed: what was put off is looked at now."""
-    changes = Changes()
-    changes.needs.update(dict.fromkeys(needs))
-    return changes
 
 
 def _is_pod(node: UsageNode) -> bool:
