@@ -6,9 +6,9 @@
     python bench/run.py --only quota --only claims
 
 Parts: start (commands that ask no cluster), sums (all pods added up), pods (all pods and Deployments explained, and
-compared with what they would get), quota (all quotas recounted), taskruns (all runs of a namespace explained), claims,
-sizes (some of these on clusters from a tenth of --pods to twice as many, into a plot in docs), feed (watched events),
-tui (the program in a terminal, under events).
+compared with what they would get), quota (all quotas recounted), snapshots (all objects written to a file, its pods
+read), taskruns (all runs of a namespace explained), claims, sizes (some of these on clusters from a tenth of --pods to
+twice as many, into a plot in docs), feed (watched events), tui (the program in a terminal, under events).
 Commands take turns, so that other load on the machine meets all of them; each figure is a median.  Figures are for
 comparing within one run, not between machines.  A command whose answer is wrong has no figures: the run ends with 1.
 kube-capacity takes part where it is on PATH.
@@ -23,6 +23,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -209,6 +210,37 @@ def stale_in(out: str) -> dict[str, list[str]]:
     }
 
 
+_READ = """import sys
+from kubectl_kres.snapshot.read import pages
+print(sum(len(page) for page in pages(sys.argv[1], "Pod")), "pods")"""
+
+
+def snapshots(_: str, options: argparse.Namespace) -> str:
+    """A snapshot of all objects written, plain and compressed, and its pods read; MB/s of the JSON of the cluster.
+
+    Of a file that is read it is the JSON in the file.
+    """
+    folder = cluster(options.pods)
+    sent = sum(one.stat().st_size for one in folder.glob("*.items"))
+    rows, held = [], 0
+    with served(folder) as environment, tempfile.TemporaryDirectory(prefix="bench-") as made:
+        for name in ("all.kres", "all.kres.gz"):
+            path, told = f"{made}/{name}", f"{options.pods} pods"
+            subjects = [
+                kres("snapshot", "-A", "--out", path, right=lambda _, err: " objects" in err, code=4),
+                Subject("read", (sys.executable, "-c", _READ, path), lambda out, _, told=told: told in out),
+            ]
+            written, read = map(median, in_turn(subjects, options.runs, environment))
+            size = Path(path).stat().st_size
+            held = size if name == "all.kres" else held
+            for one, run, json_size in (("written", written, sent), ("its pods read", read, held)):
+                speed = f"{json_size / 1e6 / run.cpu:.0f}"
+                rows.append([f"{name} {one}", f"{run.wall:.2f}", f"{run.cpu:.2f}", f"{run.peak:.0f}", speed,
+                             f"{size / 1e6:.1f}", f"{size / sent:.3f}"])  # fmt: skip
+    title = f"snapshot, {options.pods:,} pods, {sent / 1e6:.0f} MB"
+    return table([title, "wall s", "CPU s", "peak MiB", "MB/s of CPU", "MB", "of the JSON"], rows)
+
+
 def taskruns(kubectl: str, options: argparse.Namespace) -> str:
     """All TaskRuns of one namespace explained."""
     count = options.taskruns
@@ -313,6 +345,7 @@ PARTS: dict[str, Callable[[str, argparse.Namespace], str]] = {
     "pods": pods,
     "sizes": sizes,
     "quota": quota,
+    "snapshots": snapshots,
     "taskruns": taskruns,
     "claims": claims,
     "feed": feed,
