@@ -9,11 +9,12 @@ BENCH := bench/run.py
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 ADVICE ?= 300
+CHANGES ?= 200
 POLICIES ?= 600
 DIST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: docs help venv demo test quick check dist cluster bench advice policies golden clean
+.PHONY: docs help venv demo test quick check dist cluster bench advice changes policies golden clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' Makefile
@@ -58,6 +59,9 @@ bench: $(READY) ## measure speed and memory (BENCH_ARGS)
 
 advice: $(READY) ## run every printed remedy of generated refused worlds on a real control plane (ADVICE: how many worlds)
 	@KRES_ADVICE=$(ADVICE) KRES_REQUIRE_CONTROLPLANE=1 scripts/test $(PY) -s tests/e2e/test_advice_plane.py
+
+changes: $(READY) ## generated changes on a real control plane, each end held against what simulate says (CHANGES: how many)
+	@KRES_CASES=$(CHANGES) KRES_RANDOM=1 KRES_REQUIRE_CONTROLPLANE=1 scripts/test $(PY) -s tests/e2e/test_changes_plane.py
 
 policies: $(READY) ## generated admission policies and Pod Security on a real control plane and all it emulates (POLICIES)
 	@KRES_POLICIES=$(POLICIES) KRES_REQUIRE_CONTROLPLANE=1 scripts/test $(PY) -s tests/e2e/test_policies_plane.py

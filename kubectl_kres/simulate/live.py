@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
@@ -44,6 +45,8 @@ _DESIRED = "deployment.kubernetes.io/desired-replicas"
 _MOST = "deployment.kubernetes.io/max-replicas"
 _REVISION_NOTE = "deployment.kubernetes.io/revision"
 _NOTES = frozenset({_DESIRED, _MOST, _REVISION_NOTE})
+#: Who refuses what nothing here can be computed for.
+_BY_WEBHOOK = re.compile(r'admission webhook "[^"]*" denied|failed calling webhook "')
 _GROUPS = ("containers", "init_containers")
 _PARTS = ("resources", "ports", "security_context", "liveness_probe", "readiness_probe", "startup_probe")
 _HASH = "pod-template-hash"
@@ -162,7 +165,11 @@ class _Reading:
                 sets[owner.kind, owner.name].append(item)
         for key, raw in self.world.objects.items():
             if key[0] in CONTROLLED:
-                fresh = started(raw, self.tables.template_of(raw))
+                template = self.tables.template_of(raw)
+                rejected = _rejected(raw)
+                if rejected:
+                    self.tables.reject(template, rejected)
+                fresh = started(raw, template)
                 yield key, self._filled(key, fresh, raw, sets[key])
 
     def _filled(self, key: Key, fresh: WorkloadState, raw: Raw, sets: list[Workload]) -> WorkloadState:
@@ -232,6 +239,15 @@ class _Reading:
             replicas.append(Replica(int(ordinal), template, shape, pod.status.phase == "Running"))
         current = min(older) if older else fresh.current
         return fresh._replace(pods=tuple(sorted(replicas)), current=current)
+
+
+def _rejected(raw: Raw) -> str:
+    """What a webhook says to pods of a workload, as its condition has it; empty where none is known to reject them."""
+    for one in (raw.get("status") or {}).get("conditions") or ():
+        text = str(one.get("message", ""))
+        if (one.get("type"), one.get("status")) == ("ReplicaFailure", "True") and _BY_WEBHOOK.search(text):
+            return text
+    return ""
 
 
 def _told_apart(pod: Pod) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from kubectl_kres.admission.base.draft import Unparsable
-from kubectl_kres.admission.base.outcome import Outcome
+from kubectl_kres.admission.base.outcome import Finding, Outcome, Refusal
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.quota.quota_admission import QuotaRequest
 from kubectl_kres.admission.quota.requests import claim_request, count_request, pod_request, request_of, resource_of
@@ -72,6 +72,9 @@ class Tables:
         self._finished: dict[int, Cost] = {}
         self._sets: Cost | None = None
         self._plugins: dict[Any, Plugins | None] = {}
+        #: What a webhook said to pods of a template when they were last tried, and whose templates those are.
+        self._rejected: dict[int, str] = {}
+        self._rejecting: dict[Key, str] = {}
         #: What plugins could not compute.
         self.gaps: dict[str, None] = {}
 
@@ -93,6 +96,11 @@ class Tables:
                 held.append(number)
             self._written[written] = number
         return number
+
+    def reject(self, template: int, message: str) -> None:
+        """A webhook rejected pods of a template: nobody can ask it, so that its word stands while the template does."""
+        self._rejected[template] = message
+        self._rejecting[self.templates[template].owner] = message
 
     def template_of(self, workload: Raw, *, whole: bool = False) -> int:
         """The number of the template that a workload has now."""
@@ -128,7 +136,10 @@ class Tables:
 
     def _judged(self, template: int, world: World) -> tuple[tuple[int, ...], tuple[Outcome, ...]]:
         held = self.templates[template]
-        shared = not held.whole and self.plugins(world) is None
+        if held.owner in self._rejecting and template not in self._rejected:
+            kind, name = held.owner
+            self.gaps[f"what rejects pods of {kind} {name} is not asked about its other template"] = None
+        shared = not held.whole and template not in self._rejected and self.plugins(world) is None
         stored = self.judged.get(world.admitting, held.raw) if shared else ()
         refused: tuple[Outcome, ...] = ()
         if not stored:
@@ -145,6 +156,8 @@ class Tables:
 
     def outcomes(self, template: int, world: World, policies: Policies, name: str = "") -> tuple[Outcome, ...]:
         """Every answer to a new pod of a template. ``name``: the whole name, else one is generated."""
+        if template in self._rejected:
+            return (_by_webhook(self._rejected[template]),)
         held, plugins = self.templates[template], self.plugins(world)
         raw = pod_of(held.raw, held.owner[1], name=name)
         if plugins is not None:
@@ -210,6 +223,11 @@ class Tables:
             resource = resource_of(kind, str(raw.get("apiVersion", "v1")))
             return count_request(resource, "")
         return request_of(decoded(raw, BY_KIND[kind].struct), self.server)
+
+
+def _by_webhook(message: str) -> Outcome:
+    finding = Finding(message, "webhook/not-computed")
+    return Outcome(allowed=False, code=500, refusal=Refusal(500, "InternalError", message, (finding,)))
 
 
 def claim_raw(workload: Raw, claim: str, name: str) -> dict[str, Any]:

@@ -349,3 +349,26 @@ def test_policies_of_the_cluster_are_read_for_two_moments_too(kres: Kres, api: A
     code, out, err = kres(f"simulate --from {before} -n shop --exit-code")
     assert code == 1, out + err
     assert "no pods here" in " ".join(out.split())
+
+
+def test_autoscalers_that_may_not_be_read_are_named(kres: Kres, api: Api):
+    api.objects.append(deployment("web"))
+    told = "HorizontalPodAutoscalers could not be read: how far they get is not shown"
+    assert told not in kres("simulate -n shop --scale deploy/web=2").out
+    api.denied = {"horizontalpodautoscalers"}
+    code, out, _ = kres("simulate -n shop --scale deploy/web=2")
+    assert (code, told in " ".join(out.split())) == (0, True)
+
+
+def test_a_webhook_goes_on_rejecting_what_it_rejects(kres: Kres):
+    """As ``explain`` has it: its pods do not come, however many are wanted."""
+    assert kres("explain --demo -n staging deploy/scanner -o brief").out.startswith("blocked")
+    out = kres("simulate --demo -n staging --scale deploy/scanner=3").out
+    assert "Deployment/scanner  0 of 1 pod -> 0 of 3 pods" in out
+    assert 'failed calling webhook "images.example.com"' in out
+
+
+def test_what_a_webhook_says_of_another_template_is_not_known(kres: Kres):
+    path = "deploy/scanner:spec.template.spec.containers[scanner].resources.limits.memory=128Mi"
+    out = " ".join(kres("simulate --demo -n staging --set", path).out.split())
+    assert "what rejects pods of Deployment scanner is not asked about its other template" in out

@@ -46,6 +46,7 @@ from kubectl_kres.simulate.live import lean
 from kubectl_kres.store.coverage import READ
 from kubectl_kres.store.store import Origin, Store
 
+_AUTOSCALER = "HorizontalPodAutoscaler"
 #: The flags that are steps.
 _STEPS = ("filenames", "delete", "scale", "sets", "release")
 
@@ -160,7 +161,10 @@ def _noted(found: ChangeReport, store: Store, spaces: Sequence[str], assumptions
 
     whole = tuple(unread(store, (need for need in namespace_needs([""]) if need.required)))
     unseen = tuple(unread(store, (need for need in namespace_needs(spaces) if need.required))) if whole else ()
-    return replace(found, notes=(*found.notes, *assumptions), unseen=unseen, complete=not unseen)
+    autoscalers = (need for space in ("", *spaces) for need in namespace_needs([space]) if need.kind == _AUTOSCALER)
+    lacking = [need for need in autoscalers if store.covered(need).state in {"denied", "failed"}]
+    told = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
+    return replace(found, notes=(*found.notes, *told, *assumptions), unseen=unseen, complete=not unseen)
 
 
 def _between(options: Options, items: Items, tally: Tally) -> int:
