@@ -34,7 +34,7 @@ def played(
         raise UsageError("simulate needs a change: items, scale=... or delete=...")
     spaces = tuple(dict.fromkeys(filter(None, (space, *(step.namespace for step in steps)))))
     reading.fill([*namespace_needs(spaces), *pool_needs()])
-    for _ in range(2):
+    for _ in range(3):
         reading.fill(plugin_needs(reading.store, spaces))
     ask = ask_of(reading.store, "")
     found = report(carried_out(reading.store, steps, ask.server, spaces))

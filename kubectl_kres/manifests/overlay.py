@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import structs
 
 from kubectl_kres.errors import InputError
 from kubectl_kres.manifests.manifest import Manifest
+from kubectl_kres.manifests.number import Number
 from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.system import systems
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model import kinds
 from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.parameter import is_secret, kind_name, parameter_of
 from kubectl_kres.model.pod_places import OWN_NAMES, parts_of
 from kubectl_kres.model.workload import template_in
 from kubectl_kres.store.store import Store
@@ -44,6 +47,7 @@ def overlay(
         kind = kind_of(manifest)
         makes_pods = holds_template(manifest)
         if is_left_out(manifest):
+            _keep_parameter(store, manifest, namespace)
             continue
         try:
             # The configuration of a system stands in a namespace of its own, whatever is asked about.
@@ -60,6 +64,26 @@ def overlay(
     if faults is None:
         refuse(found)
     return workloads
+
+
+def _keep_parameter(store: Store, manifest: Manifest, namespace: str) -> None:
+    """What nothing else looks at may hold the parameters of a policy.
+
+    Whether a kind that is not known has namespaces is not known either: what is asked for in another one is not found.
+    """
+    if is_secret(manifest.api_version, manifest.kind):
+        return
+    placed = _with_metadata(manifest, "namespace", manifest.namespace or namespace)
+    store.add(kind_name(manifest.api_version, manifest.kind), parameter_of(_with_floats(placed.raw)))
+
+
+def _with_floats(value: Any) -> Any:
+    """With numbers as expressions see them."""
+    if isinstance(value, dict):
+        return {key: _with_floats(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_floats(inner) for inner in value]
+    return float(value) if isinstance(value, Number) else value
 
 
 def is_left_out(manifest: Manifest) -> bool:

@@ -8,9 +8,10 @@ from msgspec import json
 
 from kubectl_kres.model import admitting, autoscaling, configmap, crd, node, pod, policy, quota_objects, workload
 from kubectl_kres.model.kind import Kind
+from kubectl_kres.model.parameter import parameter_kind
 from kubectl_kres.systems import modules
 
-__all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "describe", "find", "is_known"]
+__all__ = ["BY_KIND", "KINDS", "WORKLOADS", "Kind", "Kinds", "describe", "find", "is_known"]
 
 
 W = workload.Workload
@@ -89,7 +90,18 @@ KINDS: tuple[Kind, ...] = (
     *(kind for module in modules("model") for kind in module.KINDS),
 )
 
-BY_KIND = {kind.kind: kind for kind in KINDS}
+
+class Kinds(dict[str, Kind]):
+    """Kinds by name. A name with a version, as ``ConfigMap.v1``, is that of a kind of parameters of policies."""
+
+    def __missing__(self, name: str) -> Kind:
+        found = parameter_kind(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+BY_KIND = Kinds({kind.kind: kind for kind in KINDS})
 _BY_NAME = {name: kind for kind in KINDS for name in kind.names}
 
 #: Kinds whose objects make pods from a template.

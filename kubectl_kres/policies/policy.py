@@ -26,15 +26,16 @@ from kubectl_kres.policies.request import Request
 
 Raw = Mapping[str, Any]
 _WORD = re.compile(r"[A-Za-z]+")
-#: Objects of a kind in a namespace; None: no such kind is served. Raises NotComputed where they could not be read.
-FindParams = Callable[[str, str, str], Sequence[Raw] | None]
+#: Of an API version and a kind, the objects in a namespace among which a paramRef chooses, or none where there is no
+#: paramRef; None: no such kind is served. Raises NotComputed where they could not be read.
+FindParams = Callable[[str, str, str, Raw | None], Sequence[Raw] | None]
 
 
 class Given(Struct, frozen=True):
     """What is known around a request. ``most``: cost of one expression after which it is not computed."""
 
     namespace: Raw | None = None
-    params: FindParams = lambda _version, _kind, _namespace: None
+    params: FindParams = lambda _version, _kind, _namespace, _reference: None
     version: tuple[int, int] = (1, 36)
     most: int = PER_CALL
 
@@ -123,9 +124,11 @@ class Policy:
         if self.param_kind is None or reference is None:
             return [None]
         version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
-        found = given.params(version, kind, str(reference.get("namespace") or request.namespace))
+        found = given.params(version, kind, str(reference.get("namespace") or request.namespace), reference)
         if found is None:
             raise ConfigurationError(self.unknown_kind())
+        if reference.get("namespace") and any(not (one.get("metadata") or {}).get("namespace") for one in found):
+            raise ConfigurationError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
         chosen = list(_chosen(found, reference))
         if not chosen and reference.get("parameterNotFoundAction") == "Deny":
             raise ConfigurationError("no params found for policy binding with `Deny` parameterNotFoundAction")
@@ -136,7 +139,7 @@ class Policy:
         if self.param_kind is None:
             return True
         version, kind = str(self.param_kind.get("apiVersion", "")), str(self.param_kind.get("kind", ""))
-        return given.params(version, kind, request.namespace) is not None
+        return given.params(version, kind, request.namespace, None) is not None
 
     def unknown_kind(self) -> str:
         kind = self.param_kind or {}

@@ -59,12 +59,13 @@ def review(request: Request, policies: Sequence[Bound], given: Given) -> Review:
     audit: dict[str, str] = {}
     unknown: list[str] = []
     for one in policies:
+        found = _Dispatch(one.policy, request, given)
         try:
-            found = _Dispatch(one.policy, request, given)
             found.run(one.bindings)
         except NotComputed as gap:
-            unknown.append(f"ValidatingAdmissionPolicy {one.policy.name} is not computed: {gap}")
-            continue
+            found.unknown.append(str(gap))
+        reasons = dict.fromkeys(found.unknown)
+        unknown.extend(f"ValidatingAdmissionPolicy {one.policy.name} is not computed: {why}" for why in reasons)
         denials.extend(found.denials)
         warnings.extend(found.warnings)
         audit |= found.audit
@@ -93,6 +94,8 @@ class _Dispatch:
         self.warnings: list[str] = []
         self.annotations: dict[str, list[str]] = {}
         self.audit: dict[str, str] = {}
+        #: Why some of it is not known; what other bindings say stands nevertheless.
+        self.unknown: list[str] = []
 
     def run(self, bindings: Sequence[Raw]) -> None:
         """Raises NotComputed."""
@@ -107,8 +110,12 @@ class _Dispatch:
             return
         for binding in bindings:
             resources = (binding.get("spec") or {}).get("matchResources")
-            if matched(resources, self.request, self.given.namespace) is not None:
+            if matched(resources, self.request, self.given.namespace) is None:
+                continue
+            try:
                 self._bound(binding, _versioned(seen, self.request))
+            except NotComputed as gap:
+                self.unknown.append(str(gap))
         for key, values in self.annotations.items():
             self.audit[f"{self.policy.name}/{key}"] = ", ".join(values)
 

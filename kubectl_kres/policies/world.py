@@ -17,7 +17,7 @@ from kubectl_kres.policies.request import User
 Raw = Mapping[str, Any]
 
 
-def _no_params(_version: str, _kind: str, _namespace: str) -> None:
+def _no_params(_version: str, _kind: str, _namespace: str, _reference: Raw | None) -> None:
     return None
 
 

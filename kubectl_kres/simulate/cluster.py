@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -28,6 +29,7 @@ from kubectl_kres.simulate.moves import Kubelet, State
 from kubectl_kres.simulate.requests import StepAnswer
 from kubectl_kres.simulate.simulation import NamespaceSimulation
 from kubectl_kres.simulate.state import pods_of
+from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
 
 #: Kinds that Capsule's webhooks and controllers act on.
@@ -165,7 +167,7 @@ class Course:
             local = _local(steps, space)
             here = [step for _, step in local]
             world = world_of(self.store, space, classes)
-            namespace = NamespaceSimulation(self.server, world, here, judged)
+            namespace = NamespaceSimulation(self.server, world, here, judged, partial(parameters, self.store))
             start = state_of(namespace, world, self.store, space)
             rest = _as_is(start)
             if self.settled:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -13,12 +12,12 @@ from kubectl_kres.admission.base.draft import Unparsable
 from kubectl_kres.admission.base.outcome import Outcome
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.admission.request.new_pod import Policies, admit
-from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.model.detail import WITHHELD
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.raw import Raw, decoded
 from kubectl_kres.policies import chain
 from kubectl_kres.policies.matching import matched
+from kubectl_kres.policies.parameters import Look, finder
 from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.policy import Bound
 from kubectl_kres.policies.request import Request, Review, creation
@@ -133,12 +132,8 @@ def _by_quota(outcome: Outcome) -> bool:
     return outcome.refusal is not None and outcome.refusal.findings[0].rule.startswith("quota/")
 
 
-def _unread_params(version: str, kind: str, _namespace: str) -> Sequence[Mapping[str, Any]] | None:
-    raise NotComputed(f"its parameters ({kind}.{version}) are not read")
-
-
-def plugins_of(world: World, server: Server, gaps: dict[str, None]) -> Plugins:
-    """What decides in a world."""
+def plugins_of(world: World, server: Server, gaps: dict[str, None], look: Look) -> Plugins:
+    """What decides in a world. ``look``: where parameters of policies are."""
     namespace = (world.of_kind("Namespace") or [{"metadata": {"name": ""}}])[0]
     status = {"phase": "Active", **(namespace.get("status") or {})}
     deciding = world_of(
@@ -146,7 +141,7 @@ def plugins_of(world: World, server: Server, gaps: dict[str, None]) -> Plugins:
         None,
         (world.of_kind(VALIDATING), world.of_kind(f"{VALIDATING}Binding")),
         (world.of_kind(MUTATING), world.of_kind(f"{MUTATING}Binding")),
-        params=_unread_params,
+        params=finder(look),
         most=_MOST,
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )

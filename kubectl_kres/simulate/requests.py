@@ -110,7 +110,9 @@ class Requests:
         if kind == "Namespace":  # what Capsule's webhooks say of it has been asked already
             return (Outcome(allowed=True, code=200),)
         if kind in POLICIES:
-            found = plugins_of(world, server, self.tables.gaps).policy(raw, policies, exists=stored is not None)
+            found = plugins_of(world, server, self.tables.gaps, self.tables.look).policy(
+                raw, policies, exists=stored is not None
+            )
             return tuple(found)
         plugins = self.tables.plugins(world)
         if plugins is not None and kind == "Pod" and stored is None:

@@ -9,6 +9,7 @@ from msgspec import ValidationError
 from kubectl_kres.admission.base.server import Server
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.policies.parameters import Look, no_parameters
 from kubectl_kres.simulate.change import Apply, Step, applied, key_of_step
 from kubectl_kres.simulate.ends import End, StateReader
 from kubectl_kres.simulate.explore import MOST_STATES, Ends, Explorer
@@ -23,14 +24,19 @@ class NamespaceSimulation:
     """One namespace that changes are carried out in, one after the other."""
 
     def __init__(
-        self, server: Server, world: World, steps: Iterable[Step] = (), judged: JudgedPods | None = None
+        self,
+        server: Server,
+        world: World,
+        steps: Iterable[Step] = (),
+        judged: JudgedPods | None = None,
+        look: Look = no_parameters,
     ) -> None:
         """``steps``: everything that will be carried out: quotas that it brings are counted from the beginning.
 
-        ``judged``: what was found in other namespaces of the same server.
+        ``judged``: what was found in other namespaces of the same server. ``look``: where parameters of policies are.
         """
         quotas = [*world.quotas, *_quotas(steps, world)]
-        self.tables = Tables(server, quotas, judged)
+        self.tables = Tables(server, quotas, judged, look)
         self.requests = Requests(self.tables)
         self.reader = StateReader(self.requests)
         #: Shapes of the pods that belong to something which no controller here acts on.

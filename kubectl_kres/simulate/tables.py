@@ -19,6 +19,7 @@ from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.policy import ResourceQuota
 from kubectl_kres.model.quota_objects import PersistentVolumeClaim
 from kubectl_kres.model.raw import Raw, decoded
+from kubectl_kres.policies.parameters import Look, no_parameters
 from kubectl_kres.simulate.judged import JudgedPods, Stored
 from kubectl_kres.simulate.plugins import POLICIES, Plugins, is_silent, plugins_of
 from kubectl_kres.simulate.shapes import Cost, Measures, Shape, pod_of, pruned, without_quotas
@@ -56,9 +57,15 @@ class Template:
 class Tables:
     """Numbers stand for values as long as a simulation lasts."""
 
-    def __init__(self, server: Server, quotas: Iterable[ResourceQuota] = (), judged: JudgedPods | None = None) -> None:
-        """``judged``: what was found already in other namespaces of the same server."""
-        self.server = server
+    def __init__(
+        self,
+        server: Server,
+        quotas: Iterable[ResourceQuota] = (),
+        judged: JudgedPods | None = None,
+        look: Look = no_parameters,
+    ) -> None:
+        """``judged``: what was found already in other namespaces of the same server. ``look``: where parameters are."""
+        self.server, self.look = server, look
         self.judged = judged if judged is not None else JudgedPods()
         self.measures = Measures(quotas)
         self.templates: list[Template] = []
@@ -167,7 +174,7 @@ class Tables:
     def plugins(self, world: World) -> Plugins | None:
         """What else admits in a world; None: nothing does."""
         if world.deciding not in self._plugins:
-            found = plugins_of(world, self.server, self.gaps)
+            found = plugins_of(world, self.server, self.gaps, self.look)
             self._plugins[world.deciding] = None if is_silent(found) else found
         return self._plugins[world.deciding]
 

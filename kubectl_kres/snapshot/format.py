@@ -102,8 +102,9 @@ def header(store: Store) -> Header:
 @functools.cache
 def page_decoder(kind: str, *, managed: bool) -> msgspec.json.Decoder[SnapshotPage[Any]] | None:
     """Decodes a page of a kind; None for a kind that this version does not know."""
-    known = kinds.BY_KIND.get(kind)
-    if known is None:
+    try:
+        known = kinds.BY_KIND[kind]
+    except KeyError:
         return None
     page: Any = SnapshotPage
     return msgspec.json.Decoder(page[ManagedPod if managed else known.struct])

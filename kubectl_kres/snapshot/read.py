@@ -24,7 +24,7 @@ from kubectl_kres.store.store import Kept, Origin, Store
 
 _AGAIN = "take it again with: kubectl kres snapshot --out FILE"
 _UPGRADE = "upgrade kubectl-kres, or take it again with this version"
-_PAGE = re.compile(rb'\{"kind":"([A-Za-z]+)",("managed":true,)?"items":')
+_PAGE = re.compile(rb'\{"kind":"([A-Za-z0-9.-]+)",("managed":true,)?"items":')
 
 #: msgspec raises the second for text that is no UTF-8.
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)

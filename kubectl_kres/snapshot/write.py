@@ -13,6 +13,7 @@ import msgspec
 
 from kubectl_kres.errors import SnapshotError
 from kubectl_kres.model import kinds
+from kubectl_kres.model.parameter import is_parameter
 from kubectl_kres.snapshot.format import CRC, PAGE, Header, SnapshotEnd, covered, header, is_managed
 from kubectl_kres.snapshot.quiet import quiet
 from kubectl_kres.snapshot.redact import redact
@@ -77,7 +78,7 @@ def _write(
 
 def _lines(pages: Pages) -> Iterator[tuple[int, bytes]]:
     for kind, items in pages:
-        if kind not in kinds.BY_KIND:
+        if kind not in kinds.BY_KIND and not is_parameter(kind):
             raise SnapshotError(f"a snapshot holds no {kind}", hint="known are " + " ".join(kinds.BY_KIND))
         for managed, group in itertools.groupby(items, key=is_managed):
             for page in _batches(group):

@@ -94,7 +94,7 @@ def _stored(item: Data, request: Data, given: Sequence[Data]) -> dict[str, Any]:
 
 
 def _world(request: Data, by_kind: Mapping[str, list[Data]], recorded: Data) -> PolicyObjects:
-    def params(version: str, kind: str, namespace: str) -> list[Data] | None:
+    def params(version: str, kind: str, namespace: str, _reference: Data | None) -> list[Data] | None:
         if (version, kind) not in KNOWN_PARAMS:
             return None
         found = [_in_namespace(_numbers(item, recorded)) for item in by_kind.get(kind, ())]

@@ -82,8 +82,9 @@ def test_parameters_are_named_as_not_read():
         "ValidatingAdmissionPolicy", "rule", paramKind={"apiVersion": "v1", "kind": "ConfigMap"},
         validations=[{"expression": "params.data.x == 'y'"}],
     )  # fmt: skip
+    objects[1]["spec"]["paramRef"] = {"name": "limits", "parameterNotFoundAction": "Deny"}
     [effect] = effects(*objects, pod("a", box())).policies
-    assert "parameters (ConfigMap.v1) are not read" in effect.unknown
+    assert "parameters (ConfigMap ns/limits) are not read" in effect.unknown
 
 
 def test_a_policy_that_does_not_compile_is_named_with_field_and_column():

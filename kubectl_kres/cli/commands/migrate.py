@@ -56,8 +56,8 @@ class MigratePage(Page):
         source.fill(tenant_needs(self._name))
         tenant = tenant_of(source.store, self._name)
         source.fill(migration_needs(tenant))
-        for _ in range(2):
-            # Which policies are needed is known only once their bindings are read.
+        for _ in range(3):
+            # Policies are known once their bindings are read, their parameters after these.
             source.fill(plugin_needs(source.store, tenant.status.namespaces or ()))
         server, _ = frame.server_of(source.version())
         if self.options.verify:

@@ -139,8 +139,8 @@ def _read(options: Options, source: ObjectSource, wanted: Sequence[Wanted]) -> t
 
 
 def _read_policies(source: ObjectSource, spaces: Sequence[str]) -> None:
-    """What else decides about pods; which policies are needed is known only once their bindings are read."""
-    for _ in range(2):
+    """What else decides about pods; policies are known once their bindings are read, parameters after these."""
+    for _ in range(3):
         source.fill(plugin_needs(source.store, spaces))
 
 

@@ -28,6 +28,7 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.kinds import BY_KIND, WORKLOADS, Kind
+from kubectl_kres.model.parameter import Parameter, is_parameter
 from kubectl_kres.reports.common.system import systems
 from kubectl_kres.snapshot.format import Header
 from kubectl_kres.snapshot.managers import with_text
@@ -42,13 +43,17 @@ if TYPE_CHECKING:
 #: What is read, in the order of the file: what pods are judged by first, what there is most of last.
 KINDS = (
     *("Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "Node", "LimitRange", "ResourceQuota"),
-    *("PersistentVolumeClaim", "Service", "HorizontalPodAutoscaler", *WORKLOADS, "ControllerRevision", "Event", "Pod"),
+    *("PersistentVolumeClaim", "Service", "ServiceAccount", "HorizontalPodAutoscaler", *WORKLOADS),
+    *("ControllerRevision", "Event", "Pod"),
 )
 
 #: What only some clusters serve; read before what there is most of.
 INSTALLED: tuple[str, ...] = tuple(kind.kind for module in modules("model") for kind in module.KINDS)
 #: Kinds that are read last, since there are many objects of them.
 _LAST = ("Event", "Pod")
+
+#: What tells what else has to be read: policies and their bindings, in which namespaces.
+_TELLING = frozenset({"Namespace", *(kind for system in systems() for kind in system.deciding)})
 
 #: Without these, which many may not read, answers made from the snapshot are partial. What failed is told of any kind.
 _NEEDED = {"LimitRange", "ResourceQuota", "Pod", *WORKLOADS}
@@ -71,6 +76,8 @@ def run(options: Options, words: tuple[str, ...]) -> int:
         raise UsageError("--out FILE is needed: where to write the snapshot")
 
     def pages(kind: Kind, need: Need, skipped: list[str]) -> Iterator[list[Any]]:
+        if kind.struct is Parameter:
+            return iter([_parameters(connection, kind, need)])
         if need.name:
             return iter([[fill_store.get(connection, kind, need.namespace, need.name)]])
         whole = structs.replace(kind, struct=with_text(kind.detail))
@@ -84,13 +91,37 @@ def run(options: Options, words: tuple[str, ...]) -> int:
     with uncollected(), connection:
         header = Header(origin=target.server, time=now, server=fill_store.version(connection), context=target.context)
         installed = _installed(connection, coverage)
-        found = _pages(pages, partial(_needs, spaces, installed), coverage, options)
+        small = Store(Origin("cluster", version=header.server))
+        found = _pages(
+            pages, partial(_needs, spaces, installed), partial(_absent, connection), coverage, options, small
+        )
         count = write_stream(header, found, options.out, coverage=lambda: coverage)
     for warning in connection.warnings:
         say(f"Warning: {warning}")
     gaps = _tell(coverage, access_flags(options))
     say(f"{options.out}: {count} objects")
     return Exit.PARTIAL if gaps and not options.allow_partial else 0
+
+
+def _parameters(connection: Connection, kind: Kind, need: Need) -> list[Any]:
+    """What a policy takes its parameters from. Raises NotFound where no such kind is served."""
+    from kubectl_kres.cluster.read.parameters import read
+
+    items, found = read(connection, kind, need)
+    if found.state == "absent":
+        raise NotFound(found.message, code=404, reason="NotFound")
+    if not found.known:
+        raise found.error()
+    return items
+
+
+def _absent(connection: Connection, kind: Kind, error: ClusterError) -> bool:
+    """Whether the server has no such kind, ``error`` being what it answered."""
+    from kubectl_kres.cluster.read import fill_store
+
+    if not isinstance(error, NotFound):
+        return False
+    return kind.struct is Parameter or fill_store.absent(connection, kind, error)
 
 
 def _installed(connection: Connection, coverage: dict[Need, Coverage]) -> tuple[str, ...]:
@@ -128,7 +159,7 @@ def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[Need]:
     """How the systems that are installed are configured; asked again once it is known what is not there."""
     asked: set[Need] = set()
     groups = {BY_KIND[kind].group for kind in installed}
-    own = [system for system in systems() if system.group in groups]
+    own = [system for system in systems() if not system.group or system.group in groups]
     while new := [need for system in own for need in system.configuration_needs(store) if need not in asked]:
         asked.update(new)
         yield from new
@@ -137,17 +168,22 @@ def _configuration(store: Store, installed: tuple[str, ...]) -> Iterator[Need]:
 def _pages(
     read: _Read,
     needs: Callable[[Store], Iterator[Need]],
+    absent: Callable[[Kind, ClusterError], bool],
     coverage: dict[Need, Coverage],
     options: Options,
+    small: Store,
 ) -> Iterator[tuple[str, list[Any]]]:
     """Every page with its kind. How reading each need went is in ``coverage`` after the last one.
+
+    ``small``: an empty store, which gets what tells where else to look.
 
     Raises Unreachable, TimedOut, Unauthenticated and ConfigError: then nothing more can be read. Raises ClusterError
     if nothing at all could be: a good file would give way to an empty one.
     """
-    progress, small = Progress(), Store(Origin("cluster"))
+    progress = Progress()
     try:
         for need in needs(small):
+            kept = not BY_KIND[need.kind].listed or need.kind in _TELLING
             plural = BY_KIND[need.kind].plural
             if options.verbosity > 0:
                 say(f"reading {plural}{f' in {need.namespace}' if need.namespace else ''}")
@@ -157,16 +193,17 @@ def _pages(
                 for page in read(BY_KIND[need.kind], need, skipped):
                     count += len(page)
                     progress.read(plural, count)
-                    if not BY_KIND[need.kind].listed:
+                    if kept:
                         _keep(small, need.kind, page)
                     yield need.kind, page
             except (Unreachable, TimedOut, Unauthenticated, ConfigError):
                 raise
             except ClusterError as error:
-                coverage[need] = _gap(error, named=bool(need.name))
+                gone = _may_lack(need.kind) and absent(BY_KIND[need.kind], error)
+                coverage[need] = Coverage("absent", error.message) if gone else _gap(error, named=bool(need.name))
             else:
                 coverage[need] = Coverage("failed", "; ".join(skipped)) if skipped else READ
-            if not BY_KIND[need.kind].listed:
+            if kept:
                 small.cover(need, coverage[need])
         if not any(one.state == "read" for one in coverage.values()):
             raise _nothing(coverage, access_flags(options))
@@ -186,6 +223,11 @@ def _nothing(coverage: Mapping[Need, Coverage], access: str) -> ClusterError:
 def _words(one: Coverage) -> str:
     """Why it could not be read; that it is forbidden the server says itself."""
     return f"Error from server ({one.reason}): {one.message}" if one.reason and one.state == "failed" else one.message
+
+
+def _may_lack(kind: str) -> bool:
+    """Whether servers may lack it and discovery was not asked about it."""
+    return kind in _TELLING or is_parameter(kind)
 
 
 def _keep(store: Store, kind: str, page: list[Any]) -> None:
@@ -219,11 +261,12 @@ command = Command(
     text=f"""
         Save what the other commands read to a file, which they take with --snapshot FILE.
 
-        It reads {", ".join(BY_KIND[kind].plural for kind in KINDS[:-2])}, events of type Warning, and pods; where they
-        are installed Capsule's pools, claims and tenants, and Tekton's Tasks, Pipelines and runs with its
-        configuration: of each object the fields that computed resource values depend on, never values of environment
-        variables, of Secrets, of parameters or scripts, and of ConfigMaps only the keys that configure Tekton. The
-        file appears whole or not at all.
+        It reads {", ".join(BY_KIND[kind].plural for kind in KINDS[:-2])}, events of type Warning, and pods; admission
+        policies with what they take parameters from, and webhooks without their addresses; where they are installed
+        Capsule's pools, claims and tenants, and Tekton's Tasks, Pipelines and runs with its configuration: of each
+        object the fields that computed resource values depend on, never values of environment variables, of Secrets, of
+        Tekton's parameters or scripts, and of ConfigMaps only the keys that configure Tekton, but for those that a
+        policy takes its parameters from, which are kept whole. The file appears whole or not at all.
         """,
     examples="""
         # Everything in one namespace

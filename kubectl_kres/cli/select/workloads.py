@@ -18,6 +18,7 @@ from kubectl_kres.manifests.read import refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind, is_known
 from kubectl_kres.model.meta import ObjectRef
+from kubectl_kres.model.parameter import is_parameter
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.reports.common.explanation import Unseen
@@ -410,7 +411,8 @@ def complete(
         wanted: dict[Need, None] = {}
         for subject in _unlike(source.store, subjects) if listed else subjects:
             for need in wants(source.store, subject):
-                if listed and not (need.required or subject.ref.kind == "Pod" or need.kind in _ALWAYS):
+                decides = need.kind in _ALWAYS or is_parameter(need.kind)
+                if listed and not (need.required or subject.ref.kind == "Pod" or decides):
                     continue
                 if listed and need == ALL_PODS:
                     continue

@@ -23,7 +23,7 @@ from kubectl_kres.cluster.read import discovery, fill_store
 from kubectl_kres.cluster.transport.duration import seconds
 from kubectl_kres.cluster.transport.parallel import start
 from kubectl_kres.errors import ClusterError, UsageError
-from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.kinds import BY_KIND, Kind, Kinds
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.store.coverage import READ, Need
 from kubectl_kres.store.store import Origin, Store
@@ -114,7 +114,7 @@ class LiveSource:
         now = moment()
         self.store = Store(Origin("cluster", target.server, "", now, target.context, access_flags(options)))
         self._connection, self._given, self._options = connection, given, options
-        self._kinds = dict(BY_KIND)
+        self._kinds = Kinds(BY_KIND)
         self._versions: frozenset[tuple[str, str]] | None = None
         connection.waiting = WaitingNotice()
         self._version = start(partial(fill_store.version, connection))

@@ -129,7 +129,7 @@ def serves(connection: Connection, kind: Kind) -> bool:
     }
     if kind.version not in versions:
         return False
-    return any(found.name == kind.plural for found in _resources(connection, kind.root))
+    return any(found.name == kind.plural for found in resources(connection, kind.root))
 
 
 def versions(connection: Connection) -> frozenset[tuple[str, str]]:
@@ -176,7 +176,8 @@ def _directory(connection: Connection, root: str, accept: str) -> _Directory:
     return found
 
 
-def _resources(connection: Connection, root: str) -> tuple[_LegacyResource, ...]:
+def resources(connection: Connection, root: str) -> tuple[_LegacyResource, ...]:
+    """What a group and version serves, subresources among it. Raises ClusterError; NotFound where there is none."""
     found = _decode(connection.get(root), _LegacyResources)
     if found.kind != "APIResourceList":
         raise ClusterError(
@@ -191,17 +192,17 @@ def _legacy(
     """The kinds of one version of a group; none if the server behind it is down, so that it hides no other."""
     root = f"/apis/{group}/{version}" if group else f"/api/{version}"
     try:
-        resources = _resources(connection, root)
+        served = resources(connection, root)
     except StatusError:
         if (group, version) in needed:
             raise
         return
-    for found in resources:
+    for found in served:
         if "/" not in found.name:
             scope = "Namespaced" if found.namespaced else "Cluster"
             response = _ResponseKind(found.kind)
-            served = _Served(found.name, response, scope, found.singular_name, found.short_names)
-            yield _kind(group, version, served)
+            about = _Served(found.name, response, scope, found.singular_name, found.short_names)
+            yield _kind(group, version, about)
 
 
 def _decode(content: bytes, struct: type[T]) -> T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from kubectl_kres.admission.base.versions import emulating
 from kubectl_kres.cluster.connection.api_connection import Connection
-from kubectl_kres.cluster.read import discovery, lists
+from kubectl_kres.cluster.read import discovery, lists, parameters
 from kubectl_kres.cluster.read.lists import ListPage
 from kubectl_kres.cluster.transport.parallel import run, start
 from kubectl_kres.cluster.transport.response import Response, body, error, one_line, status
@@ -30,6 +30,7 @@ from kubectl_kres.errors import (
     UsageError,
 )
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.parameter import Parameter
 from kubectl_kres.model.sound import POLICIES, unreadable
 from kubectl_kres.model.workload import Workload
 from kubectl_kres.store.coverage import READ, Coverage, Need, fallen_short
@@ -229,7 +230,13 @@ def fill(
     """
     wanted = tuple(dict.fromkeys(needs))
     sharing = Sharing()
-    jobs = [partial(_read, connection, kinds[need.kind], need, chunk_size, progress, sharing) for need in wanted]
+    jobs: list[Callable[[], tuple[Sequence[Any], Coverage]]] = []
+    for need in wanted:
+        kind = kinds[need.kind]
+        if kind.struct is Parameter:
+            jobs.append(partial(parameters.read, connection, kind, need))
+        else:
+            jobs.append(partial(_read, connection, kind, need, chunk_size, progress, sharing))
     for need, (items, coverage) in zip(wanted, run(jobs, WIDTH), strict=True):
         for item in items:
             # A list leaves out who wrote an object's fields: what was read by its name stays.

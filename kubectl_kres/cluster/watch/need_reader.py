@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubectl_kres.cluster.connection.api_connection import Connection
+from kubectl_kres.cluster.read import parameters
 from kubectl_kres.cluster.read.fill_store import absent, listing, named, path_of
 from kubectl_kres.cluster.read.lists import struct_of
 from kubectl_kres.cluster.transport import backoff
@@ -29,6 +30,7 @@ from kubectl_kres.errors import (
     Unreachable,
 )
 from kubectl_kres.model.kinds import Kind
+from kubectl_kres.model.parameter import Parameter
 from kubectl_kres.store.coverage import Coverage, Need, fallen_short
 from kubectl_kres.store.sharing import Sharing
 
@@ -103,7 +105,10 @@ class Reader:
         try:
             while not self._over.is_set():
                 try:
-                    self._watch(self._list())
+                    if self.kind.struct is Parameter:
+                        self._poll()
+                    else:
+                        self._watch(self._list())
                 except KresError as error:
                     self._failed(error)
         except Exception as error:  # noqa: BLE001, whoever drains the feed raises it
@@ -132,6 +137,22 @@ class Reader:
         self.state = replace(self.state, held=True, heard=self._clock.now())
         self._say("listed", tuple(skipped))
         return version
+
+    def _poll(self) -> None:
+        """Read parameters of policies now and again: they seldom change. Raises as ``parameters.read``."""
+        items, coverage = parameters.read(self._connection, self.kind, self.need)
+        self._tries = 0
+        if coverage.state != "read":
+            self._say("cover", coverage)
+            phase: Phase = "denied" if coverage.state == "denied" else "absent" if coverage.known else "failed"
+            self._wait(phase, ClusterError(coverage.message), RECHECK)
+            return
+        self._say("begin")
+        if items:
+            self._say("items", items)
+        self.state = replace(self.state, held=True, heard=self._clock.now())
+        self._say("listed", ())
+        self._wait("polling", ClusterError("parameters of policies are read now and again"), POLL)
 
     def _watch(self, version: str) -> None:
         """Tell what changes from ``version`` on. Returns when a fresh list is needed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubectl_kres.reports.policing.needs import deciding_needs
+from kubectl_kres.reports.policing.needs import deciding_needs, parameter_needs
 from kubectl_kres.simulate.live import IN_NAMESPACE, OF_CLUSTER
 from kubectl_kres.simulate.plugins import POLICIES
 from kubectl_kres.store.coverage import Need
@@ -33,7 +33,9 @@ def plugin_needs(store: Store, spaces: Iterable[str]) -> Iterator[Need]:
         if need.kind in POLICIES:
             yield need
     if store.origin.kind == "cluster":
-        yield from (Need("Namespace", name=space, required=False) for space in spaces if space)
+        for space in filter(None, spaces):
+            yield Need("Namespace", name=space, required=False)
+            yield from parameter_needs(store, space)
 
 
 def pool_needs() -> Iterator[Need]:

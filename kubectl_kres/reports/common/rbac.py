@@ -163,6 +163,8 @@ def lines(made: Iterable[dict[str, Any]], commands: Sequence[str]) -> Iterator[s
     yield "# Without a rule marked + an answer tells less; without any other one it is partial, and says so."
     groups = " and ".join(system.group for system in systems() if system.group)
     yield f"# Rules of {groups} do nothing where those are not installed."
+    if any(right.kind.endswith("AdmissionPolicy") for right in rights(commands)):
+        yield "# + what policies take parameters from (paramKind), get by name, list by selector: not granted here."
     for role in made:
         meta = role["metadata"]
         yield "---"

@@ -24,7 +24,7 @@ from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.record import Record
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.unseen import unread
-from kubectl_kres.reports.policing.needs import POLICIES, WEBHOOKS, deciding_needs
+from kubectl_kres.reports.policing.needs import POLICIES, WEBHOOKS, deciding_needs, parameter_needs
 from kubectl_kres.reports.policing.pods import on_wire
 from kubectl_kres.reports.policing.scene import PluginLookups, scene_of
 from kubectl_kres.store.coverage import Need
@@ -81,7 +81,8 @@ class PolicyEffects(Record, frozen=True):
 def effects_needs(store: Store, namespace: str) -> tuple[Need, ...]:
     """Policies, bindings, the namespace and its pods."""
     deciding = (structs.replace(one, required=True) for one in deciding_needs(store) if one.kind not in WEBHOOKS)
-    return (Need("Namespace", name=namespace, required=False), *deciding, Need("Pod", namespace))
+    params = parameter_needs(store, namespace)
+    return (Need("Namespace", name=namespace, required=False), *deciding, Need("Pod", namespace), *params)
 
 
 def policy_effects(store: Store, namespace: str, ask: Ask, kind: str = "", name: str = "") -> PolicyEffects:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from msgspec import Struct, structs
 
 from kubectl_kres.admission.base.server import Server
-from kubectl_kres.cel.base.errors import NotComputed
 from kubectl_kres.model.detail import WITHHELD
 from kubectl_kres.policies.matching import matched
+from kubectl_kres.policies.parameters import Look, finder
 from kubectl_kres.policies.pod_security.levels import standard_of
 from kubectl_kres.policies.policy import Bound
 from kubectl_kres.policies.request import Request
@@ -22,6 +22,7 @@ from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.policing.needs import DECIDING, WEBHOOKS
 from kubectl_kres.reports.policing.pods import on_wire
 from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.parameters import parameters
 from kubectl_kres.store.store import Store
 
 Raw = Mapping[str, Any]
@@ -76,7 +77,7 @@ def _scene(store: Store, namespace: str, server: Server) -> PluginLookups | None
         _accounts(store, namespace),
         (_all(store, "ValidatingAdmissionPolicy"), _all(store, "ValidatingAdmissionPolicyBinding")),
         (_all(store, "MutatingAdmissionPolicy"), _all(store, "MutatingAdmissionPolicyBinding")),
-        params=_unread_params,
+        params=finder(_looking(store)),
         most=MOST,
         version=(1, min(server.version[1], _NEWEST_KNOWN)),
     )
@@ -107,7 +108,7 @@ class _Accounts(dict[str, Raw]):
         return default if name in self._missing else super().get(name, {"metadata": {"name": name}})
 
 
-def _accounts(store: Store, namespace: str) -> _Accounts | None:
+def _accounts(store: Store, namespace: str) -> Mapping[str, Raw] | None:
     held = {one.metadata.name: on_wire(one) for one in store.all("ServiceAccount", namespace)}
     missing = [
         need.name
@@ -115,11 +116,20 @@ def _accounts(store: Store, namespace: str) -> _Accounts | None:
         if need.kind == "ServiceAccount" and need.namespace == namespace and need.name and coverage.known
         and need.name not in held
     ]  # fmt: skip
+    if store.covered(Need("ServiceAccount", namespace)).known:
+        return {"default": {"metadata": {"name": "default"}}, **held}
     return _Accounts(held, missing) if held or missing else None
 
 
-def _unread_params(version: str, kind: str, _namespace: str) -> Sequence[Raw] | None:
-    raise NotComputed(f"its parameters ({kind}.{version}) are not read")
+def _looking(store: Store) -> Look:
+    """Looks into the store as it is then; a scene must not keep its store alive, under which it is kept itself."""
+    kept = ref(store)
+
+    def look(version: str, kind: str, namespace: str, reference: Raw | None) -> tuple[Sequence[Raw], str]:
+        held = kept()
+        return parameters(held, version, kind, namespace, reference) if held is not None else ((), "unread")
+
+    return look
 
 
 def without_withheld(

@@ -8,7 +8,14 @@ from kubectl_kres.model.pod import PodSpec
 from kubectl_kres.reports.common.analysis import Analysis
 from kubectl_kres.reports.common.subject import Ask, Subject
 from kubectl_kres.reports.common.system import KindAnswers, Right, Sentences, System
-from kubectl_kres.reports.policing.needs import DECIDING, ELSEWHERE, POLICIES, policing_needs
+from kubectl_kres.reports.policing.needs import (
+    DECIDING,
+    ELSEWHERE,
+    POLICIES,
+    deciding_needs,
+    parameter_needs,
+    policing_needs,
+)
 from kubectl_kres.store.coverage import Need
 from kubectl_kres.store.store import Store
 
@@ -37,6 +44,12 @@ class Policing(System):
     def needs_beside(self, store: Store, namespace: str, spec: PodSpec | None, *, new: bool) -> Iterable[Need]:
         """Nothing for a pod that exists: it was admitted."""
         return policing_needs(store, namespace, spec) if new else ()
+
+    def configuration_needs(self, store: Store) -> Iterable[Need]:
+        """What decides in all namespaces, and the parameters for those whose names were read."""
+        yield from deciding_needs(store)
+        for space in store.all("Namespace"):
+            yield from parameter_needs(store, space.metadata.name)
 
     def judged(self, store: Store, subject: Subject, ask: Ask, analysis: Analysis) -> Analysis:
         """The analysis of the next pod with what else admits; that of a pod that exists as it is."""

@@ -1,0 +1,51 @@
+"""The objects of a store that admission policies take parameters from, and the reads that they come by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kubectl_kres.model.parameter import kind_name
+from kubectl_kres.store.coverage import Need
+from kubectl_kres.store.store import Store
+
+Raw = Mapping[str, Any]
+_SIGNS = {"In": "in", "NotIn": "notin"}
+
+
+def parameter_need(api_version: str, kind: str, namespace: str, reference: Raw) -> Need:
+    """What is read for a paramRef that is asked about in a namespace."""
+    name = str(reference.get("name") or "")
+    selector = "" if name else ",".join(_terms(reference.get("selector") or {}))
+    space = str(reference.get("namespace") or namespace)
+    return Need(kind_name(api_version, kind), space, name, selector, required=False)
+
+
+def _terms(selector: Raw) -> Sequence[str]:
+    """The selector as a query has it."""
+    terms = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
+    for one in selector.get("matchExpressions") or ():
+        key, operator, values = str(one.get("key", "")), one.get("operator"), one.get("values") or ()
+        if operator in _SIGNS:
+            terms.append(f"{key} {_SIGNS[operator]} ({','.join(map(str, values))})")
+        else:
+            terms.append(f"!{key}" if operator == "DoesNotExist" else key)
+    return terms
+
+
+def parameters(
+    store: Store, api_version: str, kind: str, namespace: str, reference: Raw | None
+) -> tuple[list[Raw], str]:
+    """Objects of a kind in a namespace or in none, and how reading them for a paramRef went: a state of ``Coverage``.
+
+    Without ``reference`` nothing is read: whether there is such a kind, as far as reads of others have told.
+    """
+    name = kind_name(api_version, kind)
+    if reference is None:
+        states = [store.covered(one).state for one in store.asked(name)]
+        return [], next((one for one in ("absent", "read", "denied", "failed") if one in states), "unread")
+    need = parameter_need(api_version, kind, namespace, reference)
+    held = [one.content for space in dict.fromkeys((need.namespace, "")) for one in store.all(name, space)]
+    if need.name and any((one.get("metadata") or {}).get("name") == need.name for one in held):
+        return held, "read"
+    return held, store.covered(need).state
