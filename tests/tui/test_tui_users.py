@@ -11,6 +11,15 @@ from kubectl_kres.tui.app import Kres
 from kubectl_kres.tui.location import HOME, Location
 
 
+def opened(app: Kres, first: list[str], then: list[str]) -> str:
+    """The second keys are pressed once all has been read that the first ones made necessary."""
+
+    async def act(pilot):
+        await press(pilot, then)
+
+    return drive(app, first, act=act, size=LARGE)
+
+
 def test_u_on_a_quota_shows_its_users_and_the_command_that_prints_them():
     shown = drive(demo("quota team", file=ML, namespaces=("checkout",)), ["u"], size=LARGE)
     assert "who uses quota/team" in shown
@@ -22,20 +31,19 @@ def test_u_on_a_quota_shows_its_users_and_the_command_that_prints_them():
 
 def test_branches_fold_at_every_depth():
     app = demo("pool ml-compute", file=ML)
-    shown = drive(app, ["g", "u", "down", "down", "down", "right"], size=LARGE)
+    shown = opened(app, ["g", "u"], ["down", "down", "down", "right"])
     assert "container model" in shown
     assert shown.count("▸ Pod/") == 2
-    shown = drive(demo("pool ml-compute", file=ML), ["g", "u", "left"], size=LARGE)
+    shown = opened(demo("pool ml-compute", file=ML), ["g", "u"], ["left"])
     assert "▸ Namespace/ml-serving" in shown
     assert "Deployment/ranker" not in shown
     assert "Job/nightly" in shown
 
 
 def test_a_value_names_what_set_it_and_enter_goes_there():
-    keys = ["g", "u", "down", "down", "down", "right", "down"]
-    shown = drive(demo("pool ml-compute", file=ML), keys, size=LARGE)
+    shown = opened(demo("pool ml-compute", file=ML), ["g", "u"], ["down", "down", "down", "right", "down"])
     assert "set by manifest/written" in shown
-    shown = drive(demo("quota runs", file=ML, namespaces=("ci",)), ["u", "down", "right", "down", "enter"], size=LARGE)
+    shown = opened(demo("quota runs", file=ML, namespaces=("ci",)), ["u"], ["down", "right", "down", "enter"])
     assert "> taskrun/" in shown.splitlines()[1]
 
 
