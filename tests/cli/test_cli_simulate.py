@@ -372,3 +372,36 @@ def test_what_a_webhook_says_of_another_template_is_not_known(kres: Kres):
     path = "deploy/scanner:spec.template.spec.containers[scanner].resources.limits.memory=128Mi"
     out = " ".join(kres("simulate --demo -n staging --set", path).out.split())
     assert "what rejects pods of Deployment scanner is not asked about its other template" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("apiVersion: example.com/v1\nkind: Widget", "whether a Widget of example.com makes pods is not known"),
+        (
+            (
+                "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nspec:\n"
+                "  replicatedJobs: [{name: a, template: {spec: {template: {spec: {containers: [{name: c}]}}}}}]"
+            ),
+            "what becomes of the pods of a JobSet is not simulated",
+        ),
+        (
+            "apiVersion: tekton.dev/v1\nkind: TaskRun\nspec: {taskRef: {name: build}}",
+            "what becomes of the pods of a TaskRun is not simulated",
+        ),
+    ],
+)
+def test_what_is_not_followed_leaves_the_answer_open(kres: Kres, tmp_path: Path, text: str, said: str):
+    file = tmp_path / "a.yaml"
+    file.write_text(f"{text}\nmetadata: {{name: a, namespace: checkout}}\n")
+    found = kres(f"simulate --demo -f {file}")
+    assert found.code == 4
+    assert found.out == "Nothing changes as far as seen.\n"
+    assert said in found.err
+
+
+def test_kinds_of_the_server_that_make_no_pods_leave_nothing_open(kres: Kres, tmp_path: Path):
+    file = tmp_path / "a.yaml"
+    file.write_text("apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: a, namespace: checkout}\n")
+    found = kres(f"simulate --demo -f {file}")
+    assert (found.code, found.out) == (0, "Nothing changes.\n")

@@ -28,7 +28,7 @@ from kubectl_kres.cli.command import Command
 from kubectl_kres.cli.output.exit_codes import say
 from kubectl_kres.cli.output.printer import DOCUMENTS, Items, colored, put, width
 from kubectl_kres.cli.run.run_result import Tally
-from kubectl_kres.cli.simulation.steps import Wanted, given_steps, placed
+from kubectl_kres.cli.simulation.steps import Wanted, given_steps, not_played, placed
 from kubectl_kres.cli.source.object_source import ObjectSource
 from kubectl_kres.cli.source.open_source import opened
 from kubectl_kres.cli.uncollected import uncollected
@@ -39,6 +39,7 @@ from kubectl_kres.render.verdict import brief
 from kubectl_kres.reports.changes.compare import compared, report_of
 from kubectl_kres.reports.changes.needs import namespace_needs, plugin_needs, pool_needs
 from kubectl_kres.reports.changes.report import ChangeReport
+from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.reports.common.subject import Ask
 from kubectl_kres.reports.common.unseen import unread
 from kubectl_kres.simulate.cluster import POOLED, Course, at_rest
@@ -86,7 +87,7 @@ def _change(options: Options, items: Items, tally: Tally) -> int:
         looked = spaces if options.all_namespaces or _is_wide(wanted) else _own(steps, default)
         with uncollected():
             course = Course(store, steps, ask.server, looked)
-            found = _noted(report_of(course), store, spaces, assumptions)
+            found = _noted(report_of(course), store, spaces, assumptions, not_played(wanted))
         return _shown(options, items, tally, source, found, store.origin)
 
 
@@ -156,7 +157,14 @@ def _all(store: Store) -> list[Any]:
     return found
 
 
-def _noted(found: ChangeReport, store: Store, spaces: Sequence[str], assumptions: Sequence[str]) -> ChangeReport:
+def _noted(
+    found: ChangeReport,
+    store: Store,
+    spaces: Sequence[str],
+    assumptions: Sequence[str],
+    left: Sequence[Unseen] = (),
+) -> ChangeReport:
+    """``left``: objects of the change that are not followed."""
     from msgspec.structs import replace
 
     whole = tuple(unread(store, (need for need in namespace_needs([""]) if need.required)))
@@ -164,6 +172,7 @@ def _noted(found: ChangeReport, store: Store, spaces: Sequence[str], assumptions
     autoscalers = (need for space in ("", *spaces) for need in namespace_needs([space]) if need.kind == _AUTOSCALER)
     lacking = [need for need in autoscalers if store.covered(need).state in {"denied", "failed"}]
     told = [f"{_AUTOSCALER}s could not be read: how far they get is not shown"] * bool(lacking)
+    unseen = (*unseen, *left)
     return replace(found, notes=(*found.notes, *told, *assumptions), unseen=unseen, complete=not unseen)
 
 

@@ -17,7 +17,9 @@ from kubectl_kres.manifests.manifest import Manifest
 from kubectl_kres.manifests.read import read, refuse
 from kubectl_kres.manifests.typed import kind_of, typed
 from kubectl_kres.model.kinds import BY_KIND, Kind
+from kubectl_kres.model.pod_places import parts_of
 from kubectl_kres.reports.changes.together import Files, steps_of
+from kubectl_kres.reports.common.explanation import Unseen
 from kubectl_kres.simulate.change import SCALED, Apply, Delete, Patch, ScaleStep, Step, key_of_step
 from kubectl_kres.simulate.cluster import Placed
 from kubectl_kres.simulate.plugins import POLICIES
@@ -29,6 +31,8 @@ FIRST = (
     "ResourceQuota", "LimitRange", "PersistentVolumeClaim", "Service", "Pod", "ReplicaSet", "Deployment",
     "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler",
 )  # fmt: skip
+#: Kinds of Tekton that make pods.
+_RUNS = frozenset({"TaskRun", "PipelineRun"})
 _RELEASE = {"metadata": {"annotations": {"projectcapsule.dev/release": "true"}}}
 _SEGMENT = re.compile(r"\.?([^.\[\]]+)|\[([^\]]*)\]")
 #: Keys below which a name with dots is one key: amounts, labels, annotations.
@@ -249,6 +253,30 @@ def _found(one: Wanted, store: Store, spaces: Sequence[str], default: str) -> st
     if len(where) > 1:
         raise UsageError(f"{one.label}: there is one in each of {', '.join(where)}; choose with -n")
     return where[0] if where else default
+
+
+def not_played(wanted: Sequence[Wanted]) -> tuple[Unseen, ...]:
+    """The objects of files that make pods, or may, and that a simulation does not follow.
+
+    Kinds of API groups that are the server's own make pods only where they are followed.
+    """
+    return tuple(_not_played(wanted))
+
+
+def _not_played(wanted: Sequence[Wanted]) -> Iterator[Unseen]:
+    for one in wanted:
+        step = one.step
+        kind, name = key_of_step(step)
+        if not isinstance(step, Apply) or kind in FIRST:
+            continue
+        group = str(step.object.get("apiVersion") or "").rpartition("/")[0]
+        if parts_of(step.object) is not None or (one.kind is not None and one.kind.kind in _RUNS):
+            text = f"what becomes of the pods of a {kind} is not simulated"
+        elif one.kind is None and "." in group and not group.endswith(".k8s.io"):
+            text = f"whether a {kind} of {group} makes pods is not known"
+        else:
+            continue
+        yield Unseen(kind, "failed", one.namespace, name, text)
 
 
 def files_of(given: Input) -> Files:

@@ -72,7 +72,7 @@ def change_lines(report: ChangeReport, width: int) -> Iterator[Line]:
 
 def _sum(report: ChangeReport) -> str:
     if report.outcome == "none":
-        return "Nothing changes."
+        return "Nothing changes." if report.complete else "Nothing changes as far as seen."
     counts = dict.fromkeys(_HEADS, 0)
     for group in (report.workloads, report.quotas, report.claims):
         for item in group:
