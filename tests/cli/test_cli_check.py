@@ -373,3 +373,62 @@ def test_fifty_manifests_that_compete_are_tried_once_each(kres: Kres, tmp_path: 
     assert [one["object"]["name"] for one in found] == [f"web-{number:02}" for number in range(20, 50)]
     # Each of them once, and the quota.
     assert len(sent) == 51
+
+
+POOLED = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: capsule.clastix.io/v1beta2
+kind: ResourcePool
+metadata: {name: gold}
+spec:
+  selectors: [{matchLabels: {kubernetes.io/metadata.name: shop}}]
+  quota: {hard: {requests.cpu: '3'}}
+---
+apiVersion: capsule.clastix.io/v1beta2
+kind: ResourcePoolClaim
+metadata: {name: need, namespace: shop}
+spec: {pool: gold, claim: {requests.cpu: '%s'}}
+"""
+PIPELINE = """
+apiVersion: v1
+kind: LimitRange
+metadata: {name: bounds, namespace: shop}
+spec: {limits: [{type: Container, max: {cpu: '1'}, default: {cpu: 100m, memory: 64Mi}}]}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: team, namespace: shop}
+spec: {hard: {requests.cpu: '1'}}
+---
+apiVersion: tekton.dev/v1
+kind: PipelineRun
+metadata: {name: release, namespace: shop}
+spec:
+  pipelineSpec:
+    tasks:
+    - {name: lint, taskSpec: {steps: [{name: a, image: a, computeResources: {requests: {cpu: %s}, limits: {cpu: %s}}}]}}
+    - {name: test, taskSpec: {steps: [{name: a, image: a, computeResources: {requests: {cpu: 700m}, limits: {cpu: 700m}}}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        (POOLED % 5, ["KRES105"]),
+        (POOLED % 2, []),
+        (PIPELINE % ("1900m", "1900m"), ["KRES101"]),
+        (PIPELINE % ("600m", "600m"), ["KRES108"]),
+        (PIPELINE % ("200m", "200m"), []),
+    ],
+    ids=["claim beyond its pool", "claim", "refused task", "tasks at once", "tasks"],
+)
+def test_claims_and_pipelines_of_files_are_judged_as_what_becomes_of_them(
+    kres: Kres, tmp_path: Path, text: str, codes: list[str]
+):
+    file = tmp_path / "a.yaml"
+    file.write_text(text)
+    found = json.loads(kres(f"check -f {file} --offline -o json").out)["items"]
+    assert [one["code"] for one in found] == codes

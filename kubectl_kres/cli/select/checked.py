@@ -16,6 +16,7 @@ from kubectl_kres.model.kinds import BY_KIND
 from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.model.pod import Pod
 from kubectl_kres.model.workload import Workload, WorkloadSpec
+from kubectl_kres.reports.capsule.simulate.prediction import predicted
 from kubectl_kres.reports.changes.together import Files, Together, together, with_policies
 from kubectl_kres.reports.check.needs import check_needs, cluster_needs, lacking
 from kubectl_kres.reports.check.of_store import makers, unmade
@@ -76,7 +77,7 @@ def _of_files(source: ObjectSource, given: Input, options: Options, ask: Ask, tr
         yield Scene(store, ask, space, here, lacks, of_files=True, tries=tries, together=side_by_side)
     if any(BY_KIND[ref.kind].group for ref in given.policies.files):
         source.fill(cluster_needs(source.store))
-        yield Scene(source.store, ask, of_files=True)
+        yield Scene(predicted(source.store).store, ask, of_files=True)
 
 
 def _running(store: Store, subjects: Sequence[Subject]) -> Iterator[Need]:

@@ -31,7 +31,11 @@ from kubectl_kres.reports.namespace.allowed_ranges import Conflict, conflicts
 from kubectl_kres.reports.pod.must_specify import demands
 from kubectl_kres.reports.quota.quota_report import QuotaReport, quota_reports
 from kubectl_kres.reports.rollout.workload_pods import pods_of
+from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
+from kubectl_kres.reports.tekton.pipeline import PipelineExplanation
 from kubectl_kres.store.store import Store
+
+_PIPELINE = "PipelineRun"
 
 
 class Judged(Struct, frozen=True):
@@ -156,8 +160,26 @@ class Scene:
             yield judged
         self.__dict__["judged"] = tuple(found)
 
+    @cached_property
+    def pipelines(self) -> Sequence[PipelineExplanation]:
+        """The PipelineRuns that have not ended and of which there is an answer: each makes several pods."""
+        kind = BY_KIND[_PIPELINE]
+        stored = (ObjectRef(_PIPELINE, one.metadata.name, self.namespace)
+                  for one in self.store.all(_PIPELINE, self.namespace))  # fmt: skip
+        runs = {ref: Subject(ref, kind) for ref in stored if self.asks(ref)}
+        runs |= {one.ref: one for one in self.subjects if one.ref.kind == _PIPELINE}
+        found: list[PipelineExplanation] = []
+        for subject in runs.values():
+            try:
+                found.append(explain_pipeline(self.store, subject, self.ask))
+            except KresError as error:
+                self.unanswered.append((subject, error))
+        return tuple(one for one in found if not one.ended)
+
     def _judged(self) -> Iterator[Judged]:
         for subject in self.subjects:
+            if subject.ref.kind == _PIPELINE:
+                continue
             try:
                 analysis = analysis_of(self.store, subject, self.ask, journal=False)
                 replicas = self._replicas(subject)

@@ -11,13 +11,14 @@ from kubectl_kres.model.policy import Namespace
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Scene
+from kubectl_kres.simulate.cluster import labelled
 from kubectl_kres.store.coverage import Need
 
 
 def find(scene: Scene) -> Iterator[Broken]:
     """Pools without selectors, and selectors that are skipped or match nothing."""
     known = scene.store.covered(Need("Namespace")).known
-    spaces = [one for one in scene.store.all("Namespace") if is_active(one)] if known else None
+    spaces = [labelled(one) for one in scene.store.all("Namespace") if is_active(one)] if known else None
     for name, pool in sorted(scene.pools.pools.items()):
         for path, why in _idle(pool, spaces):
             yield Broken(ObjectRef("ResourcePool", name), {"why": why}, path)

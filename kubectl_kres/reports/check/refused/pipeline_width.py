@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubectl_kres.errors import KresError
-from kubectl_kres.model.kinds import BY_KIND
-from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Scene
-from kubectl_kres.reports.common.subject import Subject
-from kubectl_kres.reports.tekton.explain_pipeline import explain_pipeline
 
 
 def find(scene: Scene) -> Iterator[Broken]:
     """The runs that have not ended, with each quota that their tasks exceed together although each fits alone."""
-    for run in scene.store.all("PipelineRun", scene.namespace) if scene.quotas else ():
-        ref = ObjectRef("PipelineRun", run.metadata.name, scene.namespace)
-        if not scene.asks(ref):
-            continue
-        subject = Subject(ref, BY_KIND["PipelineRun"])
-        try:
-            found = explain_pipeline(scene.store, subject, scene.ask)
-        except KresError as error:
-            scene.unanswered.append((subject, error))
-            continue
-        if found.ended or found.verdict.allowed is False:
+    for found in scene.pipelines if scene.quotas else ():
+        if found.verdict.allowed is False:
             continue
         for one in found.at_once:
             if one.exceeded and len(one.tasks) > 1:
@@ -38,7 +24,7 @@ def find(scene: Scene) -> Iterator[Broken]:
                     "used": one.used,
                     "hard": one.hard,
                 }
-                yield Broken(ref, values, f"quota[{one.quota}].{one.resource}")
+                yield Broken(found.subject, values, f"quota[{one.quota}].{one.resource}")
 
 
 RULE = Rule(

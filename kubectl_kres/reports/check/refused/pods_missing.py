@@ -23,6 +23,17 @@ def find(scene: Scene) -> Iterator[Broken]:
             remedy = scene.remedy(judged)
             text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
             yield Broken(judged.ref, values, remedy=text, commands=commands)
+    # A run of the cluster makes TaskRuns, which are judged themselves.
+    for run in scene.pipelines if scene.of_files else ():
+        if is_negative(run.verdict):
+            remedy = next(iter(run.remedies), None)
+            text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
+            values = {
+                "outcome": run.verdict.outcome,
+                "missing": str(run.verdict.missing or 1),
+                "why": cause(run.verdict),
+            }
+            yield Broken(run.subject, values, remedy=text, commands=commands)
 
 
 def _may_lack(scene: Scene, judged: Judged) -> bool:
