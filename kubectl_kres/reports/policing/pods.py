@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,5 +58,9 @@ def _made(template: Mapping[str, Any], name: str, namespace: str) -> dict[str, A
 
 def on_wire(item: msgspec.Struct) -> dict[str, Any]:
     """The object as the server would write it."""
-    raw: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item, enc_hook=str))
+    try:
+        raw: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(item, enc_hook=str))
+    except UnicodeEncodeError:
+        # Half a surrogate pair, which a file can hold, is no UTF-8.
+        raw = json.loads(json.dumps(msgspec.to_builtins(item, enc_hook=str)))
     return raw
