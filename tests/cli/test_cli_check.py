@@ -396,7 +396,7 @@ PIPELINE = """
 apiVersion: v1
 kind: LimitRange
 metadata: {name: bounds, namespace: shop}
-spec: {limits: [{type: Container, max: {cpu: '1'}, default: {cpu: '1', memory: 64Mi}}]}
+spec: {limits: [{type: Container, max: {cpu: '1'}, default: {cpu: 100m, memory: 64Mi}}]}
 ---
 apiVersion: v1
 kind: ResourceQuota
@@ -410,7 +410,8 @@ spec:
   pipelineSpec:
     tasks:
     - {name: lint, taskSpec: {steps: [{name: a, image: a, computeResources: {requests: {cpu: %s}, limits: {cpu: %s}}}]}}
-    - {name: test, taskSpec: {steps: [{name: a, image: a, computeResources: {requests: {cpu: 700m}}}]}}
+    - name: test
+      taskSpec: {steps: [{name: a, image: a, computeResources: {requests: {cpu: 700m}, limits: {cpu: 700m}}}]}
 """
 
 
