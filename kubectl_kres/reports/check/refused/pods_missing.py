@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubectl_kres.model.meta import ObjectRef
 from kubectl_kres.reports.check.finding import Broken
 from kubectl_kres.reports.check.refused.run_never import never_fits
 from kubectl_kres.reports.check.rule import Rule
 from kubectl_kres.reports.check.scene import Judged, Scene
 from kubectl_kres.reports.common.explanation import Verdict
+from kubectl_kres.reports.common.remedy import Remedy
 from kubectl_kres.reports.pod.verdict import is_negative
 
 
@@ -19,21 +21,17 @@ def find(scene: Scene) -> Iterator[Broken]:
             continue
         verdict = scene.verdict(judged)
         if verdict.missing and is_negative(verdict):
-            values = {"outcome": verdict.outcome, "missing": str(verdict.missing), "why": cause(verdict)}
-            remedy = scene.remedy(judged)
-            text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
-            yield Broken(judged.ref, values, remedy=text, commands=commands)
+            yield _broken(judged.ref, verdict, verdict.missing, scene.remedy(judged))
     # A run of the cluster makes TaskRuns, which are judged themselves.
     for run in scene.pipelines if scene.of_files else ():
         if is_negative(run.verdict):
-            remedy = next(iter(run.remedies), None)
-            text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
-            values = {
-                "outcome": run.verdict.outcome,
-                "missing": str(run.verdict.missing or 1),
-                "why": cause(run.verdict),
-            }
-            yield Broken(run.subject, values, remedy=text, commands=commands)
+            yield _broken(run.subject, run.verdict, run.verdict.missing or 1, next(iter(run.remedies), None))
+
+
+def _broken(ref: ObjectRef, verdict: Verdict, missing: int, remedy: Remedy | None) -> Broken:
+    values = {"outcome": verdict.outcome, "missing": str(missing), "why": cause(verdict)}
+    text, commands = (remedy.text, remedy.commands) if remedy is not None else ("", ())
+    return Broken(ref, values, remedy=text, commands=commands)
 
 
 def _may_lack(scene: Scene, judged: Judged) -> bool:
